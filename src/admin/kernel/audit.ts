@@ -1,0 +1,106 @@
+/** The audit trail: one row for every administrative action, written with the action itself, or queued when the action was refused. */
+import type { Db } from '../../store/database.ts';
+import type { AuditLogTable } from '../../store/schema.ts';
+
+export const auditActions = [
+  'create',
+  'update',
+  'delete',
+  'publish',
+  'export',
+  'rotate',
+  'manage',
+  'duplicate',
+  'login',
+  'expire',
+  'alert',
+  'invoke',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+export const auditResources = ['organisation', 'workspace', 'workspace_user', 'user', 'invite', 'api_key'] as const;
+export type AuditResource = (typeof auditResources)[number];
+
+export type AuditRow = AuditLogTable;
+
+/** Something that happened by itself, such as a key that expired. */
+export interface SystemEvent {
+  organisationId: string;
+  workspaceId?: string | null;
+  resource: AuditResource;
+  action: AuditAction;
+  resourceId: string;
+  details: Record<string, unknown>;
+}
+
+export async function recordSystemEvent(db: Db, now: Date, event: SystemEvent): Promise<void> {
+  await insertAuditRow(db, {
+    id: Bun.randomUUIDv7(),
+    timestamp: now.toISOString(),
+    method: '',
+    uri: '',
+    request_id: '',
+    request_body: '',
+    query_params: '',
+    request_headers: '',
+    user_id: 'system',
+    user_type: 'system',
+    organisation_id: event.organisationId,
+    workspace_id: event.workspaceId ?? null,
+    response_status_code: 200,
+    resource_type: event.resource,
+    resource_id: event.resourceId,
+    action: event.action,
+    client_ip: '',
+    country: null,
+    details: JSON.stringify(event.details),
+  });
+}
+
+export const insertAuditRow = async (db: Db, row: AuditRow): Promise<void> => {
+  await db.insertInto('audit_logs').values(row).execute();
+};
+
+export interface AuditTrail {
+  /** Writes the row soon, without making anyone wait; tries again while the store is away. */
+  queue(row: AuditRow): void;
+  /** Resolves when everything queued is stored. */
+  flush(): Promise<void>;
+}
+
+const retryDelayMs = 1_000;
+const rowsKept = 10_000;
+
+export function createAuditTrail(db: Db, warn: (message: string) => void): AuditTrail {
+  const waiting: AuditRow[] = [];
+  let draining: Promise<void> | null = null;
+
+  const drain = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, 100);
+      try {
+        await db.insertInto('audit_logs').values(batch).execute();
+        waiting.splice(0, batch.length);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        warn(`${waiting.length} audit rows wait for the store (${reason}); trying again in ${retryDelayMs} ms.`);
+        await Bun.sleep(retryDelayMs);
+      }
+    }
+    draining = null;
+  };
+
+  return {
+    queue(row) {
+      if (waiting.length >= rowsKept) {
+        waiting.shift();
+        warn(`The store has been away so long that the oldest of ${rowsKept} queued audit rows was dropped.`);
+      }
+      waiting.push(row);
+      draining ??= drain();
+    },
+    flush: async () => {
+      await draining;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** An endpoint of the control plane is a value. The kernel does everything that is not the endpoint's own business. */
+import type { z } from 'zod';
+import type { Caller, CallerKind } from '../../identity/caller.ts';
+import type { Scope } from '../../identity/scopes.ts';
+import type { Change } from '../../store/changes.ts';
+import type { Db } from '../../store/database.ts';
+import type { AuditAction, AuditResource } from './audit.ts';
+import type { Services } from './services.ts';
+
+/** Who may call. `scope: null` lets in every listed kind of caller; the handler then decides what they see. */
+export type Access =
+  | 'open'
+  | {
+      callers: readonly [CallerKind, ...CallerKind[]];
+      scope: Scope | { anyOf: readonly Scope[] } | null;
+      /** Where the scope must be held: on the organisation, or in the workspace that the request names. */
+      level: 'organisation' | 'workspace';
+    };
+
+export interface Paging {
+  /** Rows a page when the caller does not say. */
+  size: number;
+  /** More than this is cut to it. */
+  max: number;
+  /** True where a page of no rows (only the total) is a fair question. */
+  allowZero?: boolean;
+}
+
+export interface Page {
+  index: number;
+  size: number;
+  offset: number;
+}
+
+export interface NamedWorkspace {
+  id: string;
+  slug: string;
+  status: 'active' | 'archived';
+}
+
+/** What the caller's side of the exchange looks like. */
+export interface Exchange {
+  requestId: string;
+  clientIp: string;
+  country: string | null;
+  /** Scheme, host and port under which the client reached us, for links. */
+  origin: string;
+  headers: Headers;
+}
+
+export interface AuditNote {
+  resourceId?: string;
+  workspaceId?: string;
+  details?: Record<string, unknown>;
+  /** Who acted, on routes that are open to callers without a credential. */
+  actor?: { id: string; type: 'user' | 'api_key'; organisationId: string };
+}
+
+export interface Call<P, Q, B, C = Caller> {
+  caller: C;
+  params: P;
+  query: Q;
+  body: B;
+  page: Page;
+  /** The workspace that the request names or the key is bound to; null when there is none. */
+  workspace: NamedWorkspace | null;
+  /** A transaction for methods that write: it commits when the handler returns and leaves no trace when it throws. */
+  db: Db;
+  now: Date;
+  services: Services;
+  exchange: Exchange;
+  /** Tells everyone who keeps a copy of this record that it changed; takes effect with the commit. */
+  changed(...changes: Change[]): void;
+  /** Adds to the audit row of this call. */
+  note(entry: AuditNote): void;
+  /** Sets a header of the reply. */
+  header(name: string, value: string): void;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+interface Declaration<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  A extends Access,
+> {
+  /** Below `/v1` and `/v2`. Parameters are written `:name`; `:workspaceId` names the workspace of the call, by id or slug. */
+  path: `/${string}`;
+  /** Other spellings of the same path. */
+  aliases?: readonly `/${string}`[];
+  tag: string;
+  summary: string;
+  description?: string;
+  access: A;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** False for routes that may be called with no body at all. */
+  bodyRequired?: boolean;
+  reply: R;
+  paging?: Paging;
+  /** `sensitive` routes (those that guess, mint or mail something) are limited more strictly. */
+  throttle?: 'sensitive';
+  handle(call: Call<z.output<P>, z.output<Q>, z.output<B>, A extends 'open' ? null : Caller>): Promise<z.input<R>>;
+}
+
+/** Reads leave no audit row; everything else must say which one it leaves. */
+type ByMethod =
+  | { method: 'GET' }
+  | {
+      method: Exclude<Method, 'GET'>;
+      audit: { resource: AuditResource; action: AuditAction };
+      /** False for the few handlers with slow work in them (password hashing); they make their own transactions. */
+      atomic?: boolean;
+    };
+
+/** An endpoint whose types have done their work; the kernel treats all alike. */
+export type Endpoint = Omit<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType, Access>, 'handle'> &
+  ByMethod & { handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<unknown> };
+
+export function endpoint<
+  const A extends Access,
+  P extends z.ZodType = z.ZodType<Record<string, never>>,
+  Q extends z.ZodType = z.ZodType<Record<string, never>>,
+  B extends z.ZodType = z.ZodType<Record<string, never>>,
+  R extends z.ZodType = z.ZodType<Record<string, never>>,
+>(declaration: Declaration<P, Q, B, R, A> & ByMethod): Endpoint {
+  return declaration as unknown as Endpoint;
+}
+
+/** What hangs on a workspace and stands in the way of its removal. */
+export interface Dependant {
+  /** As the refusal names it: `API keys`. */
+  kind: string;
+  count(db: Db, workspaceId: string): Promise<number>;
+  /** Removes them with the workspace when the caller forces it; answers what changed. */
+  remove(db: Db, workspaceId: string, now: Date): Promise<Change[]>;
+}
+
+/** A resource of the control plane: its folder exports one of these. */
+export interface Resource {
+  name: string;
+  endpoints: readonly Endpoint[];
+  dependants?: readonly Dependant[];
+}

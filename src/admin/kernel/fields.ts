@@ -1,0 +1,27 @@
+/** Field schemas that more than one resource uses. Every string and list has a bound. */
+import { z } from 'zod';
+
+export const id = z.uuid();
+/** An id or a slug, wherever a workspace or another named thing is referred to. */
+export const reference = z.string().trim().min(1).max(255);
+export const email = z.string().trim().toLowerCase().max(254).pipe(z.email());
+export const dateTime = z.iso.datetime({ offset: true }).max(40);
+/** A time of a reply: RFC 3339 in UTC. */
+export const timestamp = z.string();
+export const empty = z.object({});
+export const metadata = z
+  .record(z.string().min(1).max(128), z.string().max(1024))
+  .refine((fields) => Object.keys(fields).length <= 64, { message: 'at most 64 fields' });
+
+/** A comma-separated list in a query parameter. */
+export const commaList = <T extends z.ZodType<unknown, string>>(item: T, most = 100) =>
+  z
+    .string()
+    .max(8_000)
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    )
+    .pipe(z.array(item).max(most));

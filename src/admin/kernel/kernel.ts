@@ -1,0 +1,334 @@
+/** Serves the endpoints: authentication, permission, the workspace lock, validation, paging, the transaction, the audit row and the error body. */
+import { z } from 'zod';
+import { readJsonBody } from '../../http/body.ts';
+import { type ClientAddress, clientAddress, parseRanges } from '../../http/client-address.ts';
+import {
+  ApiError,
+  errorResponse,
+  forbidden,
+  invalidFields,
+  noSuchRoute,
+  tooMany,
+  unauthenticated,
+} from '../../http/errors.ts';
+import { RouteTable } from '../../http/routes.ts';
+import type { Authenticator } from '../../identity/authenticate.ts';
+import { actorId, actorType, type Caller } from '../../identity/caller.ts';
+import type { Change } from '../../store/changes.ts';
+import type { Db } from '../../store/database.ts';
+import { type AuditRow, type AuditTrail, insertAuditRow } from './audit.ts';
+import type { AuditNote, Endpoint, Exchange, NamedWorkspace, Resource } from './endpoint.ts';
+import { maskBody, maskHeaders, maskQuery } from './mask.ts';
+import { readPage } from './paging.ts';
+import { requireKind, requireScope } from './permission.ts';
+import { createCallLimiter } from './rate-limit.ts';
+import type { Services } from './services.ts';
+import { validate } from './validate.ts';
+import { lockWorkspace } from './workspace-lock.ts';
+
+export interface Kernel {
+  /** The answer, or null when no endpoint has this path. */
+  handle(request: Request, peer: string): Promise<Response | null>;
+}
+
+export interface KernelParts {
+  resources: readonly Resource[];
+  services: Services;
+  authenticator: Authenticator;
+  trail: AuditTrail;
+  /** Told of every fault of ours, with the request it happened in. */
+  onFault(fault: unknown, requestId: string): void;
+  /** Checks every reply against its schema; on in tests, where a reply that breaks its promise must fail. */
+  checkReplies: boolean;
+}
+
+const versions = ['/v1', '/v2'];
+const bodyLimit = 1024 * 1024;
+const auditTextLimit = 16_384;
+const unsafeMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const nothing = z.object({});
+const wholeList = { index: 0, size: 0, offset: 0 };
+
+/** What the kernel knows of a call before its handler runs; enough for an audit row whatever happens next. */
+interface Known {
+  endpoint: Endpoint;
+  url: URL;
+  exchange: Exchange;
+  caller: Caller | null;
+  body: unknown;
+  workspace: NamedWorkspace | null;
+  resourceId: string | null;
+}
+
+/** What a handler left behind besides its reply. */
+interface Trace {
+  changes: Change[];
+  note: AuditNote;
+  headers: Headers;
+}
+
+export function createKernel(parts: KernelParts): Kernel {
+  const { services, authenticator, trail } = parts;
+  const routes = new RouteTable<Endpoint>();
+  for (const endpoint of parts.resources.flatMap((resource) => resource.endpoints)) {
+    for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
+      for (const version of versions) routes.add(endpoint.method, version + path, endpoint);
+    }
+  }
+  const proxies = parseRanges(services.settings.trustedProxies);
+  const calls = createCallLimiter(services.clock, services.settings.adminRateLimit);
+  const sensitiveCalls = createCallLimiter(services.clock, services.settings.sensitiveRateLimit);
+
+  const identify = async (endpoint: Endpoint, request: Request, clientIp: string): Promise<Caller | null> => {
+    if (endpoint.access === 'open') {
+      if (endpoint.throttle === 'sensitive') limitCalls(endpoint, clientIp);
+      return null;
+    }
+    const authentication = await authenticator.authenticate(request.headers);
+    if (authentication.outcome === 'missing') {
+      limitCalls(endpoint, clientIp);
+      throw unauthenticated('Send an API key in the header x-gw-api-key, or sign in');
+    }
+    if (authentication.outcome === 'refused') {
+      limitCalls(endpoint, clientIp);
+      throw unauthenticated('This credential is unknown, expired or revoked');
+    }
+    const { caller, carrier } = authentication;
+    limitCalls(endpoint, actorId(caller));
+    if (carrier === 'cookie' && caller.kind === 'session' && unsafeMethods.has(request.method)) {
+      // A cookie travels with forged requests too; this header cannot be set by another site's page.
+      if (request.headers.get('x-gw-csrf') !== caller.csrfToken) {
+        throw forbidden("Send the session's csrf_token (from GET /v1/auth/self) in the header x-gw-csrf");
+      }
+    }
+    return caller;
+  };
+
+  const limitCalls = (endpoint: Endpoint, subject: string) => {
+    const wait = calls.count(subject) || (endpoint.throttle === 'sensitive' ? sensitiveCalls.count(subject) : 0);
+    if (wait > 0) throw tooMany(wait, `Too many calls; try again in ${wait} seconds`);
+  };
+
+  const prepare = async (known: Known, request: Request, params: Record<string, string>) => {
+    const { endpoint, url, caller } = known;
+    const { access } = endpoint;
+    if (access !== 'open' && caller) {
+      requireKind(access, caller);
+      requireScope(access, caller, null);
+    }
+    if (unsafeMethods.has(request.method)) known.body = await readJsonBody(request, bodyLimit);
+    if (access !== 'open' && caller) {
+      keepToOrganisation(caller, known);
+      if (access.level === 'workspace') {
+        const named = params.workspaceId ?? namedWorkspace(endpoint, url.searchParams, known.body);
+        known.workspace = await lockWorkspace(services.store.db, caller, named);
+        requireScope(access, caller, known.workspace);
+      }
+    }
+    const body = known.body === undefined && !(endpoint.bodyRequired ?? true) ? {} : known.body;
+    return {
+      params: validatePath(endpoint, params),
+      query: validate('query', endpoint.query ?? nothing, queryFields(url.searchParams)),
+      body: endpoint.body ? validate('body', endpoint.body, requireBody(body)) : {},
+      page: endpoint.paging ? readPage(url.searchParams, endpoint.paging) : wholeList,
+    };
+  };
+
+  type Input = Awaited<ReturnType<typeof prepare>>;
+
+  const run = async (known: Known, input: Input, db: Db, trace: Trace): Promise<unknown> => {
+    const { endpoint } = known;
+    const reply = await endpoint.handle({
+      ...input,
+      caller: known.caller,
+      workspace: known.workspace,
+      db,
+      now: services.clock.now(),
+      services,
+      exchange: known.exchange,
+      changed: (...changes) => void trace.changes.push(...changes),
+      note: (entry) => {
+        trace.note = { ...trace.note, ...entry, details: { ...trace.note.details, ...entry.details } };
+      },
+      header: (name, value) => trace.headers.append(name, value),
+    });
+    return parts.checkReplies ? endpoint.reply.parse(reply) : reply;
+  };
+
+  /** Writes run whole or not at all, together with their audit row and their change notices. */
+  const perform = async (known: Known, input: Input): Promise<{ reply: unknown; trace: Trace }> => {
+    const { endpoint } = known;
+    if (endpoint.method === 'GET') {
+      const trace = emptyTrace();
+      return { reply: await run(known, input, services.store.db, trace), trace };
+    }
+    const record = async (db: Db, trace: Trace) => {
+      await services.feed.publish(db, trace.changes);
+      const row = auditRow(known, trace.note, 200, services.clock.now());
+      if (row) await insertAuditRow(db, row);
+    };
+    if (endpoint.atomic === false) {
+      const trace = emptyTrace();
+      const reply = await run(known, input, services.store.db, trace);
+      await record(services.store.db, trace);
+      return { reply, trace };
+    }
+    // The store may run this again when it lost a race, so each run starts with a trace of its own.
+    return services.store.atomically(async (tx) => {
+      const trace = emptyTrace();
+      const reply = await run(known, input, tx, trace);
+      await record(tx, trace);
+      return { reply, trace };
+    });
+  };
+
+  const refuse = (error: unknown, known: Known): Response => {
+    const refusal = error instanceof ApiError ? error : new ApiError('AB04', 'Something went wrong on our side');
+    if (refusal !== error) parts.onFault(error, known.exchange.requestId);
+    if (known.endpoint.method !== 'GET') {
+      const note = error instanceof AttributedError ? error.note : {};
+      const row = auditRow(known, note, refusal.status, services.clock.now());
+      if (row) trail.queue(row);
+    }
+    return errorResponse(refusal, known.exchange.requestId);
+  };
+
+  return {
+    async handle(request, peer) {
+      const url = new URL(request.url);
+      const match = routes.match(request.method, url.pathname);
+      if (match.found === 'nothing') return null;
+      const requestId = Bun.randomUUIDv7();
+      if (match.found === 'other-methods') {
+        const message = `${request.method} is not offered here; use ${match.methods.join(', ')}`;
+        return errorResponse(noSuchRoute(message), requestId);
+      }
+      const client = clientAddress(peer, request.headers, proxies);
+      const known: Known = {
+        endpoint: match.value,
+        url,
+        exchange: exchangeOf(request, url, client, requestId, services.settings.publicUrl),
+        caller: null,
+        body: undefined,
+        workspace: null,
+        resourceId: lastParameter(match.params),
+      };
+      try {
+        known.caller = await identify(match.value, request, client.ip);
+        const input = await prepare(known, request, match.params);
+        const { reply, trace } = await perform(known, input);
+        services.feed.announce(trace.changes);
+        trace.headers.set('x-gw-request-id', requestId);
+        trace.headers.set('cache-control', 'no-store');
+        return Response.json(reply, { headers: trace.headers });
+      } catch (error) {
+        return refuse(error, known);
+      }
+    },
+  };
+
+  function auditRow(known: Known, note: AuditNote, status: number, now: Date): AuditRow | null {
+    const { endpoint, exchange, caller } = known;
+    const actor =
+      note.actor ?? (caller && { id: actorId(caller), type: actorType(caller), organisationId: caller.organisationId });
+    if (endpoint.method === 'GET' || !actor || !services.settings.auditLogs) return null;
+    const details = note.details && Object.keys(note.details).length > 0 ? JSON.stringify(note.details) : null;
+    return {
+      id: Bun.randomUUIDv7(),
+      timestamp: now.toISOString(),
+      method: endpoint.method,
+      uri: known.url.pathname,
+      request_id: exchange.requestId,
+      request_body: bounded(known.body === undefined ? '' : JSON.stringify(maskBody(known.body))),
+      query_params: bounded(JSON.stringify(maskQuery(known.url.searchParams))),
+      request_headers: bounded(JSON.stringify(maskHeaders(exchange.headers))),
+      user_id: actor.id,
+      user_type: actor.type,
+      organisation_id: actor.organisationId,
+      workspace_id: note.workspaceId ?? known.workspace?.id ?? null,
+      response_status_code: status,
+      resource_type: endpoint.audit.resource,
+      resource_id: note.resourceId ?? known.resourceId,
+      action: endpoint.audit.action,
+      client_ip: exchange.clientIp,
+      country: exchange.country,
+      details,
+    };
+  }
+}
+
+/** A refusal of an open route that still knows whom it concerns, such as a sign-in with a wrong password. */
+export class AttributedError extends ApiError {
+  readonly note: AuditNote;
+
+  constructor(error: ApiError, note: AuditNote) {
+    super(error.code, error.message, { status: error.status, errors: error.errors, headers: { ...error.headers } });
+    this.note = note;
+  }
+}
+
+const emptyTrace = (): Trace => ({ changes: [], note: {}, headers: new Headers() });
+
+const bounded = (text: string): string => (text.length > auditTextLimit ? `${text.slice(0, auditTextLimit)}…` : text);
+
+/** The most specific thing that the path names. */
+const lastParameter = (params: Record<string, string>): string | null => Object.values(params).at(0) ?? null;
+
+function exchangeOf(
+  request: Request,
+  url: URL,
+  client: ClientAddress,
+  requestId: string,
+  publicUrl: string | null,
+): Exchange {
+  const { headers } = request;
+  const scheme = (client.viaTrustedProxy && headers.get('x-forwarded-proto')) || url.protocol.slice(0, -1);
+  return {
+    requestId,
+    clientIp: client.ip,
+    country: client.viaTrustedProxy ? headers.get('cf-ipcountry') : null,
+    origin: publicUrl ?? `${scheme}://${headers.get('host') ?? url.host}`,
+    headers,
+  };
+}
+
+function queryFields(query: URLSearchParams): Record<string, string> {
+  return Object.fromEntries(query);
+}
+
+/** Where the path does not name the workspace: reads and deletes say it in the query, writes in the body. */
+function namedWorkspace(endpoint: Endpoint, query: URLSearchParams, body: unknown): string | null {
+  const inBody = endpoint.method === 'POST' || endpoint.method === 'PUT' ? stringField(body, 'workspace_id') : null;
+  return inBody ?? query.get('workspace_id');
+}
+
+function stringField(body: unknown, name: string): string | null {
+  if (typeof body !== 'object' || body === null || !(name in body)) return null;
+  const value = (body as Record<string, unknown>)[name];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** A credential is good for one organisation; naming another one is refused, not ignored. */
+function keepToOrganisation(caller: Caller, known: Known): void {
+  const named =
+    known.exchange.headers.get('x-gw-organisation-id') ??
+    known.url.searchParams.get('organisation_id') ??
+    stringField(known.body, 'organisation_id');
+  if (named !== null && named !== caller.organisationId) {
+    throw forbidden('This credential belongs to another organisation than the one named');
+  }
+}
+
+/** An id in the path that cannot be one names nothing. */
+function validatePath(endpoint: Endpoint, params: Record<string, string>): unknown {
+  const result = (endpoint.params ?? nothing).safeParse(params);
+  if (result.success) return result.data;
+  const names = result.error.issues.map((issue) => issue.path.join('.')).join(', ');
+  throw noSuchRoute(`The path holds something that is no ${names}`);
+}
+
+function requireBody(body: unknown): unknown {
+  if (body === undefined)
+    throw invalidFields([{ location: 'body', path: '', message: 'Send a JSON object as the body' }]);
+  return body;
+}

@@ -1,0 +1,46 @@
+/** May this caller make this call here? Answers from the endpoint's declaration alone. */
+import { forbidden } from '../../http/errors.ts';
+import {
+  type Caller,
+  type CallerKind,
+  mayInOrganisation,
+  mayInWorkspace,
+  maySomewhere,
+} from '../../identity/caller.ts';
+import type { Scope } from '../../identity/scopes.ts';
+import type { Access, NamedWorkspace } from './endpoint.ts';
+
+const callerNames: Record<CallerKind, string> = {
+  'admin-key': 'an admin key',
+  'workspace-key': 'a workspace key',
+  'user-key': 'a user key',
+  session: 'a signed-in user',
+};
+
+type Guarded = Exclude<Access, 'open'>;
+
+export function requireKind(access: Guarded, caller: Caller): void {
+  if (access.callers.includes(caller.kind)) return;
+  const allowed = access.callers.map((kind) => callerNames[kind]).join(' or ');
+  throw forbidden(`This call is not open to ${callerNames[caller.kind]}; make it with ${allowed}`);
+}
+
+export const scopesOf = (access: Guarded): readonly Scope[] =>
+  access.scope === null ? [] : typeof access.scope === 'string' ? [access.scope] : access.scope.anyOf;
+
+/** With a workspace, the scope must be held in it; without one, somewhere, and the handler shows only what lies there. */
+export function requireScope(access: Guarded, caller: Caller, workspace: NamedWorkspace | null): void {
+  const scopes = scopesOf(access);
+  if (scopes.length === 0) return;
+  const held = scopes.some((scope) =>
+    access.level === 'organisation'
+      ? mayInOrganisation(caller, scope)
+      : workspace
+        ? mayInWorkspace(caller, scope, workspace.id)
+        : maySomewhere(caller, scope),
+  );
+  if (!held)
+    throw forbidden(
+      `This call needs the scope ${scopes.join(' or ')}${workspace ? ` in workspace ${workspace.slug}` : ''}`,
+    );
+}

@@ -1,0 +1,25 @@
+/** What handlers may use besides the database. Wired once, in app.ts. */
+
+import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
+import type { Clock } from '../../clock.ts';
+import type { Settings } from '../../environment.ts';
+import type { LoginThrottle } from '../../identity/login-throttle.ts';
+import type { Passwords } from '../../identity/passwords.ts';
+import type { ChangeFeed } from '../../store/changes.ts';
+import type { Store } from '../../store/database.ts';
+import type { Vault } from '../../store/vault.ts';
+import type { Dependant } from './endpoint.ts';
+
+export interface Services {
+  settings: Settings;
+  clock: Clock;
+  store: Store;
+  feed: ChangeFeed;
+  vault: Vault;
+  passwords: Passwords;
+  loginThrottle: LoginThrottle;
+  configs: ConfigIndex;
+  guardrails: GuardrailIndex;
+  /** What hangs on a workspace, of every resource. */
+  dependants: readonly Dependant[];
+}

@@ -1,0 +1,46 @@
+/** Notices to people, queued with the change that caused them. The mail job sends them; until then the console shows them. */
+import type { Db } from '../../store/database.ts';
+import { encode } from '../../store/json.ts';
+import type { Vault } from '../../store/vault.ts';
+
+/** Each template with the fields that it shows. */
+export interface NoticeFields {
+  'user-invite': { organisationName: string; inviterUserName: string; inviterEmail: string; inviteLink: string };
+  'apikey-expired-alert': { userName: string; apiKeyType: string; apiKey: string; organisationName: string };
+  'apikey-rotation-upcoming': { keyName: string; apiKey: string; organisationName: string; rotatesAt: string };
+  'apikey-rotation-completed': {
+    keyName: string;
+    apiKey: string;
+    organisationName: string;
+    oldKeyEndsAt: string;
+    link: string;
+  };
+  'apikey-rotation-old-secret-ending': { keyName: string; apiKey: string; organisationName: string; endsAt: string };
+}
+
+export type NoticeTemplate = keyof NoticeFields;
+
+const purpose = 'notice';
+
+export async function queueNotice<T extends NoticeTemplate>(
+  db: Db,
+  vault: Vault,
+  now: Date,
+  notice: { organisationId: string; template: T; recipients: readonly string[]; fields: NoticeFields[T] },
+): Promise<void> {
+  const recipients = [...new Set(notice.recipients)];
+  if (recipients.length === 0) return;
+  await db
+    .insertInto('notices')
+    .values({
+      id: Bun.randomUUIDv7(),
+      organisation_id: notice.organisationId,
+      template: notice.template,
+      recipients: encode(recipients),
+      fields_sealed: vault.seal(JSON.stringify(notice.fields), purpose),
+      status: 'queued',
+      created_at: now.toISOString(),
+      sent_at: null,
+    })
+    .execute();
+}

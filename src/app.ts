@@ -1,0 +1,117 @@
+/** The one place that wires the parts together; parts never reach for globals. */
+import { mkdirSync } from 'node:fs';
+import { createAuditTrail } from './admin/kernel/audit.ts';
+import { createKernel } from './admin/kernel/kernel.ts';
+import type { Services } from './admin/kernel/services.ts';
+import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
+import { resources } from './admin/resources.ts';
+import { noConfigs, noGuardrails } from './catalog/references.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Settings } from './environment.ts';
+import { listen } from './http/server.ts';
+import { createAuthenticator } from './identity/authenticate.ts';
+import { createKeyring } from './identity/keyring.ts';
+import { createLoginThrottle } from './identity/login-throttle.ts';
+import { createPasswords } from './identity/passwords.ts';
+import { createJobs } from './jobs/index.ts';
+import { createJobRunner, type JobRunner } from './jobs/runner.ts';
+import { faultFields, type Log, stderrLog } from './log.ts';
+import { openChangeFeed } from './store/changes.ts';
+import { openStore } from './store/database.ts';
+import { type MigrationReport, migrate } from './store/migrate.ts';
+import { createVault, masterKeyFile, masterKeyFrom } from './store/vault.ts';
+
+export interface App {
+  url: string;
+  port: number;
+  /** What the first start made, to be shown once; null on later starts. */
+  firstStart: FirstStart | null;
+  services: Services;
+  jobs: JobRunner;
+  /** Finishes what is under way, flushes, and closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface AppOptions {
+  clock?: Clock;
+  log?: Log;
+  checkReplies?: boolean;
+}
+
+const shutdownGraceMs = 30_000;
+
+/** Opens the state store at this program's schema version. */
+export async function openState(settings: Settings, clock: Clock) {
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  const store = openStore(settings.store);
+  let migration: MigrationReport;
+  try {
+    migration = await migrate(store, clock.now());
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return { store, migration };
+}
+
+export async function openServices(settings: Settings, clock: Clock, log: Log): Promise<Services> {
+  const { store } = await openState(settings, clock);
+  const feed = await openChangeFeed(store, (message) => log.warn(message));
+  return {
+    settings,
+    clock,
+    store,
+    feed,
+    vault: createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir)),
+    passwords: createPasswords(),
+    loginThrottle: createLoginThrottle(clock),
+    configs: noConfigs,
+    guardrails: noGuardrails,
+    dependants: resources.flatMap((resource) => resource.dependants ?? []),
+  };
+}
+
+export async function closeServices(services: Services): Promise<void> {
+  await services.feed.close();
+  await services.store.close();
+}
+
+export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? stderrLog;
+  const services = await openServices(settings, clock, log);
+  try {
+    const first = await firstStart(services);
+    const { store, feed } = services;
+    const keyring = createKeyring(store.db, feed, clock);
+    const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const kernel = createKernel({
+      resources,
+      services,
+      authenticator: createAuthenticator(store.db, keyring, clock),
+      trail,
+      onFault: (fault, requestId) =>
+        log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
+      checkReplies: options.checkReplies ?? false,
+    });
+    const listener = listen(settings, [kernel.handle], log);
+    const jobs = createJobRunner(createJobs(services), store, clock, log);
+    jobs.start();
+    return {
+      url: listener.url,
+      port: listener.port,
+      firstStart: first,
+      services,
+      jobs,
+      async stop() {
+        await listener.stop(shutdownGraceMs);
+        await jobs.stop();
+        await trail.flush();
+        await closeServices(services);
+      },
+    };
+  } catch (error) {
+    await closeServices(services);
+    throw error;
+  }
+}

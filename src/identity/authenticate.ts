@@ -1,0 +1,49 @@
+/** From a request's headers to its caller. A credential that is present and wrong is refused; the next one is never tried. */
+import type { Clock } from '../clock.ts';
+import type { Db } from '../store/database.ts';
+import type { Caller } from './caller.ts';
+import type { Keyring } from './keyring.ts';
+import { sessionTokenPrefix } from './secrets.ts';
+import { findSession } from './sessions.ts';
+
+export type Authentication =
+  | { outcome: 'caller'; caller: Caller; carrier: 'header' | 'cookie' }
+  | { outcome: 'missing' }
+  | { outcome: 'refused' };
+
+export interface Authenticator {
+  authenticate(headers: Headers): Promise<Authentication>;
+}
+
+export const sessionCookie = 'gw_session';
+
+export function createAuthenticator(db: Db, keyring: Keyring, clock: Clock): Authenticator {
+  const find = async (credential: string): Promise<Caller | null> =>
+    credential.startsWith(sessionTokenPrefix) ? findSession(db, clock, credential) : keyring.find(credential);
+
+  return {
+    async authenticate(headers) {
+      const found = credentialIn(headers);
+      if (!found) return { outcome: 'missing' };
+      const caller = await find(found.credential);
+      return caller ? { outcome: 'caller', caller, carrier: found.carrier } : { outcome: 'refused' };
+    },
+  };
+}
+
+function credentialIn(headers: Headers): { credential: string; carrier: 'header' | 'cookie' } | null {
+  const apiKey = headers.get('x-gw-api-key');
+  if (apiKey) return { credential: apiKey, carrier: 'header' };
+  const authorization = headers.get('authorization');
+  if (authorization) return { credential: authorization.replace(/^bearer\s+/i, ''), carrier: 'header' };
+  const cookie = readCookie(headers.get('cookie') ?? '', sessionCookie);
+  return cookie ? { credential: cookie, carrier: 'cookie' } : null;
+}
+
+function readCookie(cookies: string, name: string): string | null {
+  for (const pair of cookies.split(';')) {
+    const [key, value] = pair.trim().split('=', 2);
+    if (key === name && value) return value;
+  }
+  return null;
+}

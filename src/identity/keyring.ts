@@ -1,0 +1,145 @@
+/** Finds the caller behind an API key. A key seen before is found in memory; a change notice makes it forgotten. */
+import type { Clock } from '../clock.ts';
+import type { Change, ChangeFeed } from '../store/changes.ts';
+import type { Db } from '../store/database.ts';
+import { decode } from '../store/json.ts';
+import type { ApiKeyType } from '../store/schema.ts';
+import type { KeyCaller, KeyCallerKind, Rights } from './caller.ts';
+import { adminKeyRights, userKeyRights, workspaceKeyRights } from './rights.ts';
+import { digestOf } from './secrets.ts';
+import { settingsInForce } from './settings.ts';
+
+export interface Keyring {
+  /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. */
+  find(secret: string): Promise<KeyCaller | null>;
+}
+
+interface Entry {
+  caller: KeyCaller;
+  /** The moment from which the secret no longer counts. */
+  validUntil: string | null;
+}
+
+const kinds: Record<ApiKeyType, KeyCallerKind> = {
+  'organisation-service': 'admin-key',
+  'workspace-service': 'workspace-key',
+  'workspace-user': 'user-key',
+};
+
+export function createKeyring(db: Db, feed: ChangeFeed, clock: Clock, capacity = 50_000): Keyring {
+  const known = new Map<string, Entry>();
+  /** Grows with every notice, so that a look-up that a change overtook is not kept. */
+  let generation = 0;
+
+  feed.subscribe((changes) => {
+    generation++;
+    if (changes === 'all') known.clear();
+    else forget(known, changes);
+  });
+
+  return {
+    async find(secret) {
+      const digest = digestOf(secret);
+      const now = clock.now().toISOString();
+      let entry = feed.live ? known.get(digest) : undefined;
+      if (!entry) {
+        const before = generation;
+        entry = await load(db, digest);
+        if (!entry) return null;
+        if (before === generation && feed.live) remember(known, digest, entry, capacity);
+      }
+      return entry.validUntil !== null && entry.validUntil <= now ? null : entry.caller;
+    },
+  };
+}
+
+function remember(known: Map<string, Entry>, digest: string, entry: Entry, capacity: number): void {
+  if (known.size >= capacity) {
+    const [oldest] = known.keys();
+    if (oldest) known.delete(oldest);
+  }
+  known.set(digest, entry);
+}
+
+function forget(known: Map<string, Entry>, changes: readonly Change[]): void {
+  const touched = new Set(changes.map((change) => change.id));
+  for (const [digest, { caller }] of known) {
+    const about = [caller.keyId, caller.organisationId, caller.workspaceId, caller.userId];
+    if (about.some((id) => id !== null && touched.has(id))) known.delete(digest);
+  }
+}
+
+async function load(db: Db, digest: string): Promise<Entry | undefined> {
+  const row = await db
+    .selectFrom('api_key_secrets as secret')
+    .innerJoin('api_keys as key', 'key.id', 'secret.api_key_id')
+    .innerJoin('organisations as organisation', 'organisation.id', 'key.organisation_id')
+    .leftJoin('workspaces as workspace', 'workspace.id', 'key.workspace_id')
+    .leftJoin('organisation_members as owner', (join) =>
+      join
+        .onRef('owner.user_id', '=', 'key.user_id')
+        .onRef('owner.organisation_id', '=', 'key.organisation_id')
+        .on('owner.status', '=', 'active'),
+    )
+    .leftJoin('workspace_members as standing', (join) =>
+      join
+        .onRef('standing.user_id', '=', 'key.user_id')
+        .onRef('standing.workspace_id', '=', 'key.workspace_id')
+        .on('standing.status', '=', 'active'),
+    )
+    .select([
+      'key.id',
+      'key.name',
+      'key.type',
+      'key.status',
+      'key.scopes',
+      'key.organisation_id',
+      'key.workspace_id',
+      'key.user_id',
+      'key.expires_at',
+      'secret.transition_expires_at',
+      'organisation.settings as organisation_settings',
+      'organisation.workspace_overrides',
+      'workspace.status as workspace_status',
+      'workspace.settings as workspace_settings',
+      'owner.role as owner_role',
+      'standing.role as standing_role',
+    ])
+    .where('secret.digest', '=', digest)
+    .where('secret.status', '=', 'ACTIVE')
+    .where('organisation.status', '=', 'active')
+    .executeTakeFirst();
+  if (!row || row.status === 'expired' || row.status === 'archived') return undefined;
+  if (row.workspace_id !== null && row.workspace_status !== 'active') return undefined;
+  const scopes = decode(row.scopes);
+  let rights: Rights;
+  if (row.type === 'organisation-service') {
+    rights = adminKeyRights(scopes);
+  } else if (row.workspace_id === null || row.workspace_settings === null) {
+    return undefined;
+  } else if (row.type === 'workspace-service') {
+    rights = workspaceKeyRights(row.workspace_id, scopes);
+  } else {
+    if (!row.owner_role) return undefined;
+    const settings = decode(row.organisation_settings);
+    const inForce = settingsInForce(
+      { settings, overrides: decode(row.workspace_overrides) },
+      decode(row.workspace_settings),
+    );
+    const owner = { organisationRole: row.owner_role, workspaceRole: row.standing_role };
+    rights = userKeyRights(row.workspace_id, scopes, owner, settings, inForce);
+  }
+  const caller: KeyCaller = {
+    kind: kinds[row.type],
+    organisationId: row.organisation_id,
+    keyId: row.id,
+    keyName: row.name,
+    workspaceId: row.workspace_id,
+    userId: row.user_id,
+    exhausted: row.status === 'exhausted',
+    rights,
+  };
+  return { caller, validUntil: earlier(row.expires_at, row.transition_expires_at) };
+}
+
+const earlier = (a: string | null, b: string | null): string | null => (a === null ? b : b === null || a < b ? a : b);

@@ -1,0 +1,44 @@
+/** Passwords: argon2id, one hash at a time for each core, so that a wave of sign-ins cannot stall the gateway. */
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+
+export const passwordSchema = z.string().min(12).max(200);
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** Takes the same time whether or not there is a hash, so that it does not tell which addresses exist. */
+  verify(password: string, hash: string | null): Promise<boolean>;
+}
+
+/** OWASP's second recommended setting for argon2id: 19 MiB, two passes. */
+const cost = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+
+export function createPasswords(): Passwords {
+  const lanes = createLanes(Math.max(1, availableParallelism() - 1));
+  let decoy: Promise<string> | undefined;
+  return {
+    hash: (password) => lanes(() => Bun.password.hash(password, cost)),
+    async verify(password, hash) {
+      decoy ??= Bun.password.hash('a password that nobody has', cost);
+      const against = hash ?? (await decoy);
+      const matches = await lanes(() => Bun.password.verify(password, against));
+      return matches && hash !== null;
+    },
+  };
+}
+
+/** Lets at most `count` pieces of work run at once. */
+function createLanes(count: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= count) await new Promise<void>((resolve) => waiting.push(resolve));
+    running++;
+    try {
+      return await work();
+    } finally {
+      running--;
+      waiting.shift()?.();
+    }
+  };
+}

@@ -1,0 +1,238 @@
+/** Organisation settings, the sections of them that workspaces may override, and the values that are in force in a workspace. */
+import { z } from 'zod';
+
+/** Security settings by section, with their defaults. */
+const securitySections = {
+  data_visibility: { membersViewAllData: true, managersViewAllData: true },
+  analytics: { membersViewAnalytics: true, managersViewAnalytics: true },
+  prompts: {
+    membersViewPrompts: true,
+    membersWritePrompts: false,
+    managersViewPrompts: true,
+    managersWritePrompts: true,
+  },
+  logs: {
+    organisationAdminsViewLogs: true,
+    organisationAdminsViewLogMetadata: true,
+    managersViewLogs: true,
+    managersViewLogMetadata: true,
+    membersViewLogs: true,
+    membersViewLogMetadata: true,
+  },
+  ws_integrations: { managersWriteWsIntegrations: true },
+  ws_mcp_integrations: { managersWriteWsMcpIntegrations: true },
+  mcp_servers: { managersWriteMcpServers: true },
+  guardrails: { managersViewGuardrails: true, managersWriteGuardrails: true, membersViewGuardrails: true },
+  api_keys: {
+    managersViewApiKeys: true,
+    managersWriteApiKeys: true,
+    membersViewApiKeys: true,
+    membersWriteApiKeys: false,
+  },
+  virtual_keys: { managersViewVirtualKeys: true, managersWriteVirtualKeys: true, membersViewVirtualKeys: true },
+  configs: {
+    managersViewConfigs: true,
+    managersWriteConfigs: true,
+    membersViewConfigs: true,
+    membersWriteConfigs: false,
+  },
+  workspace_management: { managersManageWorkspace: false },
+} as const;
+
+type SecuritySections = typeof securitySections;
+export type SecuritySection = keyof SecuritySections;
+export type SecuritySetting = { [S in SecuritySection]: keyof SecuritySections[S] }[SecuritySection];
+export type SecuritySettings = Record<SecuritySetting, boolean>;
+
+const securityDefaults = Object.assign({}, ...Object.values(securitySections)) as SecuritySettings;
+
+/** The plain settings that a workspace may hold own values of, by section. */
+const plainSections = {
+  user_api_key_settings: [
+    'user_api_key_auto_create',
+    'user_api_key_rotation_period',
+    'user_api_key_ttl',
+    'user_api_key_limit',
+  ],
+  request_logging: ['request_logging'],
+  user_attribution: ['user_attribution'],
+  export_settings: ['export_settings'],
+  data_plane_security_settings: ['data_plane_security_settings'],
+} as const;
+
+export type PlainSection = keyof typeof plainSections;
+type OverridablePlainSetting = (typeof plainSections)[PlainSection][number];
+export type OverrideSection = SecuritySection | PlainSection;
+
+export const overrideSections = [...Object.keys(securitySections), ...Object.keys(plainSections)] as OverrideSection[];
+
+const securityShape = Object.fromEntries(Object.keys(securityDefaults).map((name) => [name, z.boolean()])) as Record<
+  SecuritySetting,
+  z.ZodBoolean
+>;
+
+const year = 365 * 86_400;
+const seconds = z
+  .int()
+  .min(1)
+  .max(10 * year);
+
+export const rotationPeriodSchema = z
+  .union([z.int().min(1).max(365), z.enum(['weekly', 'monthly'])])
+  .transform((period) => (period === 'weekly' ? 7 : period === 'monthly' ? 30 : period))
+  .describe('Days between rotations, 1 to 365; `weekly` is kept as 7 and `monthly` as 30');
+
+const ttlSchema = z.union([
+  seconds.transform((ttl) => ({ default_ttl: ttl as number | null, max_ttl: ttl as number | null })),
+  z
+    .strictObject({ default_ttl: seconds.nullable().default(null), max_ttl: seconds.nullable().default(null) })
+    .refine((ttl) => ttl.default_ttl === null || ttl.max_ttl === null || ttl.default_ttl <= ttl.max_ttl, {
+      message: 'default_ttl may not be longer than max_ttl',
+    }),
+]);
+
+/** What a settings update may carry: any subset, nothing unknown. */
+const settingsShape = {
+  user_api_key_auto_create: z.boolean(),
+  default_workspace_user_api_key_auto_create: z.boolean(),
+  user_api_key_rotation_period: rotationPeriodSchema.nullable(),
+  user_api_key_ttl: ttlSchema.nullable(),
+  user_api_key_limit: z.int().min(0).max(100_000).nullable(),
+  request_logging: z.enum(['full', 'metrics_only']),
+  enforce_debug_log_setting: z.boolean(),
+  default_cache_max_age: z
+    .int()
+    .min(1)
+    .max(10 * year)
+    .nullable(),
+  user_attribution: z.strictObject({ enabled: z.boolean().optional(), allow_override: z.boolean().optional() }),
+  export_settings: z.strictObject({ deniedFields: z.array(z.string().min(1).max(100)).max(100) }),
+  disable_getting_started: z.boolean(),
+  session_settings: z.strictObject({
+    max_session_ttl: z
+      .int()
+      .min(900)
+      .max(10 * year)
+      .nullable(),
+  }),
+  data_plane_security_settings: z.strictObject({ block_inline_config: z.boolean() }),
+  security_settings: z.strictObject(securityShape).partial(),
+};
+
+export const organisationSettingsUpdate = z.strictObject(settingsShape).partial();
+export type OrganisationSettingsUpdate = z.output<typeof organisationSettingsUpdate>;
+
+/** What a workspace may set for itself; whether its section is open is checked against the organisation. */
+export const workspaceSettingsUpdate = z
+  .strictObject({
+    user_api_key_auto_create: settingsShape.user_api_key_auto_create,
+    user_api_key_rotation_period: settingsShape.user_api_key_rotation_period,
+    user_api_key_ttl: settingsShape.user_api_key_ttl,
+    user_api_key_limit: settingsShape.user_api_key_limit,
+    request_logging: settingsShape.request_logging,
+    user_attribution: settingsShape.user_attribution,
+    export_settings: settingsShape.export_settings,
+    data_plane_security_settings: settingsShape.data_plane_security_settings,
+    security_settings: settingsShape.security_settings,
+  })
+  .partial();
+export type WorkspaceSettingsUpdate = z.output<typeof workspaceSettingsUpdate>;
+
+export interface OrganisationSettings {
+  user_api_key_auto_create: boolean;
+  default_workspace_user_api_key_auto_create: boolean;
+  user_api_key_rotation_period: number | null;
+  user_api_key_ttl: { default_ttl: number | null; max_ttl: number | null } | null;
+  user_api_key_limit: number | null;
+  request_logging: 'full' | 'metrics_only';
+  enforce_debug_log_setting: boolean;
+  default_cache_max_age: number | null;
+  user_attribution: { enabled: boolean; allow_override: boolean };
+  export_settings: { deniedFields: string[] };
+  disable_getting_started: boolean;
+  session_settings: { max_session_ttl: number | null };
+  data_plane_security_settings: { block_inline_config: boolean };
+  security_settings: SecuritySettings;
+}
+
+/** A workspace's own values; only those of open sections are kept and count. */
+export type WorkspaceSettings = Partial<Pick<OrganisationSettings, OverridablePlainSetting>> & {
+  security_settings?: Partial<SecuritySettings>;
+};
+
+export type WorkspaceOverrides = Partial<Record<OverrideSection, boolean>>;
+
+export const defaultSettings: OrganisationSettings = {
+  user_api_key_auto_create: false,
+  default_workspace_user_api_key_auto_create: false,
+  user_api_key_rotation_period: null,
+  user_api_key_ttl: null,
+  user_api_key_limit: null,
+  request_logging: 'full',
+  enforce_debug_log_setting: false,
+  default_cache_max_age: null,
+  user_attribution: { enabled: false, allow_override: false },
+  export_settings: { deniedFields: [] },
+  disable_getting_started: false,
+  session_settings: { max_session_ttl: null },
+  data_plane_security_settings: { block_inline_config: true },
+  security_settings: securityDefaults,
+};
+
+/** Where a setting in force comes from. */
+export type SettingSource = 'organisation' | 'workspace';
+
+export interface OrganisationLayer {
+  settings: OrganisationSettings;
+  overrides: WorkspaceOverrides;
+}
+
+/** The values in force in a workspace: its own in open sections, the organisation's everywhere else. */
+export function settingsInForce(organisation: OrganisationLayer, workspace: WorkspaceSettings): OrganisationSettings {
+  const own = ownValuesInForce(organisation.overrides, workspace);
+  return {
+    ...organisation.settings,
+    ...own.plain,
+    security_settings: { ...organisation.settings.security_settings, ...own.security },
+  };
+}
+
+/** The workspace's own values that count, by layer of the settings object. */
+export function ownValuesInForce(overrides: WorkspaceOverrides, workspace: WorkspaceSettings) {
+  const plain: Partial<Pick<OrganisationSettings, OverridablePlainSetting>> = {};
+  const security: Partial<SecuritySettings> = {};
+  for (const section of overrideSections) {
+    if (!overrides[section]) continue;
+    Object.assign(isSecuritySection(section) ? security : plain, ownValuesOf(section, workspace));
+  }
+  return { plain, security };
+}
+
+export const isSecuritySection = (section: OverrideSection): section is SecuritySection => section in securitySections;
+
+/** The names of a section's settings. */
+export const settingsOf = (section: OverrideSection): readonly string[] =>
+  isSecuritySection(section) ? Object.keys(securitySections[section]) : plainSections[section];
+
+const sectionByName: ReadonlyMap<string, OverrideSection> = new Map(
+  overrideSections.flatMap((section) => settingsOf(section).map((name): [string, OverrideSection] => [name, section])),
+);
+
+/** The section that a setting belongs to; every overridable setting has one. */
+export function sectionOf(setting: string): OverrideSection {
+  const section = sectionByName.get(setting);
+  if (!section) throw new Error(`${setting} belongs to no overridable section`);
+  return section;
+}
+
+/** What `from` holds of a section: security values stand one level deeper than plain ones. */
+export function ownValuesOf(section: OverrideSection, from: WorkspaceSettings | OrganisationSettings): object {
+  const holder: Record<string, unknown> = isSecuritySection(section)
+    ? { ...from.security_settings }
+    : { ...from, security_settings: undefined };
+  return Object.fromEntries(
+    settingsOf(section)
+      .filter((name) => holder[name] !== undefined)
+      .map((name) => [name, holder[name]]),
+  );
+}

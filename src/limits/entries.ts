@@ -1,0 +1,172 @@
+/** The limits that keys and workspaces carry: their schemas, their reset calendar, and what a change of them does to what was used. */
+import { z } from 'zod';
+
+export const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
+
+const rateLimitSchema = (least: number) =>
+  z.strictObject({
+    type: z.enum(['requests', 'tokens']),
+    unit: z.enum(rateUnits),
+    value: z.int().min(least).max(1e15),
+  });
+
+export type RateLimit = z.output<ReturnType<typeof rateLimitSchema>>;
+
+const distinct = (keys: string[]): boolean => new Set(keys).size === keys.length;
+
+const rateLimitsSchema = (least: number) =>
+  z
+    .array(rateLimitSchema(least))
+    .max(8)
+    .refine((limits) => distinct(limits.map((limit) => `${limit.type} ${limit.unit}`)), {
+      message: 'one entry for each type and unit',
+    });
+
+export const keyRateLimits = rateLimitsSchema(0);
+export const workspaceRateLimits = rateLimitsSchema(1);
+
+const dateTime = z.iso.datetime({ offset: true }).max(40);
+
+/** What a caller may send of a usage limit; read-only fields are accepted so that a record read can be sent back, and ignored. */
+export const usageLimitInput = z
+  .strictObject({
+    type: z.enum(['cost', 'tokens']).default('cost'),
+    credit_limit: z.number().min(1).max(1e15),
+    alert_threshold: z.number().min(1).max(1e15).nullish(),
+    periodic_reset: z.enum(['weekly', 'monthly']).nullish(),
+    periodic_reset_days: z.int().min(1).max(365).nullish(),
+    next_usage_reset_at: dateTime.nullish(),
+    current_usage: z.unknown().optional(),
+    status: z.unknown().optional(),
+    last_reset_at: z.unknown().optional(),
+    is_threshold_alerts_sent: z.unknown().optional(),
+    is_exhausted_alerts_sent: z.unknown().optional(),
+  })
+  .refine((limit) => !(limit.periodic_reset && limit.periodic_reset_days), {
+    path: ['periodic_reset_days'],
+    message: 'periodic_reset and periodic_reset_days exclude each other',
+  })
+  .refine((limit) => limit.alert_threshold == null || limit.alert_threshold <= limit.credit_limit, {
+    path: ['alert_threshold'],
+    message: 'may not be above credit_limit',
+  });
+
+export type UsageLimitInput = z.output<typeof usageLimitInput>;
+
+export const workspaceUsageLimits = z
+  .array(usageLimitInput)
+  .max(2)
+  .refine((limits) => distinct(limits.map((limit) => limit.type)), { message: 'one entry for each type' });
+
+export interface StoredUsageLimit {
+  type: 'cost' | 'tokens';
+  credit_limit: number;
+  alert_threshold: number | null;
+  periodic_reset: 'weekly' | 'monthly' | null;
+  periodic_reset_days: number | null;
+  next_usage_reset_at: string | null;
+  current_usage: number;
+  status: 'active' | 'exhausted';
+  last_reset_at: string | null;
+  is_threshold_alerts_sent: boolean;
+  is_exhausted_alerts_sent: boolean;
+}
+
+/** The reply form of a stored usage limit. */
+export const usageLimitRecord = z.object({
+  type: z.enum(['cost', 'tokens']),
+  credit_limit: z.number(),
+  alert_threshold: z.number().nullable(),
+  periodic_reset: z.enum(['weekly', 'monthly']).nullable(),
+  periodic_reset_days: z.number().nullable(),
+  next_usage_reset_at: z.string().nullable(),
+  current_usage: z.number(),
+  status: z.enum(['active', 'exhausted']),
+  last_reset_at: z.string().nullable(),
+  is_threshold_alerts_sent: z.boolean(),
+  is_exhausted_alerts_sent: z.boolean(),
+}) satisfies z.ZodType<StoredUsageLimit>;
+
+export const rateLimitRecord = z.object({
+  type: z.enum(['requests', 'tokens']),
+  unit: z.enum(rateUnits),
+  value: z.number(),
+}) satisfies z.ZodType<RateLimit>;
+
+const dayMs = 86_400_000;
+
+export const utcMidnight = (date: Date): Date =>
+  new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()));
+
+type Cadence = Pick<StoredUsageLimit, 'periodic_reset' | 'periodic_reset_days'>;
+
+/** The first reset after `from`: weekly on Sunday, monthly on day 1, every N days counted from `from`; all at 00:00 UTC. */
+export function nextReset(cadence: Cadence, from: Date): Date | null {
+  if (cadence.periodic_reset === 'weekly') {
+    const midnight = utcMidnight(from);
+    return new Date(midnight.getTime() + (7 - midnight.getUTCDay()) * dayMs);
+  }
+  if (cadence.periodic_reset === 'monthly') {
+    return new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1));
+  }
+  if (cadence.periodic_reset_days) return new Date(utcMidnight(from).getTime() + cadence.periodic_reset_days * dayMs);
+  return null;
+}
+
+/** Saves a usage limit over what was stored: usage stays, and raising, lowering or retiming it has the effects that its owner expects. */
+export function applyUsageLimit(input: UsageLimitInput, stored: StoredUsageLimit | null, now: Date): StoredUsageLimit {
+  const kept = stored?.type === input.type ? stored : null;
+  const cadence: Cadence = {
+    periodic_reset: input.periodic_reset ?? null,
+    periodic_reset_days: input.periodic_reset_days ?? null,
+  };
+  const usage = kept?.current_usage ?? 0;
+  const threshold = input.alert_threshold ?? null;
+  const raised = kept !== null && input.credit_limit > kept.credit_limit;
+  const thresholdRaised =
+    kept !== null && (threshold === null || (kept.alert_threshold !== null && threshold > kept.alert_threshold));
+  return {
+    type: input.type,
+    credit_limit: input.credit_limit,
+    alert_threshold: threshold,
+    ...cadence,
+    next_usage_reset_at: dueReset(input, cadence, kept, now),
+    current_usage: usage,
+    status: usage >= input.credit_limit ? 'exhausted' : 'active',
+    last_reset_at: kept?.last_reset_at ?? null,
+    is_threshold_alerts_sent: raised || thresholdRaised ? false : (kept?.is_threshold_alerts_sent ?? false),
+    is_exhausted_alerts_sent: raised ? false : (kept?.is_exhausted_alerts_sent ?? false),
+  };
+}
+
+function dueReset(input: UsageLimitInput, cadence: Cadence, kept: StoredUsageLimit | null, now: Date): string | null {
+  if (input.next_usage_reset_at) return utcMidnight(new Date(input.next_usage_reset_at)).toISOString();
+  const sameCadence =
+    kept?.periodic_reset === cadence.periodic_reset && kept.periodic_reset_days === cadence.periodic_reset_days;
+  if (sameCadence) return kept.next_usage_reset_at;
+  return nextReset(cadence, now)?.toISOString() ?? null;
+}
+
+/** Usage back to nothing; the schedule stays as it is. */
+export const resetUsage = (limit: StoredUsageLimit, now: Date): StoredUsageLimit => ({
+  ...limit,
+  current_usage: 0,
+  status: 'active',
+  last_reset_at: now.toISOString(),
+  is_threshold_alerts_sent: false,
+  is_exhausted_alerts_sent: false,
+});
+
+/** A limit whose reset is due is reset and given its next date; any other is returned as it is. */
+export function rollWindow(limit: StoredUsageLimit, now: Date): StoredUsageLimit {
+  if (!limit.next_usage_reset_at || limit.next_usage_reset_at > now.toISOString()) return limit;
+  const due = new Date(limit.next_usage_reset_at);
+  let next = nextReset(limit, due);
+  // A program that slept through several windows takes up the present one.
+  while (next && next <= now) next = nextReset(limit, next);
+  return { ...resetUsage(limit, now), next_usage_reset_at: next?.toISOString() ?? null };
+}
+
+/** A reset date given by hand must lie ahead, also once it is taken as its UTC midnight. */
+export const resetDateLiesAhead = (limit: Pick<UsageLimitInput, 'next_usage_reset_at'>, now: Date): boolean =>
+  !limit.next_usage_reset_at || utcMidnight(new Date(limit.next_usage_reset_at)) > now;

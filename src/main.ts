@@ -1,0 +1,125 @@
+/** The command line: serve, migrate, keys. */
+import { parseArgs } from 'node:util';
+import { openState, startApp } from './app.ts';
+import { systemClock } from './clock.ts';
+import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
+import { greeting } from './greeting.ts';
+import { mintRecoveryKey } from './recovery.ts';
+import { NewerSchemaError } from './store/migrate.ts';
+import { version } from './version.ts';
+
+const help = `gw ${version} - an AI gateway with its administration service
+
+Usage: gw <command> [options]
+
+Commands
+  serve          start the gateway, the administration service and the console
+  migrate        bring the database to this release's schema and exit
+  keys           make a new admin key for the first organisation and print it (for lost keys)
+
+Options
+  --port <n>         port to listen on (PORT, 8787)
+  --host <address>   address to listen on (HOST, 127.0.0.1)
+  --data-dir <path>  folder of the embedded databases and the key file (GW_DATA_DIR, ./data)
+  --help             show this
+  --version          show the release
+
+Everything else is set by environment variables; docs/configuration.md lists them.
+`;
+
+/** A fault of the operator's, told in one line. */
+class UsageError extends Error {}
+
+async function main(argv: string[]): Promise<void> {
+  const { command, options } = readCommandLine(argv);
+  if (options.version) return print(`${version}\n`);
+  if (options.help || command === undefined) return print(help);
+  const settings = readEnvironment({
+    ...process.env,
+    ...(options.port !== undefined && { PORT: options.port }),
+    ...(options.host !== undefined && { HOST: options.host }),
+    ...(options['data-dir'] !== undefined && { GW_DATA_DIR: options['data-dir'] }),
+  });
+  if (command === 'serve') return serve(settings);
+  if (command === 'migrate') return migrateAndReport(settings);
+  if (command === 'keys') return print(await mintRecoveryKey(settings));
+  throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
+}
+
+function readCommandLine(argv: string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: {
+        port: { type: 'string' },
+        host: { type: 'string' },
+        'data-dir': { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'v' },
+      },
+    });
+    if (positionals.length > 1)
+      throw new UsageError(`Unexpected argument ${positionals[1]}; gw --help shows the usage.`);
+    return { command: positionals[0], options: values };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const reason = error instanceof Error ? error.message.split('. ')[0] : String(error);
+    throw new UsageError(`${reason}; gw --help lists the options.`);
+  }
+}
+
+async function serve(settings: Settings): Promise<void> {
+  const app = await startApp(settings);
+  print(greeting(app));
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    await app.stop();
+    process.exit(0);
+  };
+  process.on('SIGTERM', () => void stop());
+  process.on('SIGINT', () => void stop());
+}
+
+async function migrateAndReport(settings: Settings): Promise<void> {
+  const { store, migration } = await openState(settings, systemClock);
+  await store.close();
+  const { from, to } = migration;
+  print(from === to ? `The schema is at version ${to} already.\n` : `The schema went from version ${from} to ${to}.\n`);
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+/** Faults that the operator can mend are told in one line that says how; anything else keeps its trace. */
+function explain(error: unknown): string {
+  if (error instanceof UsageError || error instanceof EnvironmentError || error instanceof NewerSchemaError) {
+    return error.message;
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const message = error instanceof Error ? error.message : String(error);
+  if (code === 'EADDRINUSE') return `${message}; stop the other program or choose another port with --port or PORT.`;
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
+    return `The data folder cannot be used (${message}); make it writable or choose another with --data-dir or GW_DATA_DIR.`;
+  }
+  if (
+    code === 'SQLITE_CANTOPEN' ||
+    code === 'SQLITE_READONLY' ||
+    code === 'SQLITE_NOTADB' ||
+    code === 'SQLITE_CORRUPT'
+  ) {
+    return `The database in the data folder cannot be used (${message}); check the folder's rights, or choose another with --data-dir.`;
+  }
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT') {
+    return `PostgreSQL does not answer (${message}); check DATABASE_URL.`;
+  }
+  return error instanceof Error && error.stack ? error.stack : message;
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`gw: ${explain(error)}\n`);
+  process.exit(1);
+});

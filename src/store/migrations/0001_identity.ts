@@ -1,0 +1,247 @@
+/** Organisations, people, workspaces, keys, sessions, audit: the ground that every other table refers to. */
+import type { Db } from '../database.ts';
+
+export async function identity(db: Db): Promise<void> {
+  const schema = db.schema;
+
+  await schema
+    .createTable('organisations')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('slug', 'text', (c) => c.notNull().unique())
+    .addColumn('default_workspace_id', 'text')
+    .addColumn('default_jwt_workspace_id', 'text')
+    .addColumn('gateway_url', 'text')
+    .addColumn('mcp_gateway_url', 'text')
+    .addColumn('kms_key_arn', 'text')
+    .addColumn('settings', 'text', (c) => c.notNull())
+    .addColumn('workspace_overrides', 'text', (c) => c.notNull())
+    .addColumn('properties', 'text', (c) => c.notNull())
+    .addColumn('defaults', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .execute();
+
+  await schema
+    .createTable('users')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('email', 'text', (c) => c.notNull().unique())
+    .addColumn('first_name', 'text', (c) => c.notNull())
+    .addColumn('last_name', 'text', (c) => c.notNull())
+    .addColumn('password_hash', 'text')
+    .addColumn('last_organisation_id', 'text')
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .execute();
+
+  await schema
+    .createTable('organisation_members')
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('user_id', 'text', (c) => c.notNull().references('users.id'))
+    .addColumn('role', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('provisioned_by', 'text', (c) => c.notNull())
+    .addColumn('last_login_at', 'text')
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('organisation_members_pk', ['organisation_id', 'user_id'])
+    .execute();
+  await schema
+    .createIndex('organisation_members_list')
+    .on('organisation_members')
+    .columns(['organisation_id', 'status', 'created_at', 'user_id'])
+    .execute();
+  await schema.createIndex('organisation_members_user').on('organisation_members').column('user_id').execute();
+
+  await schema
+    .createTable('workspaces')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('slug', 'text', (c) => c.notNull())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('icon', 'text')
+    .addColumn('description', 'text')
+    .addColumn('is_default', 'integer', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('defaults', 'text', (c) => c.notNull())
+    .addColumn('usage_limits', 'text', (c) => c.notNull())
+    .addColumn('rate_limits', 'text', (c) => c.notNull())
+    .addColumn('settings', 'text', (c) => c.notNull())
+    .addColumn('last_reset_at', 'text')
+    .addColumn('created_by', 'text')
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .addUniqueConstraint('workspaces_slug', ['organisation_id', 'slug'])
+    .execute();
+  await schema
+    .createIndex('workspaces_list')
+    .on('workspaces')
+    .columns(['organisation_id', 'status', 'created_at', 'id'])
+    .execute();
+
+  await schema
+    .createTable('workspace_members')
+    .addColumn('workspace_id', 'text', (c) => c.notNull().references('workspaces.id'))
+    .addColumn('user_id', 'text', (c) => c.notNull().references('users.id'))
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('role', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('workspace_members_pk', ['workspace_id', 'user_id'])
+    .execute();
+  await schema
+    .createIndex('workspace_members_list')
+    .on('workspace_members')
+    .columns(['workspace_id', 'status', 'created_at', 'user_id'])
+    .execute();
+  await schema
+    .createIndex('workspace_members_user')
+    .on('workspace_members')
+    .columns(['user_id', 'organisation_id'])
+    .execute();
+
+  await schema
+    .createTable('invites')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('email', 'text', (c) => c.notNull())
+    .addColumn('role', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('workspaces', 'text', (c) => c.notNull())
+    .addColumn('api_key_scopes', 'text')
+    .addColumn('invited_by', 'text', (c) => c.notNull())
+    .addColumn('token_digest', 'text', (c) => c.notNull().unique())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('expires_at', 'text', (c) => c.notNull())
+    .addColumn('accepted_at', 'text')
+    .execute();
+  await schema.createIndex('invites_list').on('invites').columns(['organisation_id', 'created_at', 'id']).execute();
+  await schema.createIndex('invites_email').on('invites').columns(['email', 'status']).execute();
+  await schema.createIndex('invites_expiry').on('invites').columns(['status', 'expires_at']).execute();
+
+  await schema
+    .createTable('api_keys')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('workspace_id', 'text', (c) => c.references('workspaces.id'))
+    .addColumn('user_id', 'text', (c) => c.references('users.id'))
+    .addColumn('type', 'text', (c) => c.notNull())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('description', 'text')
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('creation_mode', 'text', (c) => c.notNull())
+    .addColumn('scopes', 'text', (c) => c.notNull())
+    .addColumn('rate_limits', 'text', (c) => c.notNull())
+    .addColumn('usage_limits', 'text')
+    .addColumn('metadata', 'text', (c) => c.notNull())
+    .addColumn('config_id', 'text')
+    .addColumn('allow_config_override', 'integer')
+    .addColumn('alert_emails', 'text', (c) => c.notNull())
+    .addColumn('expires_at', 'text')
+    .addColumn('rotation_policy', 'text')
+    .addColumn('next_rotation_at', 'text')
+    .addColumn('rotation_announced_for', 'text')
+    .addColumn('last_rotated_at', 'text')
+    .addColumn('last_reset_at', 'text')
+    .addColumn('created_by', 'text')
+    .addColumn('last_updated_by', 'text')
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .execute();
+  await schema
+    .createIndex('api_keys_list')
+    .on('api_keys')
+    .columns(['organisation_id', 'created_at', 'id', 'type', 'status'])
+    .execute();
+  await schema
+    .createIndex('api_keys_workspace')
+    .on('api_keys')
+    .columns(['workspace_id', 'created_at', 'id', 'type', 'status', 'user_id'])
+    .execute();
+  await schema.createIndex('api_keys_user').on('api_keys').columns(['user_id', 'status']).execute();
+  await schema.createIndex('api_keys_expiry').on('api_keys').columns(['expires_at']).execute();
+  await schema.createIndex('api_keys_rotation').on('api_keys').columns(['next_rotation_at']).execute();
+
+  await schema
+    .createTable('api_key_secrets')
+    .addColumn('digest', 'text', (c) => c.primaryKey())
+    .addColumn('api_key_id', 'text', (c) => c.notNull().references('api_keys.id'))
+    .addColumn('masked', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('transition_expires_at', 'text')
+    .addColumn('sealed', 'text')
+    .addColumn('ending_announced', 'integer', (c) => c.notNull())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .execute();
+  await schema.createIndex('api_key_secrets_key').on('api_key_secrets').column('api_key_id').execute();
+  await schema
+    .createIndex('api_key_secrets_transition')
+    .on('api_key_secrets')
+    .columns(['status', 'transition_expires_at'])
+    .execute();
+
+  await schema
+    .createTable('sessions')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('token_digest', 'text', (c) => c.notNull().unique())
+    .addColumn('user_id', 'text', (c) => c.notNull().references('users.id'))
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('csrf_token', 'text', (c) => c.notNull())
+    .addColumn('auth_time', 'text', (c) => c.notNull())
+    .addColumn('expires_at', 'text', (c) => c.notNull())
+    .addColumn('client_ip', 'text', (c) => c.notNull())
+    .addColumn('user_agent', 'text', (c) => c.notNull())
+    .execute();
+  await schema.createIndex('sessions_user').on('sessions').columns(['user_id', 'organisation_id']).execute();
+  await schema.createIndex('sessions_expiry').on('sessions').column('expires_at').execute();
+
+  await schema
+    .createTable('audit_logs')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('timestamp', 'text', (c) => c.notNull())
+    .addColumn('method', 'text', (c) => c.notNull())
+    .addColumn('uri', 'text', (c) => c.notNull())
+    .addColumn('request_id', 'text', (c) => c.notNull())
+    .addColumn('request_body', 'text', (c) => c.notNull())
+    .addColumn('query_params', 'text', (c) => c.notNull())
+    .addColumn('request_headers', 'text', (c) => c.notNull())
+    .addColumn('user_id', 'text', (c) => c.notNull())
+    .addColumn('user_type', 'text', (c) => c.notNull())
+    .addColumn('organisation_id', 'text', (c) => c.notNull())
+    .addColumn('workspace_id', 'text')
+    .addColumn('response_status_code', 'integer', (c) => c.notNull())
+    .addColumn('resource_type', 'text', (c) => c.notNull())
+    .addColumn('resource_id', 'text')
+    .addColumn('action', 'text', (c) => c.notNull())
+    .addColumn('client_ip', 'text', (c) => c.notNull())
+    .addColumn('country', 'text')
+    .addColumn('details', 'text')
+    .execute();
+  await schema
+    .createIndex('audit_logs_list')
+    .on('audit_logs')
+    .columns(['organisation_id', 'timestamp', 'id'])
+    .execute();
+
+  await schema
+    .createTable('notices')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('organisation_id', 'text', (c) => c.notNull())
+    .addColumn('template', 'text', (c) => c.notNull())
+    .addColumn('recipients', 'text', (c) => c.notNull())
+    .addColumn('fields_sealed', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('sent_at', 'text')
+    .execute();
+  await schema.createIndex('notices_queue').on('notices').columns(['status', 'created_at']).execute();
+
+  await schema
+    .createTable('leases')
+    .addColumn('name', 'text', (c) => c.primaryKey())
+    .addColumn('holder', 'text', (c) => c.notNull())
+    .addColumn('expires_at', 'text', (c) => c.notNull())
+    .execute();
+}

@@ -1,0 +1,239 @@
+/** Every table of the state store, as rows. Times are RFC 3339 text in UTC, flags are 0 or 1: both engines sort and store them alike. */
+
+import type { OrganisationRole, WorkspaceRole } from '../identity/roles.ts';
+import type { RotationPolicy } from '../identity/rotation.ts';
+import type { Scope } from '../identity/scopes.ts';
+import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
+import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
+import type { JsonText } from './json.ts';
+
+export type Timestamp = string;
+export type Flag = 0 | 1;
+
+export interface OrganisationTable {
+  id: string;
+  name: string;
+  slug: string;
+  default_workspace_id: string | null;
+  default_jwt_workspace_id: string | null;
+  gateway_url: string | null;
+  mcp_gateway_url: string | null;
+  kms_key_arn: string | null;
+  settings: JsonText<OrganisationSettings>;
+  workspace_overrides: JsonText<Partial<Record<OverrideSection, boolean>>>;
+  properties: JsonText<OrganisationProperties>;
+  defaults: JsonText<OrganisationDefaults>;
+  status: 'active' | 'archived';
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export interface OrganisationProperties {
+  api_key_metadata_schema: Record<string, unknown> | null;
+  workspace_metadata_schema: Record<string, unknown> | null;
+}
+
+export interface OrganisationDefaults {
+  input_guardrails: string[];
+  output_guardrails: string[];
+}
+
+export interface UserTable {
+  id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  password_hash: string | null;
+  last_organisation_id: string | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export type ProvisionedBy = 'invite' | 'sso' | 'scim' | 'signup';
+
+export interface OrganisationMemberTable {
+  organisation_id: string;
+  user_id: string;
+  role: OrganisationRole;
+  status: 'active' | 'archived';
+  provisioned_by: ProvisionedBy;
+  last_login_at: Timestamp | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export interface WorkspaceDefaults {
+  metadata: Record<string, string>;
+  input_guardrails: string[];
+  output_guardrails: string[];
+  user_api_key_config: string | null;
+}
+
+export interface WorkspaceTable {
+  id: string;
+  organisation_id: string;
+  slug: string;
+  /** The plain name; the icon stands apart. */
+  name: string;
+  icon: string | null;
+  description: string | null;
+  is_default: Flag;
+  status: 'active' | 'archived';
+  defaults: JsonText<WorkspaceDefaults>;
+  usage_limits: JsonText<StoredUsageLimit[]>;
+  rate_limits: JsonText<RateLimit[]>;
+  /** Own values of the sections that the organisation has opened to workspaces. */
+  settings: JsonText<WorkspaceSettings>;
+  last_reset_at: Timestamp | null;
+  created_by: string | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export interface WorkspaceMemberTable {
+  workspace_id: string;
+  user_id: string;
+  organisation_id: string;
+  role: WorkspaceRole;
+  status: 'active' | 'archived';
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export interface InviteTable {
+  id: string;
+  organisation_id: string;
+  email: string;
+  role: 'admin' | 'member';
+  status: 'pending' | 'accepted' | 'cancelled' | 'expired';
+  workspaces: JsonText<{ id: string; role: WorkspaceRole }[]>;
+  api_key_scopes: JsonText<Scope[]> | null;
+  invited_by: string;
+  token_digest: string;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  accepted_at: Timestamp | null;
+}
+
+export type ApiKeyType = 'organisation-service' | 'workspace-service' | 'workspace-user';
+export type ApiKeyStatus = 'active' | 'exhausted' | 'expired' | 'archived';
+
+export interface ApiKeyTable {
+  id: string;
+  organisation_id: string;
+  workspace_id: string | null;
+  user_id: string | null;
+  type: ApiKeyType;
+  name: string;
+  description: string | null;
+  status: ApiKeyStatus;
+  creation_mode: 'ui' | 'api' | 'auto';
+  scopes: JsonText<Scope[]>;
+  rate_limits: JsonText<RateLimit[]>;
+  usage_limits: JsonText<StoredUsageLimit> | null;
+  metadata: JsonText<Record<string, string>>;
+  config_id: string | null;
+  allow_config_override: Flag | null;
+  alert_emails: JsonText<string[]>;
+  expires_at: Timestamp | null;
+  rotation_policy: JsonText<RotationPolicy> | null;
+  /** The due date of `rotation_policy`, apart so that the rotation job can look it up. */
+  next_rotation_at: Timestamp | null;
+  /** The due date whose upcoming rotation was announced. */
+  rotation_announced_for: Timestamp | null;
+  last_rotated_at: Timestamp | null;
+  last_reset_at: Timestamp | null;
+  created_by: string | null;
+  last_updated_by: string | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+/** One secret of a key. A key in transition has two that are ACTIVE. */
+export interface ApiKeySecretTable {
+  /** SHA-256 of the secret, in hex: the whole of it is the look-up key. */
+  digest: string;
+  api_key_id: string;
+  masked: string;
+  status: 'ACTIVE' | 'EXPIRED';
+  /** Null for the current secret; the end of the transition for the one that it replaced. */
+  transition_expires_at: Timestamp | null;
+  /** The secret itself, encrypted, while nobody has seen it yet (made by a job, not by a call). */
+  sealed: string | null;
+  ending_announced: Flag;
+  created_at: Timestamp;
+}
+
+export interface SessionTable {
+  id: string;
+  token_digest: string;
+  user_id: string;
+  organisation_id: string;
+  csrf_token: string;
+  auth_time: Timestamp;
+  expires_at: Timestamp;
+  client_ip: string;
+  user_agent: string;
+}
+
+export interface AuditLogTable {
+  id: string;
+  timestamp: Timestamp;
+  method: string;
+  uri: string;
+  request_id: string;
+  request_body: string;
+  query_params: string;
+  request_headers: string;
+  user_id: string;
+  user_type: 'user' | 'api_key' | 'scim' | 'system';
+  organisation_id: string;
+  workspace_id: string | null;
+  response_status_code: number;
+  resource_type: string;
+  resource_id: string | null;
+  action: string;
+  client_ip: string;
+  country: string | null;
+  details: string | null;
+}
+
+export interface NoticeTable {
+  id: string;
+  organisation_id: string;
+  template: string;
+  recipients: JsonText<string[]>;
+  /** The template's fields as JSON, encrypted: an invite link is a credential. */
+  fields_sealed: string;
+  status: 'queued' | 'sent' | 'failed';
+  created_at: Timestamp;
+  sent_at: Timestamp | null;
+}
+
+export interface LeaseTable {
+  name: string;
+  holder: string;
+  expires_at: Timestamp;
+}
+
+export interface MigrationTable {
+  version: number;
+  name: string;
+  applied_at: Timestamp;
+}
+
+export interface Schema {
+  organisations: OrganisationTable;
+  users: UserTable;
+  organisation_members: OrganisationMemberTable;
+  workspaces: WorkspaceTable;
+  workspace_members: WorkspaceMemberTable;
+  invites: InviteTable;
+  api_keys: ApiKeyTable;
+  api_key_secrets: ApiKeySecretTable;
+  sessions: SessionTable;
+  audit_logs: AuditLogTable;
+  notices: NoticeTable;
+  leases: LeaseTable;
+  schema_migrations: MigrationTable;
+}

@@ -1,0 +1,4 @@
+/** This program's release. */
+import manifest from '../package.json' with { type: 'json' };
+
+export const version: string = manifest.version;

@@ -1,0 +1,121 @@
+/** Starts the program inside the test on a free loopback port, with a data folder and a clock of its own, and talks to it over HTTP. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, startApp } from '../src/app.ts';
+import type { Clock } from '../src/clock.ts';
+import { readEnvironment } from '../src/environment.ts';
+import type { Log } from '../src/log.ts';
+
+export class TestClock implements Clock {
+  #offsetMs = 0;
+
+  now(): Date {
+    return new Date(Date.now() + this.#offsetMs);
+  }
+
+  advance(by: { days?: number; hours?: number; minutes?: number; seconds?: number }): void {
+    const { days = 0, hours = 0, minutes = 0, seconds = 0 } = by;
+    this.#offsetMs += (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+  }
+
+  /** Moves so that `now()` is this moment. */
+  moveTo(moment: string): void {
+    this.#offsetMs = Date.parse(moment) - Date.now();
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the service sent; each test looks at the fields it is about.
+export type Json = any;
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: Json;
+}
+
+export interface Ask {
+  key?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export class TestGateway {
+  readonly app: App;
+  readonly clock: TestClock;
+  readonly dataDir: string;
+  readonly adminKey: string;
+  readonly workspaceKey: string;
+  readonly owner: { email: string; password: string };
+  /** Faults that the program logged; a test that expects none may check. */
+  readonly faults: string[];
+
+  constructor(app: App, clock: TestClock, dataDir: string, faults: string[]) {
+    if (!app.firstStart) throw new Error('The data folder was not empty');
+    this.app = app;
+    this.clock = clock;
+    this.dataDir = dataDir;
+    this.faults = faults;
+    this.adminKey = app.firstStart.adminKey;
+    this.workspaceKey = app.firstStart.workspaceKey;
+    this.owner = { email: app.firstStart.ownerEmail, password: app.firstStart.ownerPassword };
+  }
+
+  get url(): string {
+    return this.app.url;
+  }
+
+  /** Asks with the admin key unless another credential is given; `key: ''` asks without any. */
+  async ask(method: string, path: string, ask: Ask = {}): Promise<Reply> {
+    const key = ask.key ?? this.adminKey;
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(key !== '' && { 'x-gw-api-key': key }),
+        ...(ask.body !== undefined && { 'content-type': 'application/json' }),
+        ...ask.headers,
+      },
+      ...(ask.body !== undefined && { body: typeof ask.body === 'string' ? ask.body : JSON.stringify(ask.body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : parse(text) };
+  }
+
+  get = (path: string, ask?: Ask) => this.ask('GET', path, ask);
+  post = (path: string, body?: unknown, ask?: Ask) => this.ask('POST', path, { ...ask, body });
+  put = (path: string, body?: unknown, ask?: Ask) => this.ask('PUT', path, { ...ask, body });
+  delete = (path: string, body?: unknown, ask?: Ask) => this.ask('DELETE', path, { ...ask, body });
+
+  async stop(): Promise<void> {
+    await this.app.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gw-test-'));
+  const clock = new TestClock();
+  const faults: string[] = [];
+  const log: Log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message, fields) => void faults.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const settings = readEnvironment({
+    PORT: '0',
+    GW_DATA_DIR: dataDir,
+    ADMIN_RATE_LIMIT: '0',
+    ADMIN_SENSITIVE_RATE_LIMIT: '0',
+    ...env,
+  });
+  const app = await startApp(settings, { clock, log, checkReplies: true });
+  return new TestGateway(app, clock, dataDir, faults);
+}

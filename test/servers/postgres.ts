@@ -1,0 +1,98 @@
+/** A PostgreSQL server for the tests, started from the installed program on a free loopback port; one for the whole run. */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { freePort } from './free-port.ts';
+
+const binaries = findBinaries();
+
+/** False where PostgreSQL is not installed; tests that need it are then skipped by name. */
+export const postgresInstalled = binaries !== null;
+
+let server: Promise<{ port: number }> | undefined;
+
+/** The address of a new, empty database. */
+export async function newDatabase(): Promise<string> {
+  server ??= start();
+  const { port } = await server;
+  const name = `gw_${Bun.randomUUIDv7().replaceAll('-', '')}`;
+  const client = new Client({ connectionString: address(port, 'postgres') });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return address(port, name);
+}
+
+const address = (port: number, database: string) => `postgres://gw@127.0.0.1:${port}/${database}`;
+
+async function start(): Promise<{ port: number }> {
+  if (!binaries) throw new Error('PostgreSQL is not installed');
+  const folder = mkdtempSync(join(tmpdir(), 'gw-postgres-'));
+  const data = join(folder, 'data');
+  const port = await freePort();
+  // PostgreSQL refuses to run as root; Debian's package brings a user for it.
+  const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+  if (asUser.length > 0) spawnSync('chown', ['postgres', folder]);
+  const run = (program: string, args: string[]): [string, string[]] => {
+    const [first = program, ...rest] = [...asUser, join(binaries, program), ...args];
+    return [first, rest];
+  };
+  const initialised = spawnSync(
+    ...run('initdb', ['-D', data, '-U', 'gw', '--auth=trust', '--locale=C.UTF-8', '--no-sync']),
+    { cwd: folder, encoding: 'utf8' },
+  );
+  if (initialised.status !== 0) throw new Error(`initdb failed: ${initialised.stderr}`);
+  const child = spawn(
+    ...run('postgres', [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `unix_socket_directories=${folder}`,
+      '-c',
+      'fsync=off',
+      '-c',
+      'max_connections=200',
+    ]),
+    { cwd: folder, stdio: 'ignore' },
+  );
+  const end = () => {
+    child.kill('SIGINT');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on('exit', end);
+  await untilReady(port);
+  return { port };
+}
+
+async function untilReady(port: number): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const client = new Client({ connectionString: address(port, 'postgres') });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (attempt > 300) throw error;
+      await Bun.sleep(50);
+    }
+  }
+}
+
+/** Debian keeps the server's programs out of PATH, by version. */
+function findBinaries(): string | null {
+  const versions = '/usr/lib/postgresql';
+  if (existsSync(versions)) {
+    const newest = readdirSync(versions)
+      .sort((a, b) => Number(b) - Number(a))
+      .find((version) => existsSync(join(versions, version, 'bin', 'initdb')));
+    if (newest) return join(versions, newest, 'bin');
+  }
+  const onPath = Bun.which('initdb');
+  return onPath ? join(onPath, '..') : null;
+}
