@@ -1,13 +1,19 @@
 /** The one place that wires the parts together; parts never reach for globals. */
+import { Resolver } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
 import { createAuditTrail } from './admin/kernel/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
+import { createOpenApiDocument } from './admin/kernel/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
-import { noConfigs, noGuardrails } from './catalog/references.ts';
+import { createCatalog } from './catalog/load.ts';
+import { noGuardrails, savedConfigs } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
+import { openGateway } from './gateway/open.ts';
+import { openConsole } from './http/console.ts';
+import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createKeyring } from './identity/keyring.ts';
@@ -16,6 +22,10 @@ import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
+import { type Logs, openLogs } from './logs/logs.ts';
+import type { LogRecord, LogSink } from './logs/record.ts';
+import { createPriceTable } from './pricing/price-table.ts';
+import { createPricer } from './pricing/pricer.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
@@ -26,7 +36,7 @@ export interface App {
   port: number;
   /** What the first start made, to be shown once; null on later starts. */
   firstStart: FirstStart | null;
-  services: Services;
+  services: OpenServices;
   jobs: JobRunner;
   /** Finishes what is under way, flushes, and closes everything. */
   stop(): Promise<void>;
@@ -36,9 +46,13 @@ export interface AppOptions {
   clock?: Clock;
   log?: Log;
   checkReplies?: boolean;
+  /** Sees every log record on its way; for tests. */
+  watchLogs?: (record: LogRecord) => void;
 }
 
 const shutdownGraceMs = 30_000;
+const dnsTimeoutMs = 5_000;
+const workspacesInMemory = 5_000;
 
 /** Opens the state store at this program's schema version. */
 export async function openState(settings: Settings, clock: Clock) {
@@ -54,9 +68,13 @@ export async function openState(settings: Settings, clock: Clock) {
   return { store, migration };
 }
 
-export async function openServices(settings: Settings, clock: Clock, log: Log): Promise<Services> {
+/** The services with what only the wiring may do to them. */
+export type OpenServices = Services & { logs: Logs };
+
+export async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
     settings,
     clock,
@@ -65,13 +83,17 @@ export async function openServices(settings: Settings, clock: Clock, log: Log): 
     vault: createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir)),
     passwords: createPasswords(),
     loginThrottle: createLoginThrottle(clock),
-    configs: noConfigs,
+    resolveTxt: (name) => resolver.resolveTxt(name),
+    configs: savedConfigs,
     guardrails: noGuardrails,
+    priceTable: createPriceTable(clock),
+    logs: openLogs(settings.dataDir, settings.logStore, log),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
 }
 
-export async function closeServices(services: Services): Promise<void> {
+export async function closeServices(services: OpenServices): Promise<void> {
+  await services.logs.close();
   await services.feed.close();
   await services.store.close();
 }
@@ -94,7 +116,21 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
       checkReplies: options.checkReplies ?? false,
     });
-    const listener = listen(settings, [kernel.handle], log);
+    const gateway = openGateway({
+      settings: settings.gateway,
+      clock,
+      keyring,
+      catalog: createCatalog(store, feed, services.vault, clock, {
+        capacity: workspacesInMemory,
+        warn: (message) => log.warn(message),
+      }),
+      pricer: createPricer(services.priceTable),
+      sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
+      log,
+    });
+    const reference = createReference(() => createOpenApiDocument(resources));
+    const handlers = [gateway.handle, reference, kernel.handle, gateway.passthrough, await openConsole(log)];
+    const listener = listen(settings, handlers, log);
     const jobs = createJobRunner(createJobs(services), store, clock, log);
     jobs.start();
     return {
@@ -105,6 +141,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       jobs,
       async stop() {
         await listener.stop(shutdownGraceMs);
+        await gateway.idle();
         await jobs.stop();
         await trail.flush();
         await closeServices(services);
@@ -115,3 +152,10 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     throw error;
   }
 }
+
+const watched = (sink: LogSink, watch: (record: LogRecord) => void): LogSink => ({
+  append(record) {
+    watch(record);
+    sink.append(record);
+  },
+});

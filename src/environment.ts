@@ -2,17 +2,16 @@
 
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { Breaker } from './logs/carrier.ts';
 import type { StoreAddress } from './store/database.ts';
 
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-  );
+const entries = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+const list = z.string().default('').transform(entries);
 
 /** The form of the reference product's feature switches: `OFF` turns a feature off, anything else leaves it on. */
 const onUnlessOff = z
@@ -28,7 +27,7 @@ const flag = z
 const wholeNumber = (fallback: number, least: number, most: number) =>
   z.coerce.number().int().min(least).max(most).default(fallback);
 
-const schema = z.object({
+export const environmentSchema = z.object({
   PORT: wholeNumber(8787, 0, 65_535),
   HOST: z.string().min(1).default('127.0.0.1'),
   GW_DATA_DIR: z.string().min(1).default('./data'),
@@ -51,13 +50,47 @@ const schema = z.object({
     .regex(/^[\w-]*$/, 'may hold only letters, digits, - and _')
     .default(''),
   CONTROL_PLANE_URL: z.url({ protocol: /^https?$/ }).optional(),
-  TRUSTED_CUSTOM_HOSTS: list,
+  NODE_ENV: z.string().optional(),
+  TRUSTED_CUSTOM_HOSTS: z.string().transform(entries).optional(),
   TRUSTED_PROXIES: list,
   ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
   ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
+  HEADER_PREFIX_ALIASES: list,
+  HEADERS_TO_METADATA: list,
+  ORGANISATION_HEADERS_TO_MASK: list,
+  CUSTOM_HEADERS_TO_IGNORE: list,
+  BLOCK_INLINE_CONFIG: flag,
+  MAX_ROOT_CONFIG_TARGETS: wholeNumber(100, 1, 100_000),
+  MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: wholeNumber(1_000, 1, 100_000),
+  MAX_NESTED_CONFIG_TARGETS: wholeNumber(50, 1, 100_000),
+  REQUEST_TIMEOUT: wholeNumber(300_000, 1, 86_400_000),
+  STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
+  MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
   DISABLE_ORG_CREATION: flag,
   AUDIT_LOGS_ENABLED: onUnlessOff,
+  LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
+  LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
+  LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
 });
+
+/** What the data plane takes from the environment. */
+export interface GatewaySettings {
+  /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
+  headerPrefixAliases: readonly string[];
+  headersToMetadata: readonly string[];
+  /** Headers whose values are masked in logs, besides credentials. */
+  maskedHeaders: readonly string[];
+  /** Headers that passthrough does not forward. */
+  ignoredHeaders: ReadonlySet<string>;
+  blockInlineConfig: boolean;
+  targetLimits: { root: number; conditionalRoot: number; nested: number };
+  /** Milliseconds for an upstream attempt when nothing else is set. */
+  requestTimeout: number;
+  /** Milliseconds of silence that end a stream when nothing else is set. */
+  streamIdleTimeout: number;
+  bodyLimit: number;
+  trustedHosts: readonly string[];
+}
 
 export interface Settings {
   port: number;
@@ -78,20 +111,27 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** How long a failing log store is left alone, and when. */
+  logStore: Breaker;
+  gateway: GatewaySettings;
 }
+
+/** On a developer's machine, model servers on the same machine may be called without further ado. */
+const localHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
 export class EnvironmentError extends Error {}
 
 export function readEnvironment(env: Record<string, string | undefined>): Settings {
   // A variable set to nothing counts as not set, as shells and compose files produce it.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = schema.safeParse(given);
+  const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
     throw new EnvironmentError(`Wrong environment: ${faults.join('; ')}`);
   }
   const values = parsed.data;
   const dataDir = resolve(values.GW_DATA_DIR);
+  const trustedHosts = values.TRUSTED_CUSTOM_HOSTS ?? (values.NODE_ENV === 'production' ? [] : localHosts);
   return {
     port: values.PORT,
     host: values.HOST,
@@ -105,11 +145,32 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     ownerPassword: values.GW_OWNER_PASSWORD ?? null,
     apiKeyPrefix: values.API_KEY_PREFIX,
     publicUrl: values.CONTROL_PLANE_URL?.replace(/\/+$/, '') ?? null,
-    trustedHosts: values.TRUSTED_CUSTOM_HOSTS,
+    trustedHosts,
     trustedProxies: values.TRUSTED_PROXIES,
     adminRateLimit: values.ADMIN_RATE_LIMIT,
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    logStore: {
+      failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
+      backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,
+      timeoutMs: values.LOG_STORE_CONNECTION_TIMEOUT_MS,
+    },
+    gateway: {
+      headerPrefixAliases: values.HEADER_PREFIX_ALIASES.map((prefix) => prefix.toLowerCase()),
+      headersToMetadata: values.HEADERS_TO_METADATA.map((name) => name.toLowerCase()),
+      maskedHeaders: values.ORGANISATION_HEADERS_TO_MASK.map((name) => name.toLowerCase()),
+      ignoredHeaders: new Set(values.CUSTOM_HEADERS_TO_IGNORE.map((name) => name.toLowerCase())),
+      blockInlineConfig: values.BLOCK_INLINE_CONFIG,
+      targetLimits: {
+        root: values.MAX_ROOT_CONFIG_TARGETS,
+        conditionalRoot: values.MAX_CONDITIONAL_ROOT_CONFIG_TARGETS,
+        nested: values.MAX_NESTED_CONFIG_TARGETS,
+      },
+      requestTimeout: values.REQUEST_TIMEOUT,
+      streamIdleTimeout: values.STREAM_IDLE_TIMEOUT,
+      bodyLimit: values.MAX_REQUEST_BODY_BYTES,
+      trustedHosts,
+    },
   };
 }

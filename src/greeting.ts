@@ -16,7 +16,8 @@ First start. These secrets are shown once; keep them now:
 
 Try it:
 
-  curl ${app.url}/v1/workspaces -H "x-gw-api-key: ${adminKey}"
+  curl ${app.url}/v1/chat/completions -H "x-gw-api-key: ${workspaceKey}" -H "content-type: application/json" \\
+    -d '{"model": "@sandbox/echo", "messages": [{"role": "user", "content": "Hello"}]}'
 
 `;
 }

@@ -1,4 +1,5 @@
 /** Starts the program inside the test on a free loopback port, with a data folder and a clock of its own, and talks to it over HTTP. */
+import { describe } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,8 @@ import { type App, startApp } from '../src/app.ts';
 import type { Clock } from '../src/clock.ts';
 import { readEnvironment } from '../src/environment.ts';
 import type { Log } from '../src/log.ts';
+import type { LogRecord } from '../src/logs/record.ts';
+import { newDatabase, postgresInstalled } from './servers/postgres.ts';
 
 export class TestClock implements Clock {
   #offsetMs = 0;
@@ -49,13 +52,16 @@ export class TestGateway {
   readonly owner: { email: string; password: string };
   /** Faults that the program logged; a test that expects none may check. */
   readonly faults: string[];
+  /** The log records of calls, as they were written. */
+  readonly records: LogRecord[];
 
-  constructor(app: App, clock: TestClock, dataDir: string, faults: string[]) {
+  constructor(app: App, clock: TestClock, dataDir: string, faults: string[], records: LogRecord[]) {
     if (!app.firstStart) throw new Error('The data folder was not empty');
     this.app = app;
     this.clock = clock;
     this.dataDir = dataDir;
     this.faults = faults;
+    this.records = records;
     this.adminKey = app.firstStart.adminKey;
     this.workspaceKey = app.firstStart.workspaceKey;
     this.owner = { email: app.firstStart.ownerEmail, password: app.firstStart.ownerPassword };
@@ -112,10 +118,20 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   const settings = readEnvironment({
     PORT: '0',
     GW_DATA_DIR: dataDir,
+    NODE_ENV: 'production',
     ADMIN_RATE_LIMIT: '0',
     ADMIN_SENSITIVE_RATE_LIMIT: '0',
     ...env,
   });
-  const app = await startApp(settings, { clock, log, checkReplies: true });
-  return new TestGateway(app, clock, dataDir, faults);
+  const records: LogRecord[] = [];
+  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs: (record) => records.push(record) });
+  return new TestGateway(app, clock, dataDir, faults, records);
+}
+
+/** Runs a suite on the embedded store and, where it is installed, on PostgreSQL. */
+export function onEachEngine(title: string, suite: (start: typeof startGateway) => void): void {
+  describe(`${title} (SQLite)`, () => suite(startGateway));
+  describe.if(postgresInstalled)(`${title} (PostgreSQL)`, () =>
+    suite(async (env = {}) => startGateway({ DATABASE_URL: await newDatabase(), ...env })),
+  );
 }

@@ -1,6 +1,39 @@
 /** The list of resources: one line each. */
+import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
+import { authResource } from './auth/routes.ts';
+import { configsResource } from './configs/routes.ts';
+import { emailDomainsResource } from './email-domains/routes.ts';
 import { healthResource } from './health/routes.ts';
+import { integrationsResource } from './integrations/routes.ts';
+import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
+import { logsResource } from './logs/routes.ts';
+import { membersResource } from './members/routes.ts';
+import { modelConfigsResource } from './model-configs/routes.ts';
+import { noticesResource } from './notices/routes.ts';
+import { organisationsResource } from './organisations/routes.ts';
+import { providersResource } from './providers/routes.ts';
+import { usersResource } from './users/routes.ts';
+import { virtualKeysResource } from './virtual-keys/routes.ts';
+import { workspacesResource } from './workspaces/routes.ts';
 
-export const resources: readonly Resource[] = [healthResource, auditLogResource];
+export const resources: readonly Resource[] = [
+  healthResource,
+  organisationsResource,
+  workspacesResource,
+  membersResource,
+  usersResource,
+  invitesResource,
+  apiKeysResource,
+  configsResource,
+  authResource,
+  emailDomainsResource,
+  auditLogResource,
+  noticesResource,
+  integrationsResource,
+  providersResource,
+  virtualKeysResource,
+  modelConfigsResource,
+  logsResource,
+];

@@ -16,6 +16,19 @@ export interface GuardrailIndex {
   find(db: Db, organisationId: string, workspaceId: string | null, ref: string): Promise<Reference | null>;
 }
 
-/** Until configs and guardrails can be saved there is none to refer to, and every reference is refused as unknown. */
-export const noConfigs: ConfigIndex = { find: async () => null };
+/** The configs in the store; an archived one can no longer be referred to. */
+export const savedConfigs: ConfigIndex = {
+  async find(db, workspaceId, ref) {
+    const found = await db
+      .selectFrom('configs')
+      .select(['id', 'slug'])
+      .where('workspace_id', '=', workspaceId)
+      .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
+      .where('status', '=', 'active')
+      .executeTakeFirst();
+    return found ?? null;
+  },
+};
+
+/** Until guardrails can be saved there is none to refer to, and every reference is refused as unknown. */
 export const noGuardrails: GuardrailIndex = { find: async () => null };

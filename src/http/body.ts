@@ -17,10 +17,15 @@ export async function readJsonBody(request: Request, limit: number): Promise<unk
 async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of stream) {
+      size += chunk.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // Nobody is left to read this, but a client that leaves is no fault of ours either.
+    throw error instanceof ApiError ? error : new ApiError('AB01', 'The body ended before it was complete');
   }
   return Buffer.concat(chunks);
 }

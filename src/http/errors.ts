@@ -23,6 +23,7 @@ const statusOf = {
 } as const;
 
 export type ErrorCode = keyof typeof statusOf;
+export const errorCodes = Object.keys(statusOf) as ErrorCode[];
 
 export interface FieldError {
   location: 'body' | 'query' | 'path' | 'header';

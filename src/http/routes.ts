@@ -1,8 +1,10 @@
-/** A table of routes: case sensitive, a fixed segment wins over a parameter, a trailing slash is tolerated. */
+/** A table of routes: case sensitive, a fixed segment wins over a parameter, a parameter over `*rest`, a trailing slash is tolerated. */
 
 interface Node<T> {
   fixed: Map<string, Node<T>>;
   parameter: { name: string; node: Node<T> } | undefined;
+  /** `*name` at the end of a path: one segment or more. */
+  rest: { name: string; node: Node<T> } | undefined;
   methods: Map<string, T>;
 }
 
@@ -16,22 +18,12 @@ export class RouteTable<T> {
 
   add(method: string, path: string, value: T): void {
     let node = this.#root;
-    for (const segment of segmentsOf(path)) {
-      if (segment.startsWith(':')) {
-        const name = segment.slice(1);
-        node.parameter ??= { name, node: emptyNode() };
-        if (node.parameter.name !== name) {
-          throw new Error(`${path}: this segment is called :${node.parameter.name} by another route`);
-        }
-        node = node.parameter.node;
-      } else {
-        let next = node.fixed.get(segment);
-        if (!next) {
-          next = emptyNode();
-          node.fixed.set(segment, next);
-        }
-        node = next;
+    const segments = segmentsOf(path);
+    for (const [index, segment] of segments.entries()) {
+      if (segment.startsWith('*') && index < segments.length - 1) {
+        throw new Error(`${path}: ${segment} takes the rest of the path, so it must be last`);
       }
+      node = childOf(node, segment, path);
     }
     if (node.methods.has(method)) throw new Error(`${method} ${path} is declared twice`);
     node.methods.set(method, value);
@@ -54,22 +46,49 @@ export class RouteTable<T> {
     const viaFixed = fixed && this.#find(fixed, segments, at + 1, params);
     if (viaFixed) return viaFixed;
     const value = decodeSegment(segment);
-    if (!node.parameter || !value) return null;
-    const viaParameter = this.#find(node.parameter.node, segments, at + 1, params);
-    if (viaParameter) params[node.parameter.name] = value;
-    return viaParameter;
+    const { parameter } = node;
+    const viaParameter = parameter && value && this.#find(parameter.node, segments, at + 1, params);
+    if (viaParameter) {
+      params[parameter.name] = value;
+      return viaParameter;
+    }
+    const rest = node.rest && decodeSegment(segments.slice(at).join('/'));
+    if (!node.rest || !rest) return null;
+    params[node.rest.name] = rest;
+    return node.rest.node;
   }
 }
 
-const emptyNode = <T>(): Node<T> => ({ fixed: new Map(), parameter: undefined, methods: new Map() });
+const emptyNode = <T>(): Node<T> => ({
+  fixed: new Map(),
+  parameter: undefined,
+  rest: undefined,
+  methods: new Map(),
+});
+
+/** The node that a segment of a declared path leads to, made on first use. */
+function childOf<T>(node: Node<T>, segment: string, path: string): Node<T> {
+  const kind = segment.startsWith(':') ? 'parameter' : segment.startsWith('*') ? 'rest' : null;
+  if (kind === null) {
+    const fixed = node.fixed.get(segment) ?? emptyNode();
+    node.fixed.set(segment, fixed);
+    return fixed;
+  }
+  const child = node[kind] ?? { name: segment.slice(1), node: emptyNode() };
+  if (child.name !== segment.slice(1)) {
+    throw new Error(`${path}: this segment is called ${segment.charAt(0)}${child.name} by another route`);
+  }
+  node[kind] = child;
+  return child.node;
+}
 
 const segmentsOf = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/');
 
-/** Null for a segment that is no valid percent-encoding: such an id cannot exist. */
-function decodeSegment(segment: string): string | null {
+/** A segment that is no valid percent-encoding is taken as it stands: nothing has such an id, and its route says so. */
+export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return null;
+    return segment;
   }
 }

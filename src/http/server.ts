@@ -1,9 +1,18 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
 import { faultFields, type Log } from '../log.ts';
 import { ApiError, errorResponse, noSuchRoute } from './errors.ts';
+import { createSockets, type Upgrade, type Upgraded } from './sockets.ts';
+
+/** The address at the other end of the connection, for those who ask. */
+export type Peer = () => string;
 
 /** Answers a request, or null when the path is not its own. */
-export type Handler = (request: Request, peer: string) => Promise<Response | null> | Response | null;
+export type Handler = (request: Request, peer: Peer) => Promise<Response | null> | Response | null;
+
+type Handled = Response | Upgraded | null;
+
+/** A handler that may also turn its request into a WebSocket. */
+export type UpgradingHandler = (request: Request, peer: Peer, upgrade: Upgrade) => Promise<Handled> | Handled;
 
 export interface Listener {
   url: string;
@@ -12,14 +21,25 @@ export interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-export function listen(address: { host: string; port: number }, handlers: readonly Handler[], log: Log): Listener {
+export function listen(
+  address: { host: string; port: number },
+  handlers: readonly UpgradingHandler[],
+  log: Log,
+): Listener {
   let underway = 0;
   let idle: (() => void) | null = null;
 
-  const answer = async (request: Request, peer: string): Promise<Response> => {
+  const count = (change: 1 | -1) => {
+    underway += change;
+    if (underway === 0) idle?.();
+  };
+
+  const sockets = createSockets(count, log);
+
+  const answer = async (request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> => {
     for (const handler of handlers) {
-      const response = await handler(request, peer);
-      if (response) return response;
+      const handled = await handler(request, peer, upgrade);
+      if (handled) return handled;
     }
     return unknownPath(request);
   };
@@ -28,19 +48,23 @@ export function listen(address: { host: string; port: number }, handlers: readon
     hostname: address.host,
     port: address.port,
     idleTimeout: 0,
+    // Faults are logged by us; the runtime would print them with source lines and upstream addresses.
+    development: false,
     // Each plane bounds its own bodies; this is only the outermost wall.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    websocket: sockets.handlers,
     async fetch(request, self) {
-      underway++;
+      count(1);
       try {
-        return await answer(request, self.requestIP(request)?.address ?? '');
+        const upgrade: Upgrade = (relay, headers) => self.upgrade(request, { data: relay, headers });
+        const answered = await answer(request, () => self.requestIP(request)?.address ?? '', upgrade);
+        return answered === 'upgraded' ? undefined : answered;
       } catch (fault) {
         const requestId = Bun.randomUUIDv7();
         log.error('A request failed outside every handler.', { request_id: requestId, ...faultFields(fault) });
         return errorResponse(new ApiError('AB04', 'Something went wrong on our side'), requestId);
       } finally {
-        underway--;
-        if (underway === 0) idle?.();
+        count(-1);
       }
     },
   });
@@ -53,6 +77,7 @@ export function listen(address: { host: string; port: number }, handlers: readon
       if (underway > 0) {
         await Promise.race([new Promise<void>((resolve) => (idle = resolve)), Bun.sleep(graceMs)]);
       }
+      sockets.dismissAll();
       // What is left are idle connections, replies being flushed, or requests that outlived their grace.
       await Promise.race([drained, Bun.sleep(200)]);
       await server.stop(true);

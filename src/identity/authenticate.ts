@@ -18,8 +18,10 @@ export interface Authenticator {
 export const sessionCookie = 'gw_session';
 
 export function createAuthenticator(db: Db, keyring: Keyring, clock: Clock): Authenticator {
+  // An operator may have chosen an API key that begins like a session token, so the prefix only saves a look-up.
   const find = async (credential: string): Promise<Caller | null> =>
-    credential.startsWith(sessionTokenPrefix) ? findSession(db, clock, credential) : keyring.find(credential);
+    (credential.startsWith(sessionTokenPrefix) ? await findSession(db, clock, credential) : null) ??
+    keyring.find(credential);
 
   return {
     async authenticate(headers) {
@@ -31,7 +33,8 @@ export function createAuthenticator(db: Db, keyring: Keyring, clock: Clock): Aut
   };
 }
 
-function credentialIn(headers: Headers): { credential: string; carrier: 'header' | 'cookie' } | null {
+/** The one credential of a request; of several, the first in this order counts. */
+export function credentialIn(headers: Headers): { credential: string; carrier: 'header' | 'cookie' } | null {
   const apiKey = headers.get('x-gw-api-key');
   if (apiKey) return { credential: apiKey, carrier: 'header' };
   const authorization = headers.get('authorization');

@@ -28,6 +28,17 @@ export interface KeyCaller extends CallerBase {
   /** The owner of a user key. */
   readonly userId: string | null;
   readonly exhausted: boolean;
+  readonly defaults: KeyDefaults;
+}
+
+/** What a key brings into every request made with it. */
+export interface KeyDefaults {
+  readonly configId: string | null;
+  /** False: a request may not name another config. */
+  readonly allowConfigOverride: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The full name of a user key's owner. */
+  readonly userName: string | null;
 }
 
 export interface SessionCaller extends CallerBase {

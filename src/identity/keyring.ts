@@ -62,7 +62,9 @@ function remember(known: Map<string, Entry>, digest: string, entry: Entry, capac
 }
 
 function forget(known: Map<string, Entry>, changes: readonly Change[]): void {
-  const touched = new Set(changes.map((change) => change.id));
+  // What a workspace may use is no part of who its callers are.
+  const touched = new Set(changes.filter(({ topic }) => topic !== 'catalog').map((change) => change.id));
+  if (touched.size === 0) return;
   for (const [digest, { caller }] of known) {
     const about = [caller.keyId, caller.organisationId, caller.workspaceId, caller.userId];
     if (about.some((id) => id !== null && touched.has(id))) known.delete(digest);
@@ -87,6 +89,7 @@ async function load(db: Db, digest: string): Promise<Entry | undefined> {
         .onRef('standing.workspace_id', '=', 'key.workspace_id')
         .on('standing.status', '=', 'active'),
     )
+    .leftJoin('users as person', 'person.id', 'key.user_id')
     .select([
       'key.id',
       'key.name',
@@ -97,6 +100,11 @@ async function load(db: Db, digest: string): Promise<Entry | undefined> {
       'key.workspace_id',
       'key.user_id',
       'key.expires_at',
+      'key.config_id',
+      'key.allow_config_override',
+      'key.metadata',
+      'person.first_name',
+      'person.last_name',
       'secret.transition_expires_at',
       'organisation.settings as organisation_settings',
       'organisation.workspace_overrides',
@@ -137,6 +145,12 @@ async function load(db: Db, digest: string): Promise<Entry | undefined> {
     workspaceId: row.workspace_id,
     userId: row.user_id,
     exhausted: row.status === 'exhausted',
+    defaults: {
+      configId: row.config_id,
+      allowConfigOverride: row.allow_config_override !== 0,
+      metadata: decode(row.metadata),
+      userName: row.user_id === null ? null : `${row.first_name} ${row.last_name}`.trim(),
+    },
     rights,
   };
   return { caller, validUntil: earlier(row.expires_at, row.transition_expires_at) };

@@ -19,7 +19,7 @@ export function createPasswords(): Passwords {
   return {
     hash: (password) => lanes(() => Bun.password.hash(password, cost)),
     async verify(password, hash) {
-      decoy ??= Bun.password.hash('a password that nobody has', cost);
+      decoy ??= lanes(() => Bun.password.hash('a password that nobody has', cost));
       const against = hash ?? (await decoy);
       const matches = await lanes(() => Bun.password.verify(password, against));
       return matches && hash !== null;
@@ -28,17 +28,19 @@ export function createPasswords(): Passwords {
 }
 
 /** Lets at most `count` pieces of work run at once. */
-function createLanes(count: number) {
-  let running = 0;
+export function createLanes(count: number) {
+  let free = count;
   const waiting: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= count) await new Promise<void>((resolve) => waiting.push(resolve));
-    running++;
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
     } finally {
-      running--;
-      waiting.shift()?.();
+      // The lane goes straight to whoever waits; freeing it first would let a newcomer in beside them.
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
     }
   };
 }

@@ -1,8 +1,8 @@
 /** Every scope: which kind of key may hold it, and which roles have it by themselves, possibly behind a security setting. */
 import type { SecuritySetting } from './settings.ts';
 
-/** `true`: always; a setting's name: while that setting is on; absent: never. */
-type Grant = true | SecuritySetting;
+/** `true`: always; settings: while all of them are on; absent: never. */
+type Grant = true | SecuritySetting | readonly SecuritySetting[];
 
 interface ScopeRow {
   readonly resource: string;
@@ -256,22 +256,32 @@ const rows = [
     manager: 'managersViewAnalytics',
     member: 'membersViewAnalytics',
   },
+  // A list shows the metadata of calls; a log that is opened or exported adds their payloads.
   {
     resource: 'logs',
-    actions: ['view', 'list'],
+    actions: ['list'],
     keys: 'ASUJ',
-    organisation: 'organisationAdminsViewLogs',
+    organisation: 'organisationAdminsViewLogMetadata',
     admin: true,
-    manager: 'managersViewLogs',
-    member: 'membersViewLogs',
+    manager: 'managersViewLogMetadata',
+    member: 'membersViewLogMetadata',
+  },
+  {
+    resource: 'logs',
+    actions: ['view'],
+    keys: 'ASUJ',
+    organisation: ['organisationAdminsViewLogs', 'organisationAdminsViewLogMetadata'],
+    admin: true,
+    manager: ['managersViewLogs', 'managersViewLogMetadata'],
+    member: ['membersViewLogs', 'membersViewLogMetadata'],
   },
   {
     resource: 'logs',
     actions: ['export'],
     keys: 'ASUJ',
-    organisation: 'organisationAdminsViewLogs',
+    organisation: ['organisationAdminsViewLogs', 'organisationAdminsViewLogMetadata'],
     admin: true,
-    manager: 'managersViewLogs',
+    manager: ['managersViewLogs', 'managersViewLogMetadata'],
   },
   { resource: 'logs', actions: ['write'], keys: 'SUJ', ...everyone },
   { resource: 'logs', actions: ['read'], keys: 'J' },
@@ -320,7 +330,8 @@ export function heldBy(column: RoleColumn, isOn: (setting: SecuritySetting) => b
   const held = new Set<Scope>();
   for (const [scope, rule] of rules) {
     const grant = rule.grants[column];
-    if (grant === true || (grant !== undefined && isOn(grant))) held.add(scope);
+    if (grant === undefined) continue;
+    if (grant === true || [grant].flat().every(isOn)) held.add(scope);
   }
   return held;
 }

@@ -130,6 +130,17 @@ export async function findSession(db: Db, clock: Clock, token: string): Promise<
   };
 }
 
+/** Ends one session; false when it had ended already. */
+export async function endSession(db: Db, sessionId: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('sessions').where('id', '=', sessionId).executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Ends every session of a person but the one they are using. */
+export async function endOtherSessions(db: Db, userId: string, keptSessionId: string): Promise<void> {
+  await db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '!=', keptSessionId).execute();
+}
+
 /** Ends every session of a person, in one organisation or in all of them. */
 export async function endSessions(db: Db, userId: string, organisationId?: string): Promise<void> {
   let query = db.deleteFrom('sessions').where('user_id', '=', userId);

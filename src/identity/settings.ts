@@ -66,10 +66,9 @@ export type OverrideSection = SecuritySection | PlainSection;
 
 export const overrideSections = [...Object.keys(securitySections), ...Object.keys(plainSections)] as OverrideSection[];
 
-const securityShape = Object.fromEntries(Object.keys(securityDefaults).map((name) => [name, z.boolean()])) as Record<
-  SecuritySetting,
-  z.ZodBoolean
->;
+export const securityShape = Object.fromEntries(
+  Object.keys(securityDefaults).map((name) => [name, z.boolean()]),
+) as Record<SecuritySetting, z.ZodBoolean>;
 
 const year = 365 * 86_400;
 const seconds = z
@@ -78,18 +77,28 @@ const seconds = z
   .max(10 * year);
 
 export const rotationPeriodSchema = z
-  .union([z.int().min(1).max(365), z.enum(['weekly', 'monthly'])])
+  .union([z.int().min(1).max(365), z.enum(['weekly', 'monthly'])], {
+    error: 'must be a whole number of days from 1 to 365, or weekly, or monthly',
+  })
   .transform((period) => (period === 'weekly' ? 7 : period === 'monthly' ? 30 : period))
   .describe('Days between rotations, 1 to 365; `weekly` is kept as 7 and `monthly` as 30');
 
-const ttlSchema = z.union([
-  seconds.transform((ttl) => ({ default_ttl: ttl as number | null, max_ttl: ttl as number | null })),
-  z
-    .strictObject({ default_ttl: seconds.nullable().default(null), max_ttl: seconds.nullable().default(null) })
-    .refine((ttl) => ttl.default_ttl === null || ttl.max_ttl === null || ttl.default_ttl <= ttl.max_ttl, {
-      message: 'default_ttl may not be longer than max_ttl',
-    }),
-]);
+interface KeyTtl {
+  default_ttl: number | null;
+  max_ttl: number | null;
+}
+
+const ttlSchema = z.union(
+  [
+    seconds.transform((ttl): Partial<KeyTtl> => ({ default_ttl: ttl, max_ttl: ttl })),
+    z.strictObject({ default_ttl: seconds.nullable(), max_ttl: seconds.nullable() }).exactPartial(),
+  ],
+  { error: 'must be a number of seconds, or an object with default_ttl and max_ttl in seconds or null' },
+);
+
+/** False when keys would by default live longer than any key may. */
+export const ttlFits = (ttl: KeyTtl | null): boolean =>
+  ttl === null || ttl.default_ttl === null || ttl.max_ttl === null || ttl.default_ttl <= ttl.max_ttl;
 
 /** What a settings update may carry: any subset, nothing unknown. */
 const settingsShape = {
@@ -105,7 +114,7 @@ const settingsShape = {
     .min(1)
     .max(10 * year)
     .nullable(),
-  user_attribution: z.strictObject({ enabled: z.boolean().optional(), allow_override: z.boolean().optional() }),
+  user_attribution: z.strictObject({ enabled: z.boolean(), allow_override: z.boolean() }).exactPartial(),
   export_settings: z.strictObject({ deniedFields: z.array(z.string().min(1).max(100)).max(100) }),
   disable_getting_started: z.boolean(),
   session_settings: z.strictObject({
@@ -116,10 +125,10 @@ const settingsShape = {
       .nullable(),
   }),
   data_plane_security_settings: z.strictObject({ block_inline_config: z.boolean() }),
-  security_settings: z.strictObject(securityShape).partial(),
+  security_settings: z.strictObject(securityShape).exactPartial(),
 };
 
-export const organisationSettingsUpdate = z.strictObject(settingsShape).partial();
+export const organisationSettingsUpdate = z.strictObject(settingsShape).exactPartial();
 export type OrganisationSettingsUpdate = z.output<typeof organisationSettingsUpdate>;
 
 /** What a workspace may set for itself; whether its section is open is checked against the organisation. */
@@ -135,14 +144,14 @@ export const workspaceSettingsUpdate = z
     data_plane_security_settings: settingsShape.data_plane_security_settings,
     security_settings: settingsShape.security_settings,
   })
-  .partial();
+  .exactPartial();
 export type WorkspaceSettingsUpdate = z.output<typeof workspaceSettingsUpdate>;
 
 export interface OrganisationSettings {
   user_api_key_auto_create: boolean;
   default_workspace_user_api_key_auto_create: boolean;
   user_api_key_rotation_period: number | null;
-  user_api_key_ttl: { default_ttl: number | null; max_ttl: number | null } | null;
+  user_api_key_ttl: KeyTtl | null;
   user_api_key_limit: number | null;
   request_logging: 'full' | 'metrics_only';
   enforce_debug_log_setting: boolean;
@@ -179,6 +188,31 @@ export const defaultSettings: OrganisationSettings = {
   security_settings: securityDefaults,
 };
 
+const noTtl: KeyTtl = { default_ttl: null, max_ttl: null };
+
+/** Settings with an update laid over them: objects are merged one level deep, so that only what was sent changes. */
+export function mergeSettings(
+  settings: OrganisationSettings,
+  update: OrganisationSettingsUpdate | WorkspaceSettingsUpdate,
+): OrganisationSettings {
+  const sent: OrganisationSettingsUpdate = update;
+  const ttl = sent.user_api_key_ttl;
+  return {
+    ...settings,
+    ...sent,
+    user_api_key_ttl: ttl
+      ? { ...noTtl, ...settings.user_api_key_ttl, ...ttl }
+      : ttl === null
+        ? null
+        : settings.user_api_key_ttl,
+    user_attribution: { ...settings.user_attribution, ...sent.user_attribution },
+    export_settings: { ...settings.export_settings, ...sent.export_settings },
+    session_settings: { ...settings.session_settings, ...sent.session_settings },
+    data_plane_security_settings: { ...settings.data_plane_security_settings, ...sent.data_plane_security_settings },
+    security_settings: { ...settings.security_settings, ...sent.security_settings },
+  };
+}
+
 /** Where a setting in force comes from. */
 export type SettingSource = 'organisation' | 'workspace';
 
@@ -209,6 +243,25 @@ export function ownValuesInForce(overrides: WorkspaceOverrides, workspace: Works
 }
 
 export const isSecuritySection = (section: OverrideSection): section is SecuritySection => section in securitySections;
+
+/** A workspace's own values once sections were opened to it or closed: plain ones start as the organisation's, closed ones go. */
+export function afterOverrideChange(
+  own: WorkspaceSettings,
+  organisation: OrganisationSettings,
+  change: { opened: readonly OverrideSection[]; closed: readonly OverrideSection[] },
+): WorkspaceSettings {
+  const gone = new Set(change.closed.flatMap(settingsOf));
+  const without = (values: object) => Object.fromEntries(Object.entries(values).filter(([name]) => !gone.has(name)));
+  const { security_settings = {}, ...plain } = own;
+  const security = without(security_settings);
+  // Security settings are not copied: a workspace without a value of its own goes on following the organisation.
+  const copied = change.opened.filter((section) => !isSecuritySection(section));
+  return Object.assign(
+    without(plain),
+    ...copied.map((section) => ownValuesOf(section, organisation)),
+    Object.keys(security).length > 0 && { security_settings: security },
+  );
+}
 
 /** The names of a section's settings. */
 export const settingsOf = (section: OverrideSection): readonly string[] =>

@@ -1,5 +1,17 @@
 /** Every job of the program. */
 import type { Services } from '../admin/kernel/services.ts';
+import { createInviteExpiry } from './invites.ts';
+import { createKeyExpiry, createKeyRotation } from './keys.ts';
+import { createProviderExpiry } from './providers.ts';
 import type { Job } from './runner.ts';
+import { createSessionSweep } from './sessions.ts';
+import { createUsageReset } from './usage-reset.ts';
 
-export const createJobs = (_services: Services): Job[] => [];
+export const createJobs = (services: Services): Job[] => [
+  createInviteExpiry(services),
+  createSessionSweep(services),
+  createKeyExpiry(services),
+  createKeyRotation(services),
+  createUsageReset(services),
+  createProviderExpiry(services),
+];

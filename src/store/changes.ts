@@ -4,7 +4,8 @@ import { Client } from 'pg';
 import type { Db, Store } from './database.ts';
 
 export interface Change {
-  topic: 'organisation' | 'workspace' | 'user' | 'api_key';
+  /** `catalog`: what the gateway may use in the workspace with this id, or in every workspace of the organisation with this id. */
+  topic: 'organisation' | 'workspace' | 'user' | 'api_key' | 'catalog';
   id: string;
 }
 

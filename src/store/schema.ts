@@ -1,5 +1,11 @@
 /** Every table of the state store, as rows. Times are RFC 3339 text in UTC, flags are 0 or 1: both engines sort and store them alike. */
 
+import type {
+  GlobalWorkspaceAccess,
+  PricingConfig,
+  SecretMapping,
+  StoredPricingAdjustments,
+} from '../catalog/saved.ts';
 import type { OrganisationRole, WorkspaceRole } from '../identity/roles.ts';
 import type { RotationPolicy } from '../identity/rotation.ts';
 import type { Scope } from '../identity/scopes.ts';
@@ -100,6 +106,16 @@ export interface WorkspaceMemberTable {
   last_updated_at: Timestamp;
 }
 
+export type GuardrailDirection = 'input' | 'output';
+
+/** A workspace that the organisation's default guardrails of one direction leave alone. */
+export interface GuardrailExclusionTable {
+  organisation_id: string;
+  workspace_id: string;
+  direction: GuardrailDirection;
+  created_at: Timestamp;
+}
+
 export interface InviteTable {
   id: string;
   organisation_id: string;
@@ -131,6 +147,8 @@ export interface ApiKeyTable {
   scopes: JsonText<Scope[]>;
   rate_limits: JsonText<RateLimit[]>;
   usage_limits: JsonText<StoredUsageLimit> | null;
+  /** The due date of `usage_limits`, apart so that the reset job can look it up. */
+  next_usage_reset_at: Timestamp | null;
   metadata: JsonText<Record<string, string>>;
   config_id: string | null;
   allow_config_override: Flag | null;
@@ -174,6 +192,123 @@ export interface SessionTable {
   expires_at: Timestamp;
   client_ip: string;
   user_agent: string;
+}
+
+export interface EmailDomainTable {
+  id: string;
+  organisation_id: string;
+  domain: string;
+  allow_subdomains: Flag;
+  status: 'pending' | 'verified';
+  /** What the TXT record must hold. */
+  verification_code: string;
+  /** Another code, which only mailboxes of the domain were sent: knowing it proves that one of them is read. */
+  mailed_code_digest: string;
+  verified_at: Timestamp | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+/** One set of upstream credentials, of the organisation or, with a workspace, of that workspace alone. */
+export interface IntegrationTable {
+  id: string;
+  organisation_id: string;
+  workspace_id: string | null;
+  ai_provider_id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  status: 'active' | 'archived';
+  key_sealed: string | null;
+  configurations_sealed: string | null;
+  secret_mappings: JsonText<SecretMapping[]>;
+  tags: JsonText<Record<string, string>> | null;
+  pricing_adjustments: JsonText<StoredPricingAdjustments> | null;
+  allow_all_models: Flag;
+  global_workspace_access: JsonText<GlobalWorkspaceAccess> | null;
+  created_by: string | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+/** What is set for a single model of an integration. */
+export interface IntegrationModelTable {
+  integration_id: string;
+  slug: string;
+  name: string | null;
+  description: string | null;
+  enabled: Flag;
+  is_custom: Flag;
+  is_finetune: Flag;
+  base_model_slug: string | null;
+  configurations_sealed: string | null;
+  pricing_config: JsonText<PricingConfig> | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+/** What a workspace may use of an organisation's integration. */
+export interface IntegrationWorkspaceTable {
+  integration_id: string;
+  workspace_id: string;
+  enabled: Flag;
+  status: 'active' | 'exhausted';
+  usage_limits: JsonText<StoredUsageLimit> | null;
+  /** The due date of `usage_limits`, apart so that the reset job can look it up. */
+  next_usage_reset_at: Timestamp | null;
+  rate_limits: JsonText<RateLimit[]>;
+  last_reset_at: Timestamp | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export type ProviderStatus = 'active' | 'exhausted' | 'expired' | 'archived';
+
+/** An integration as one workspace uses it: what requests name as `@slug`. */
+export interface ProviderTable {
+  id: string;
+  organisation_id: string;
+  workspace_id: string;
+  integration_id: string;
+  slug: string;
+  name: string;
+  note: string | null;
+  status: ProviderStatus;
+  usage_limits: JsonText<StoredUsageLimit> | null;
+  /** The due date of `usage_limits`, apart so that the reset job can look it up. */
+  next_usage_reset_at: Timestamp | null;
+  rate_limits: JsonText<RateLimit[]>;
+  expires_at: Timestamp | null;
+  tags: JsonText<Record<string, string>> | null;
+  last_reset_at: Timestamp | null;
+  created_by: string | null;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export interface ConfigTable {
+  id: string;
+  organisation_id: string;
+  workspace_id: string;
+  slug: string;
+  name: string;
+  is_default: Flag;
+  status: 'active' | 'archived';
+  owner_id: string | null;
+  updated_by: string | null;
+  /** The version that requests use. */
+  version_id: string;
+  created_at: Timestamp;
+  last_updated_at: Timestamp;
+}
+
+export interface ConfigVersionTable {
+  id: string;
+  config_id: string;
+  /** The config as JSON, encrypted: it may hold credentials. */
+  config_sealed: string;
+  created_at: Timestamp;
+  created_by: string | null;
 }
 
 export interface AuditLogTable {
@@ -228,10 +363,18 @@ export interface Schema {
   organisation_members: OrganisationMemberTable;
   workspaces: WorkspaceTable;
   workspace_members: WorkspaceMemberTable;
+  guardrail_exclusions: GuardrailExclusionTable;
   invites: InviteTable;
   api_keys: ApiKeyTable;
   api_key_secrets: ApiKeySecretTable;
   sessions: SessionTable;
+  email_domains: EmailDomainTable;
+  integrations: IntegrationTable;
+  integration_models: IntegrationModelTable;
+  integration_workspaces: IntegrationWorkspaceTable;
+  providers: ProviderTable;
+  configs: ConfigTable;
+  config_versions: ConfigVersionTable;
   audit_logs: AuditLogTable;
   notices: NoticeTable;
   leases: LeaseTable;

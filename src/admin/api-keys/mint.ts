@@ -29,12 +29,13 @@ export interface NewKey {
   createdBy: string | null;
 }
 
-/** Inserts the key and its first secret. The secret is in the answer and nowhere else. */
+/** Inserts the key and its first secret. The secret is in the answer and nowhere else, unless `seal` keeps it for someone who is not here now. */
 export async function mintKey(
   db: Db,
   now: Date,
   key: NewKey,
   secret: { prefix: string } | { chosen: string },
+  seal: ((secret: string) => string) | null = null,
 ): Promise<{ id: string; secret: string }> {
   const id = Bun.randomUUIDv7();
   const at = now.toISOString();
@@ -53,6 +54,7 @@ export async function mintKey(
       scopes: encode([...key.scopes]),
       rate_limits: encode([...(key.rateLimits ?? [])]),
       usage_limits: key.usageLimits ? encode(key.usageLimits) : null,
+      next_usage_reset_at: key.usageLimits?.next_usage_reset_at ?? null,
       metadata: encode(key.metadata ?? {}),
       config_id: key.configId ?? null,
       allow_config_override: key.allowConfigOverride == null ? null : key.allowConfigOverride ? 1 : 0,
@@ -70,7 +72,7 @@ export async function mintKey(
     })
     .execute();
   const value = 'chosen' in secret ? secret.chosen : newApiKeySecret(secret.prefix);
-  await addSecret(db, now, id, value, null);
+  await addSecret(db, now, id, value, seal ? seal(value) : null);
   return { id, secret: value };
 }
 
@@ -117,7 +119,12 @@ export async function archiveKeys(db: Db, now: Date, selection: KeySelection): P
     const ids = doomed.slice(start, start + 500);
     await db
       .updateTable('api_keys')
-      .set({ status: 'archived', next_rotation_at: null, last_updated_at: now.toISOString() })
+      .set({
+        status: 'archived',
+        next_rotation_at: null,
+        next_usage_reset_at: null,
+        last_updated_at: now.toISOString(),
+      })
       .where('id', 'in', ids)
       .execute();
     await db

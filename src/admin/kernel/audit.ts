@@ -18,7 +18,18 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-export const auditResources = ['organisation', 'workspace', 'workspace_user', 'user', 'invite', 'api_key'] as const;
+export const auditResources = [
+  'organisation',
+  'workspace',
+  'workspace_user',
+  'user',
+  'invite',
+  'api_key',
+  'integration',
+  'provider',
+  'virtual_key',
+  'config',
+] as const;
 export type AuditResource = (typeof auditResources)[number];
 
 export type AuditRow = AuditLogTable;

@@ -15,6 +15,10 @@ export type Access =
       scope: Scope | { anyOf: readonly Scope[] } | null;
       /** Where the scope must be held: on the organisation, or in the workspace that the request names. */
       level: 'organisation' | 'workspace';
+      /** How a credential of another kind is answered: 403, or 401 where it counts as no credential at all. */
+      others?: 'forbidden' | 'unauthenticated';
+      /** True for the one call whose body may name another organisation: the one that leads there. */
+      leadsElsewhere?: true;
     };
 
 export interface Paging {
@@ -86,8 +90,13 @@ interface Declaration<
   R extends z.ZodType,
   A extends Access,
 > {
-  /** Below `/v1` and `/v2`. Parameters are written `:name`; `:workspaceId` names the workspace of the call, by id or slug. */
+  /**
+   * Below `/v1` and `/v2`. Parameters are written `:name`, and `*name` where one takes the rest of the path; `:workspaceId` names the
+   * workspace of the call, by id or slug.
+   */
   path: `/${string}`;
+  /** True for the few that are also served without a version before them. */
+  atRoot?: true;
   /** Other spellings of the same path. */
   aliases?: readonly `/${string}`[];
   tag: string;

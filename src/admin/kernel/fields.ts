@@ -13,6 +13,12 @@ export const metadata = z
   .record(z.string().min(1).max(128), z.string().max(1024))
   .refine((fields) => Object.keys(fields).length <= 64, { message: 'at most 64 fields' });
 
+/** A switch in any of the forms that clients write. */
+export const flag = z
+  .union([z.boolean(), z.literal(0), z.literal(1), z.enum(['true', 'false'])], { error: 'must be true or false' })
+  .transform((value) => value === true || value === 1 || value === 'true')
+  .describe('A boolean; 0, 1 and the words are understood too');
+
 /** A comma-separated list in a query parameter. */
 export const commaList = <T extends z.ZodType<unknown, string>>(item: T, most = 100) =>
   z

@@ -12,23 +12,24 @@ import {
   unauthenticated,
 } from '../../http/errors.ts';
 import { RouteTable } from '../../http/routes.ts';
+import type { Peer } from '../../http/server.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { type AuditRow, type AuditTrail, insertAuditRow } from './audit.ts';
 import type { AuditNote, Endpoint, Exchange, NamedWorkspace, Resource } from './endpoint.ts';
-import { maskBody, maskHeaders, maskQuery } from './mask.ts';
+import { maskBody, maskHeaders, maskPath, maskQuery } from './mask.ts';
 import { readPage } from './paging.ts';
 import { requireKind, requireScope } from './permission.ts';
 import { createCallLimiter } from './rate-limit.ts';
 import type { Services } from './services.ts';
-import { validate } from './validate.ts';
+import { requireStorable, validate } from './validate.ts';
 import { lockWorkspace } from './workspace-lock.ts';
 
 export interface Kernel {
   /** The answer, or null when no endpoint has this path. */
-  handle(request: Request, peer: string): Promise<Response | null>;
+  handle(request: Request, peer: Peer): Promise<Response | null>;
 }
 
 export interface KernelParts {
@@ -53,6 +54,8 @@ const wholeList = { index: 0, size: 0, offset: 0 };
 interface Known {
   endpoint: Endpoint;
   url: URL;
+  /** The path as an audit row may show it. */
+  path: string;
   exchange: Exchange;
   caller: Caller | null;
   body: unknown;
@@ -72,17 +75,21 @@ export function createKernel(parts: KernelParts): Kernel {
   const routes = new RouteTable<Endpoint>();
   for (const endpoint of parts.resources.flatMap((resource) => resource.endpoints)) {
     for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
-      for (const version of versions) routes.add(endpoint.method, version + path, endpoint);
+      for (const version of endpoint.atRoot ? [...versions, ''] : versions) {
+        routes.add(endpoint.method, version + path, endpoint);
+      }
     }
   }
   const proxies = parseRanges(services.settings.trustedProxies);
   const calls = createCallLimiter(services.clock, services.settings.adminRateLimit);
   const sensitiveCalls = createCallLimiter(services.clock, services.settings.sensitiveRateLimit);
 
-  const identify = async (endpoint: Endpoint, request: Request, clientIp: string): Promise<Caller | null> => {
+  const identify = async (known: Known, request: Request): Promise<void> => {
+    const { endpoint, exchange } = known;
+    const { clientIp } = exchange;
     if (endpoint.access === 'open') {
       if (endpoint.throttle === 'sensitive') limitCalls(endpoint, clientIp);
-      return null;
+      return;
     }
     const authentication = await authenticator.authenticate(request.headers);
     if (authentication.outcome === 'missing') {
@@ -95,13 +102,13 @@ export function createKernel(parts: KernelParts): Kernel {
     }
     const { caller, carrier } = authentication;
     limitCalls(endpoint, actorId(caller));
+    known.caller = caller;
     if (carrier === 'cookie' && caller.kind === 'session' && unsafeMethods.has(request.method)) {
       // A cookie travels with forged requests too; this header cannot be set by another site's page.
       if (request.headers.get('x-gw-csrf') !== caller.csrfToken) {
         throw forbidden("Send the session's csrf_token (from GET /v1/auth/self) in the header x-gw-csrf");
       }
     }
-    return caller;
   };
 
   const limitCalls = (endpoint: Endpoint, subject: string) => {
@@ -112,13 +119,21 @@ export function createKernel(parts: KernelParts): Kernel {
   const prepare = async (known: Known, request: Request, params: Record<string, string>) => {
     const { endpoint, url, caller } = known;
     const { access } = endpoint;
+    // First of all, because the audit row of a refusal names what the path names.
+    requireStorable('path', params);
+    known.resourceId = lastParameter(params);
     if (access !== 'open' && caller) {
       requireKind(access, caller);
       requireScope(access, caller, null);
     }
-    if (unsafeMethods.has(request.method)) known.body = await readJsonBody(request, bodyLimit);
+    requireStorable('query', queryFields(url.searchParams));
+    if (unsafeMethods.has(request.method)) {
+      const sent = await readJsonBody(request, bodyLimit);
+      requireStorable('body', sent);
+      known.body = sent;
+    }
     if (access !== 'open' && caller) {
-      keepToOrganisation(caller, known);
+      keepToOrganisation(caller, known, access.leadsElsewhere ?? false);
       if (access.level === 'workspace') {
         const named = params.workspaceId ?? namedWorkspace(endpoint, url.searchParams, known.body);
         known.workspace = await lockWorkspace(services.store.db, caller, named);
@@ -152,7 +167,9 @@ export function createKernel(parts: KernelParts): Kernel {
       },
       header: (name, value) => trace.headers.append(name, value),
     });
-    return parts.checkReplies ? endpoint.reply.parse(reply) : reply;
+    // Checked, not replaced by what the schema made of it: tests must see what clients see.
+    if (parts.checkReplies) endpoint.reply.parse(reply);
+    return reply;
   };
 
   /** Writes run whole or not at all, together with their audit row and their change notices. */
@@ -203,18 +220,19 @@ export function createKernel(parts: KernelParts): Kernel {
         const message = `${request.method} is not offered here; use ${match.methods.join(', ')}`;
         return errorResponse(noSuchRoute(message), requestId);
       }
-      const client = clientAddress(peer, request.headers, proxies);
+      const client = clientAddress(peer(), request.headers, proxies);
       const known: Known = {
         endpoint: match.value,
         url,
+        path: maskPath(url.pathname, match.params),
         exchange: exchangeOf(request, url, client, requestId, services.settings.publicUrl),
         caller: null,
         body: undefined,
         workspace: null,
-        resourceId: lastParameter(match.params),
+        resourceId: null,
       };
       try {
-        known.caller = await identify(match.value, request, client.ip);
+        await identify(known, request);
         const input = await prepare(known, request, match.params);
         const { reply, trace } = await perform(known, input);
         services.feed.announce(trace.changes);
@@ -237,7 +255,7 @@ export function createKernel(parts: KernelParts): Kernel {
       id: Bun.randomUUIDv7(),
       timestamp: now.toISOString(),
       method: endpoint.method,
-      uri: known.url.pathname,
+      uri: known.path,
       request_id: exchange.requestId,
       request_body: bounded(known.body === undefined ? '' : JSON.stringify(maskBody(known.body))),
       query_params: bounded(JSON.stringify(maskQuery(known.url.searchParams))),
@@ -282,7 +300,8 @@ function exchangeOf(
   publicUrl: string | null,
 ): Exchange {
   const { headers } = request;
-  const scheme = (client.viaTrustedProxy && headers.get('x-forwarded-proto')) || url.protocol.slice(0, -1);
+  const forwarded = client.viaTrustedProxy ? headers.get('x-forwarded-proto')?.split(',')[0]?.trim() : undefined;
+  const scheme = forwarded || url.protocol.slice(0, -1);
   return {
     requestId,
     clientIp: client.ip,
@@ -292,8 +311,9 @@ function exchangeOf(
   };
 }
 
+/** Of a parameter that is repeated the first counts, here as in the checks that ask for one by its name. */
 function queryFields(query: URLSearchParams): Record<string, string> {
-  return Object.fromEntries(query);
+  return Object.fromEntries([...query].reverse());
 }
 
 /** Where the path does not name the workspace: reads and deletes say it in the query, writes in the body. */
@@ -309,12 +329,13 @@ function stringField(body: unknown, name: string): string | null {
 }
 
 /** A credential is good for one organisation; naming another one is refused, not ignored. */
-function keepToOrganisation(caller: Caller, known: Known): void {
-  const named =
-    known.exchange.headers.get('x-gw-organisation-id') ??
-    known.url.searchParams.get('organisation_id') ??
-    stringField(known.body, 'organisation_id');
-  if (named !== null && named !== caller.organisationId) {
+function keepToOrganisation(caller: Caller, known: Known, leadsElsewhere: boolean): void {
+  const named = [
+    known.exchange.headers.get('x-gw-organisation-id'),
+    known.url.searchParams.get('organisation_id'),
+    leadsElsewhere ? null : stringField(known.body, 'organisation_id'),
+  ];
+  if (named.some((id) => id !== null && id !== caller.organisationId)) {
     throw forbidden('This credential belongs to another organisation than the one named');
   }
 }

@@ -1,5 +1,5 @@
 /** May this caller make this call here? Answers from the endpoint's declaration alone. */
-import { forbidden } from '../../http/errors.ts';
+import { forbidden, unauthenticated } from '../../http/errors.ts';
 import {
   type Caller,
   type CallerKind,
@@ -14,7 +14,7 @@ const callerNames: Record<CallerKind, string> = {
   'admin-key': 'an admin key',
   'workspace-key': 'a workspace key',
   'user-key': 'a user key',
-  session: 'a signed-in user',
+  session: 'the session of a signed-in user',
 };
 
 type Guarded = Exclude<Access, 'open'>;
@@ -22,7 +22,8 @@ type Guarded = Exclude<Access, 'open'>;
 export function requireKind(access: Guarded, caller: Caller): void {
   if (access.callers.includes(caller.kind)) return;
   const allowed = access.callers.map((kind) => callerNames[kind]).join(' or ');
-  throw forbidden(`This call is not open to ${callerNames[caller.kind]}; make it with ${allowed}`);
+  const message = `This call is not open to ${callerNames[caller.kind]}; make it with ${allowed}`;
+  throw access.others === 'unauthenticated' ? unauthenticated(message) : forbidden(message);
 }
 
 export const scopesOf = (access: Guarded): readonly Scope[] =>

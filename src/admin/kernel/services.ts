@@ -5,6 +5,8 @@ import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
+import type { LogReader } from '../../logs/record.ts';
+import type { PriceTable } from '../../pricing/price-table.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
@@ -18,8 +20,13 @@ export interface Services {
   vault: Vault;
   passwords: Passwords;
   loginThrottle: LoginThrottle;
+  /** The TXT records of a name, each in its pieces; fails when there are none or nobody answers. */
+  resolveTxt(name: string): Promise<string[][]>;
   configs: ConfigIndex;
   guardrails: GuardrailIndex;
+  priceTable: PriceTable;
+  /** The records of calls through the gateway. */
+  logs: LogReader;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];
 }

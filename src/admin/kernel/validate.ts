@@ -2,10 +2,43 @@
 import type { z } from 'zod';
 import { type FieldError, invalidFields } from '../../http/errors.ts';
 
+/** Deeper than any schema of ours, and shallow enough that nothing which walks a value runs out of stack. */
+const deepest = 64;
+
+/** A long list of wrong items must not make an answer longer than the question. */
+const errorsTold = 20;
+
+/** Refuses what the stores cannot keep: NUL (PostgreSQL has no text with it), half a character, and bottomless nesting. */
+export function requireStorable(location: FieldError['location'], value: unknown): void {
+  const waiting: { value: unknown; path: readonly string[] }[] = [{ value, path: [] }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string') requireText(location, value, path);
+    if (typeof value !== 'object' || value === null) continue;
+    if (path.length === deepest) {
+      throw invalidFields([
+        { location, path: path.slice(0, 3).join('.'), message: `is nested deeper than ${deepest}` },
+      ]);
+    }
+    for (const [name, field] of Object.entries(value)) {
+      requireText(location, name, path);
+      waiting.push({ value: field, path: [...path, name] });
+    }
+  }
+}
+
+function requireText(location: FieldError['location'], text: string, path: readonly string[]): void {
+  if (text.includes('\0') || !text.isWellFormed()) {
+    const message = 'holds a character that cannot be stored (NUL, or half of a surrogate pair)';
+    throw invalidFields([{ location, path: path.join('.'), message }]);
+  }
+}
+
 export function validate(location: FieldError['location'], schema: z.ZodType, value: unknown): unknown {
-  const result = schema.safeParse(value);
+  // Without the input a wrong type could not be told from a missing field.
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.flatMap((issue) => fieldErrors(location, issue)));
+  throw invalidFields(result.error.issues.flatMap((issue) => fieldErrors(location, issue)).slice(0, errorsTold));
 }
 
 function fieldErrors(location: FieldError['location'], issue: z.core.$ZodIssue): FieldError[] {

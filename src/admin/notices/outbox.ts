@@ -6,6 +6,13 @@ import type { Vault } from '../../store/vault.ts';
 /** Each template with the fields that it shows. */
 export interface NoticeFields {
   'user-invite': { organisationName: string; inviterUserName: string; inviterEmail: string; inviteLink: string };
+  /** `method` says what the code is good for: typing it in, or a TXT record of the domain. */
+  'domain-verification-alert': {
+    organisationName: string;
+    domain: string;
+    verificationCode: string;
+    method: 'code' | 'dns';
+  };
   'apikey-expired-alert': { userName: string; apiKeyType: string; apiKey: string; organisationName: string };
   'apikey-rotation-upcoming': { keyName: string; apiKey: string; organisationName: string; rotatesAt: string };
   'apikey-rotation-completed': {
@@ -43,4 +50,13 @@ export async function queueNotice<T extends NoticeTemplate>(
       sent_at: null,
     })
     .execute();
+}
+
+/** A notice's fields as they were queued; null when they were sealed under another master key. */
+export function openFields(vault: Vault, sealed: string): Record<string, string> | null {
+  try {
+    return JSON.parse(vault.open(sealed, purpose));
+  } catch {
+    return null;
+  }
 }

@@ -1,9 +1,10 @@
-/** Makes an organisation with everything a new one has: its shared workspace, its owner, its first admin key. */
+/** Makes an organisation with everything a new one has: its shared workspace with the sandbox provider, its owner, its first admin key. */
 import { grantableTo } from '../../identity/scopes.ts';
 import { defaultSettings } from '../../identity/settings.ts';
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import { mintKey } from '../api-keys/mint.ts';
+import { insertSandbox } from '../integrations/sandbox.ts';
 import { slugOf } from '../kernel/slug.ts';
 import { joinOrganisation } from '../users/membership.ts';
 import { insertWorkspace } from '../workspaces/create.ts';
@@ -66,6 +67,7 @@ export async function createOrganisation(
     .set({ default_workspace_id: workspaceId })
     .where('id', '=', organisationId)
     .execute();
+  await insertSandbox(db, now, { organisationId, workspaceId, createdBy: organisation.ownerId });
   const adminKey = await mintKey(
     db,
     now,

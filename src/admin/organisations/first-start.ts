@@ -1,4 +1,4 @@
-/** What a first start leaves behind in an empty store: one organisation, its owner, one workspace, one admin key, one workspace key. */
+/** What a first start leaves behind in an empty store: one organisation, its owner, one workspace with the provider `@sandbox`, one admin key, one workspace key. */
 
 import { grantableTo } from '../../identity/scopes.ts';
 import { newToken } from '../../identity/secrets.ts';

@@ -7,6 +7,8 @@ import type { WorkspaceDefaults } from '../../store/schema.ts';
 import { slugOf } from '../kernel/slug.ts';
 
 export interface NewWorkspace {
+  /** Chosen beforehand by callers who look things up in the workspace-to-be. */
+  id?: string;
   organisationId: string;
   name: string;
   icon?: string | null;
@@ -27,7 +29,7 @@ const emptyDefaults: WorkspaceDefaults = {
 };
 
 export async function insertWorkspace(db: Db, now: Date, workspace: NewWorkspace): Promise<string> {
-  const id = Bun.randomUUIDv7();
+  const id = workspace.id ?? Bun.randomUUIDv7();
   const at = now.toISOString();
   await db
     .insertInto('workspaces')

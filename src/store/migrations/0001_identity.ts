@@ -1,4 +1,5 @@
 /** Organisations, people, workspaces, keys, sessions, audit: the ground that every other table refers to. */
+import { sql } from 'kysely';
 import type { Db } from '../database.ts';
 
 export async function identity(db: Db): Promise<void> {
@@ -52,6 +53,11 @@ export async function identity(db: Db): Promise<void> {
     .on('organisation_members')
     .columns(['organisation_id', 'status', 'created_at', 'user_id'])
     .execute();
+  await schema
+    .createIndex('organisation_members_role')
+    .on('organisation_members')
+    .columns(['organisation_id', 'role', 'status'])
+    .execute();
   await schema.createIndex('organisation_members_user').on('organisation_members').column('user_id').execute();
 
   await schema
@@ -103,6 +109,20 @@ export async function identity(db: Db): Promise<void> {
     .execute();
 
   await schema
+    .createTable('guardrail_exclusions')
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('workspace_id', 'text', (c) => c.notNull().references('workspaces.id'))
+    .addColumn('direction', 'text', (c) => c.notNull())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('guardrail_exclusions_pk', ['workspace_id', 'direction'])
+    .execute();
+  await schema
+    .createIndex('guardrail_exclusions_list')
+    .on('guardrail_exclusions')
+    .columns(['organisation_id', 'direction', 'created_at', 'workspace_id'])
+    .execute();
+
+  await schema
     .createTable('invites')
     .addColumn('id', 'text', (c) => c.primaryKey())
     .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
@@ -118,7 +138,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('accepted_at', 'text')
     .execute();
   await schema.createIndex('invites_list').on('invites').columns(['organisation_id', 'created_at', 'id']).execute();
-  await schema.createIndex('invites_email').on('invites').columns(['email', 'status']).execute();
+  await schema.createIndex('invites_email').on('invites').columns(['email', 'organisation_id', 'status']).execute();
   await schema.createIndex('invites_expiry').on('invites').columns(['status', 'expires_at']).execute();
 
   await schema
@@ -135,6 +155,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('scopes', 'text', (c) => c.notNull())
     .addColumn('rate_limits', 'text', (c) => c.notNull())
     .addColumn('usage_limits', 'text')
+    .addColumn('next_usage_reset_at', 'text')
     .addColumn('metadata', 'text', (c) => c.notNull())
     .addColumn('config_id', 'text')
     .addColumn('allow_config_override', 'integer')
@@ -153,16 +174,37 @@ export async function identity(db: Db): Promise<void> {
   await schema
     .createIndex('api_keys_list')
     .on('api_keys')
-    .columns(['organisation_id', 'created_at', 'id', 'type', 'status'])
+    .columns(['organisation_id', 'created_at', 'id', 'type', 'status', 'name'])
     .execute();
   await schema
     .createIndex('api_keys_workspace')
     .on('api_keys')
-    .columns(['workspace_id', 'created_at', 'id', 'type', 'status', 'user_id'])
+    .columns(['workspace_id', 'created_at', 'id', 'type', 'status', 'user_id', 'name'])
+    .execute();
+  await schema
+    .createIndex('api_keys_name')
+    .on('api_keys')
+    .column('organisation_id')
+    .expression(sql`lower(name)`)
+    .columns(['id', 'type', 'status'])
+    .execute();
+  await schema
+    .createIndex('api_keys_workspace_name')
+    .on('api_keys')
+    .column('workspace_id')
+    .expression(sql`lower(name)`)
+    .columns(['id', 'type', 'status', 'user_id'])
+    .execute();
+  await schema.createIndex('api_keys_count').on('api_keys').columns(['organisation_id', 'status', 'type']).execute();
+  await schema
+    .createIndex('api_keys_workspace_count')
+    .on('api_keys')
+    .columns(['workspace_id', 'status', 'type', 'user_id'])
     .execute();
   await schema.createIndex('api_keys_user').on('api_keys').columns(['user_id', 'status']).execute();
-  await schema.createIndex('api_keys_expiry').on('api_keys').columns(['expires_at']).execute();
-  await schema.createIndex('api_keys_rotation').on('api_keys').columns(['next_rotation_at']).execute();
+  await schema.createIndex('api_keys_expiry').on('api_keys').columns(['status', 'expires_at']).execute();
+  await schema.createIndex('api_keys_rotation').on('api_keys').columns(['status', 'next_rotation_at']).execute();
+  await schema.createIndex('api_keys_usage_reset').on('api_keys').columns(['next_usage_reset_at']).execute();
 
   await schema
     .createTable('api_key_secrets')
@@ -196,6 +238,33 @@ export async function identity(db: Db): Promise<void> {
     .execute();
   await schema.createIndex('sessions_user').on('sessions').columns(['user_id', 'organisation_id']).execute();
   await schema.createIndex('sessions_expiry').on('sessions').column('expires_at').execute();
+
+  await schema
+    .createTable('email_domains')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
+    .addColumn('domain', 'text', (c) => c.notNull())
+    .addColumn('allow_subdomains', 'integer', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('verification_code', 'text', (c) => c.notNull())
+    .addColumn('mailed_code_digest', 'text', (c) => c.notNull())
+    .addColumn('verified_at', 'text')
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .addUniqueConstraint('email_domains_own', ['organisation_id', 'domain'])
+    .execute();
+  await schema
+    .createIndex('email_domains_list')
+    .on('email_domains')
+    .columns(['organisation_id', 'created_at', 'id'])
+    .execute();
+  await schema
+    .createIndex('email_domains_verified')
+    .on('email_domains')
+    .column('domain')
+    .unique()
+    .where(sql.ref('status'), '=', 'verified')
+    .execute();
 
   await schema
     .createTable('audit_logs')
@@ -235,6 +304,11 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('created_at', 'text', (c) => c.notNull())
     .addColumn('sent_at', 'text')
+    .execute();
+  await schema
+    .createIndex('notices_list')
+    .on('notices')
+    .columns(['organisation_id', 'status', 'created_at', 'id'])
     .execute();
   await schema.createIndex('notices_queue').on('notices').columns(['status', 'created_at']).execute();
 

@@ -1,6 +1,7 @@
 /** Every migration, in order. A released one is never changed; the next one is appended here. */
 import type { Db } from '../database.ts';
 import { identity } from './0001_identity.ts';
+import { catalog } from './0002_catalog.ts';
 
 export interface Migration {
   name: string;
@@ -8,4 +9,7 @@ export interface Migration {
   up(db: Db): Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [{ name: 'identity', up: identity }];
+export const migrations: readonly Migration[] = [
+  { name: 'identity', up: identity },
+  { name: 'catalog', up: catalog },
+];

@@ -1,0 +1,86 @@
+/** Makes load and takes its measure. */
+import { type Child, cpuMicroseconds } from './child.ts';
+
+export interface Aim {
+  child: Child;
+  headers: Record<string, string>;
+  model?: string;
+}
+
+export interface Measured {
+  cpuPerRequest: number;
+  perSecond: number;
+}
+
+const question = 'y'.repeat(600);
+
+export const bodyOf = (aim: Aim, more: object = {}): string =>
+  JSON.stringify({ model: aim.model ?? 'gpt-4o-mini', messages: [{ role: 'user', content: question }], ...more });
+
+export const ask = (aim: Aim, body: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${aim.child.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...aim.headers },
+    body,
+  });
+
+/** `count` requests, `together` at a time. */
+export async function run(aim: Aim, body: string, count: number, together: number): Promise<void> {
+  let left = count;
+  const worker = async () => {
+    while (left-- > 0) {
+      const response = await ask(aim, body);
+      if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+      await response.arrayBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: together }, worker));
+}
+
+export async function measure(aim: Aim, body: string, count: number, together: number): Promise<Measured> {
+  await run(aim, body, Math.ceil(count / 4), together);
+  const cpu = cpuMicroseconds(aim.child.pid);
+  const start = performance.now();
+  await run(aim, body, count, together);
+  const seconds = (performance.now() - start) / 1000;
+  // Work that a request leaves behind (its log record) belongs to it.
+  await Bun.sleep(500);
+  return { cpuPerRequest: (cpuMicroseconds(aim.child.pid) - cpu) / count, perSecond: count / seconds };
+}
+
+export interface Latency {
+  p50: number;
+  p99: number;
+}
+
+const quantiles = (times: number[]): Latency => {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99) };
+};
+
+/** One request after the other, alternating between the aims so that noise hits both alike. */
+export async function compareLatency(
+  aims: Aim[],
+  more: object,
+  count: number,
+  untilFirstByte: boolean,
+): Promise<Latency[]> {
+  const times: number[][] = aims.map(() => []);
+  for (let round = 0; round < count; round++) {
+    for (const [index, aim] of aims.entries()) {
+      const start = performance.now();
+      const response = await ask(aim, bodyOf(aim, more));
+      if (untilFirstByte) {
+        const reader = response.body?.getReader();
+        await reader?.read();
+        times[index]?.push(performance.now() - start);
+        while (!(await reader?.read())?.done);
+      } else {
+        await response.arrayBuffer();
+        times[index]?.push(performance.now() - start);
+      }
+    }
+  }
+  return times.map(quantiles);
+}

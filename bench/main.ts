@@ -1,0 +1,20 @@
+/** `npm run bench`: prints tables and writes bench-results.json. `--only admin|gateway`, `--peer`, `--soak <minutes>`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { benchAdmin } from './admin.ts';
+import { root } from './child.ts';
+import { benchGateway } from './gateway.ts';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, peer: { type: 'boolean' }, soak: { type: 'string' } },
+});
+
+const results: Record<string, unknown> = { at: new Date().toISOString(), bun: Bun.version };
+if (values.only !== 'gateway') results.admin = await benchAdmin();
+if (values.only !== 'admin') {
+  results.gateway = await benchGateway({ peer: values.peer ?? false, soakMinutes: Number(values.soak ?? 0) });
+}
+const file = join(root, 'bench-results.json');
+writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+console.log(`\nWritten to ${file}`);

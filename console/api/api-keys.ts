@@ -1,0 +1,85 @@
+/** API keys: reading them, and everything that makes, changes or ends one. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { call, segment } from './client.ts';
+import { pageSize, useAction } from './query.ts';
+import type { ApiKey, ApiKeyType, List, NewSecret, RateLimit, RotationPolicy, Scope } from './types.ts';
+import type { UsageLimitDraft } from './workspaces.ts';
+
+export interface KeyFilter {
+  type: ApiKeyType | '';
+  search: string;
+  workspaceId: string;
+  page: number;
+}
+
+export const useApiKeys = (filter: KeyFilter) =>
+  useQuery({
+    queryKey: ['api-keys', filter],
+    queryFn: ({ signal }) =>
+      call<List<ApiKey>>('GET', '/api-keys', {
+        query: {
+          type: filter.type,
+          search: filter.search,
+          workspace_id: filter.workspaceId,
+          current_page: filter.page,
+          page_size: pageSize,
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Names by id, of deleted keys too. */
+export function useKeyNames(ids: readonly string[]) {
+  const wanted = [...new Set(ids)].sort();
+  return useQuery({
+    queryKey: ['api-keys', 'names', wanted],
+    queryFn: ({ signal }) =>
+      call<List<Pick<ApiKey, 'id' | 'name'>>>('GET', '/api-keys', { query: { ids: wanted.join(',') }, signal }),
+    enabled: wanted.length > 0,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export interface KeyInput {
+  name?: string;
+  description?: string | null;
+  scopes?: Scope[];
+  rate_limits?: RateLimit[];
+  usage_limits?: UsageLimitDraft | null;
+  alert_emails?: string[];
+  expires_at?: string | null;
+  rotation_policy?: RotationPolicy | null;
+  reset_usage?: boolean;
+}
+
+export interface NewKey extends KeyInput {
+  type: ApiKeyType;
+  workspace_id?: string;
+  user_id?: string;
+}
+
+const createPaths: Record<ApiKeyType, string> = {
+  'organisation-service': '/api-keys/organisation/service',
+  'workspace-service': '/api-keys/workspace/service',
+  'workspace-user': '/api-keys/workspace/user',
+};
+
+export const useCreateKey = () =>
+  useAction(({ type, ...body }: NewKey) => call<NewSecret>('POST', createPaths[type], { body }), ['api-keys']);
+
+export const useUpdateKey = (id: string) =>
+  useAction((input: KeyInput) => call<ApiKey>('PUT', `/api-keys/${segment(id)}`, { body: input }), ['api-keys']);
+
+export const useRotateKey = (id: string) =>
+  useAction(
+    (input: { key_transition_period_ms: number }) =>
+      call<NewSecret>('POST', `/api-keys/${segment(id)}/rotate`, { body: input }),
+    ['api-keys'],
+  );
+
+export const useRevealKey = (id: string) =>
+  useAction((_: null) => call<NewSecret>('POST', `/api-keys/${segment(id)}/reveal`, { body: {} }), ['api-keys']);
+
+export const useDeleteKey = (id: string) =>
+  useAction((_: null) => call('DELETE', `/api-keys/${segment(id)}`), ['api-keys']);

@@ -1,0 +1,164 @@
+/** Accepting an invite: a newcomer chooses a name and a password, somebody with an account proves it is theirs. */
+import { Button, PasswordInput, SimpleGrid, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { signOut, useAcceptInvite, useInviteCard, useSession, useSignIn } from '../../api/session.ts';
+import type { InviteCard, Self } from '../../api/types.ts';
+import { Link, navigate } from '../../router/router.tsx';
+import { useForm } from '../../ui/form.ts';
+import { Fault } from '../../ui/states.tsx';
+import { Entrance } from './entrance.tsx';
+
+const shortestPassword = 12;
+
+export function AcceptInvitePage({ token }: { token: string }) {
+  const card = useInviteCard(token);
+  const session = useSession();
+  if (card.error) {
+    return (
+      <Entrance title="This invite cannot be used">
+        <Stack gap="md">
+          <Fault error={card.error} />
+          <Text size="sm">Ask the person who invited you to send the invite again.</Text>
+          <Button component={Link} href="/login" variant="default">
+            Go to the sign-in
+          </Button>
+        </Stack>
+      </Entrance>
+    );
+  }
+  if (!card.data || session.isPending) {
+    return (
+      <Entrance title="Your invite">
+        <Stack gap="md">
+          <Skeleton h={36} />
+          <Skeleton h={36} />
+          <Skeleton h={36} />
+        </Stack>
+      </Entrance>
+    );
+  }
+  const { organisation_name: organisation, email, status } = card.data;
+  if (status === 'accepted') {
+    return (
+      <Entrance title="You have joined already" lead={`${email} belongs to ${organisation}.`}>
+        <Button component={Link} href="/login" fullWidth>
+          Go to the sign-in
+        </Button>
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance title={`Join ${organisation}`} lead={`You were invited as ${email}.`}>
+      {session.data ? (
+        <SignedIn token={token} card={card.data} self={session.data} />
+      ) : (
+        <JoinForm token={token} card={card.data} />
+      )}
+    </Entrance>
+  );
+}
+
+function SignedIn({ token, card, self }: { token: string; card: InviteCard; self: Self }) {
+  const accept = useAcceptInvite(token);
+  if (self.user.email !== card.email) {
+    return (
+      <Stack gap="md">
+        <Text size="sm">
+          You are signed in as {self.user.email}, but this invite is for {card.email}.
+        </Text>
+        <Button onClick={() => void signOut()}>Sign out and continue</Button>
+      </Stack>
+    );
+  }
+  return (
+    <Stack gap="md">
+      {accept.error && <Fault error={accept.error} />}
+      <Button
+        loading={accept.isPending}
+        onClick={() => accept.mutate({}, { onSuccess: () => navigate('/', 'replace') })}
+      >
+        Accept the invite
+      </Button>
+    </Stack>
+  );
+}
+
+function JoinForm({ token, card }: { token: string; card: InviteCard }) {
+  const accept = useAcceptInvite(token);
+  const signIn = useSignIn();
+  const known = card.requires_sign_in;
+  const form = useForm({
+    initial: { first_name: '', last_name: '', password: '', again: '' },
+    check: (values) => (known ? checkKnown(values) : checkNewcomer(values)),
+    async send({ first_name, last_name, password }) {
+      await accept.mutateAsync(
+        known ? { password } : { password, first_name: first_name.trim(), last_name: last_name.trim() },
+      );
+      await signIn.mutateAsync({ email: card.email, password });
+      navigate('/', 'replace');
+    },
+  });
+  const field = (name: keyof typeof form.values) => ({
+    name,
+    value: form.values[name],
+    error: form.error(name),
+    onChange: (event: { currentTarget: { value: string } }) => form.set(name, event.currentTarget.value),
+  });
+  return (
+    <form onSubmit={form.onSubmit} noValidate>
+      <Stack gap="md">
+        {form.fault ? <Fault error={form.fault} /> : null}
+        <input
+          className="gw-hidden"
+          tabIndex={-1}
+          aria-hidden="true"
+          autoComplete="username"
+          value={card.email}
+          readOnly
+        />
+        {known ? (
+          <PasswordInput
+            label="Your password"
+            description="This address has an account; sign in with its password to join."
+            autoComplete="current-password"
+            {...field('password')}
+          />
+        ) : (
+          <>
+            <SimpleGrid cols={2} spacing="sm">
+              <TextInput label="First name" autoComplete="given-name" autoFocus {...field('first_name')} />
+              <TextInput label="Last name" autoComplete="family-name" {...field('last_name')} />
+            </SimpleGrid>
+            <PasswordInput
+              label="Password"
+              description={`At least ${shortestPassword} characters.`}
+              autoComplete="new-password"
+              {...field('password')}
+            />
+            <PasswordInput label="Password, once more" autoComplete="new-password" {...field('again')} />
+          </>
+        )}
+        <Button type="submit" fullWidth mt={4} loading={form.busy}>
+          Join
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+interface JoinValues {
+  first_name: string;
+  last_name: string;
+  password: string;
+  again: string;
+}
+
+const checkKnown = ({ password }: JoinValues) => (password === '' ? { password: 'Enter your password.' } : {});
+
+const checkNewcomer = (values: JoinValues) => ({
+  ...(values.first_name.trim() === '' && { first_name: 'Enter your first name.' }),
+  ...(values.last_name.trim() === '' && { last_name: 'Enter your last name.' }),
+  ...(values.password.length < shortestPassword && {
+    password: `Choose a password of at least ${shortestPassword} characters.`,
+  }),
+  ...(values.password !== values.again && { again: 'The two passwords differ.' }),
+});

@@ -1,0 +1,43 @@
+/** The signed-in person: their account and the way out. */
+import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
+import { signOut, useSelf } from '../api/session.ts';
+import type { Person } from '../api/types.ts';
+import { Link, navigate } from '../router/router.tsx';
+import { Icon } from '../ui/icons.tsx';
+
+export const fullName = (person: Pick<Person, 'first_name' | 'last_name' | 'email'>): string =>
+  `${person.first_name} ${person.last_name}`.trim() || person.email;
+
+export function AccountMenu() {
+  const { user, organisation } = useSelf();
+  const leave = async () => {
+    await signOut();
+    navigate('/login', 'replace');
+  };
+  return (
+    <Menu width={240}>
+      <Menu.Target>
+        <UnstyledButton aria-label={`Account of ${fullName(user)}`} style={{ borderRadius: 999 }}>
+          <Avatar name={fullName(user)} color="lagoon" size={32} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" fw={600} c="var(--mantine-color-text)" className="gw-clip">
+            {fullName(user)}
+          </Text>
+          <Text size="xs" className="gw-clip">
+            {user.email} · {organisation.role}
+          </Text>
+        </Menu.Label>
+        <Menu.Divider />
+        <Menu.Item component={Link} href="/account" leftSection={<Icon name="account" size={16} />}>
+          Account
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="signOut" size={16} />} onClick={() => void leave()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

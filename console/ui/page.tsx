@@ -1,0 +1,71 @@
+/** The frame of every page: its title, what it is for, its main action, and sections below. */
+import { Box, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { Notice } from './notice.tsx';
+
+export function Page(props: {
+  title: string;
+  /** What the browser's tab says, where the title itself is not a plain text. */
+  heading?: ReactNode;
+  description?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  const { title, heading, description, actions, children } = props;
+  useEffect(() => {
+    document.title = `${title} · gw`;
+  }, [title]);
+  return (
+    <Box className="gw-page">
+      <Group justify="space-between" align="flex-start" gap="md" mb="lg" wrap="wrap">
+        <Box flex="1 1 300px" miw={0}>
+          <Title order={1} tabIndex={-1} id="page-title">
+            {heading ?? title}
+          </Title>
+          {description && (
+            <Text size="sm" c="dimmed" mt={4} maw={640}>
+              {description}
+            </Text>
+          )}
+        </Box>
+        {actions && <Group gap="xs">{actions}</Group>}
+      </Group>
+      <Notice />
+      <Stack gap="lg">{children}</Stack>
+    </Box>
+  );
+}
+
+export function Section(props: { title: string; description?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  const { title, description, actions, children } = props;
+  return (
+    <Paper component="section" p={{ base: 'md', sm: 'lg' }} aria-label={title}>
+      <Group justify="space-between" align="flex-start" gap="sm" mb="md">
+        <Box flex="1 1 260px" miw={0}>
+          <Title order={2}>{title}</Title>
+          {description && (
+            <Text size="sm" c="dimmed" mt={2} maw={620}>
+              {description}
+            </Text>
+          )}
+        </Box>
+        {actions}
+      </Group>
+      {children}
+    </Paper>
+  );
+}
+
+/** Facts of one record: labels on the left, values on the right; one above the other on narrow screens. */
+export function Facts({ items }: { items: readonly (readonly [label: string, value: ReactNode])[] }) {
+  return (
+    <dl className="gw-facts">
+      {items.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,71 @@
+/** What stands where content cannot: nothing there yet, or something went wrong. */
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ApiFault } from '../api/client.ts';
+import { Icon, type IconName } from './icons.tsx';
+
+const titles: Record<number, string> = {
+  0: 'No answer',
+  400: 'This was not accepted',
+  401: 'Please sign in again',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'This conflicts with something that exists',
+  410: 'No longer valid',
+  429: 'Too many attempts',
+};
+
+const titleOf = (error: unknown): string =>
+  error instanceof ApiFault ? (titles[error.status] ?? 'Something went wrong') : 'Something went wrong';
+
+/** A fault in full, with the id to quote to whoever runs the service. */
+export function Fault({ error, retry, title }: { error: unknown; retry?: () => void; title?: string }) {
+  const requestId = error instanceof ApiFault ? error.requestId : null;
+  return (
+    <Alert color="red" icon={<Icon name="alert" />} title={title ?? titleOf(error)} role="alert">
+      <Stack gap="xs">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {error instanceof Error ? error.message : 'The console met something it does not understand.'}
+        </Text>
+        {(requestId || retry) && (
+          <Group gap="md" justify="space-between">
+            {requestId && (
+              <Text size="xs" c="dimmed">
+                Request <Code>{requestId}</Code>
+              </Text>
+            )}
+            {retry && (
+              <Button size="xs" variant="default" onClick={retry}>
+                Try again
+              </Button>
+            )}
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export interface EmptyProps {
+  icon: IconName;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <Stack align="center" gap="xs" py={48} px="md" ta="center">
+      <Text c="dimmed" component="span" lh={0}>
+        <Icon name={icon} size={28} />
+      </Text>
+      <Text fw={600}>{title}</Text>
+      {children && (
+        <Text size="sm" c="dimmed" maw={420}>
+          {children}
+        </Text>
+      )}
+      {action && <Group mt="xs">{action}</Group>}
+    </Stack>
+  );
+}

@@ -1,0 +1,29 @@
+/** States and roles as badges: the same word has the same colour everywhere. */
+import { Badge } from '@mantine/core';
+
+const colours: Record<string, string> = {
+  active: 'teal',
+  accepted: 'teal',
+  pending: 'blue',
+  exhausted: 'orange',
+  expired: 'orange',
+  archived: 'gray',
+  cancelled: 'gray',
+  owner: 'lagoon',
+  admin: 'lagoon',
+  manager: 'blue',
+  member: 'gray',
+};
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1).replaceAll('_', ' ');
+
+export const Status = ({ value }: { value: string }) => (
+  <Badge color={colours[value] ?? 'gray'}>{capitalised(value)}</Badge>
+);
+
+/** The status of an answer, by its hundreds. */
+export const AnswerStatus = ({ code }: { code: number }) => (
+  <Badge color={code < 400 ? 'teal' : code < 500 ? 'orange' : 'red'} className="gw-numbers">
+    {code}
+  </Badge>
+);

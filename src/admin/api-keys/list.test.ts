@@ -1,0 +1,215 @@
+/** Listing keys: what each caller sees, and how they narrow, order and page it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
+import { addKey, addOrganisation, addPerson, addWorkspace, home, type Person } from '../../../test/people.ts';
+import type { Scope } from '../../identity/scopes.ts';
+import type { ApiKeyType } from '../../store/schema.ts';
+
+const write: Scope[] = ['completions.write'];
+
+onEachEngine('listing API keys', (start) => {
+  let gateway: TestGateway;
+  let place: Awaited<ReturnType<typeof home>>;
+  let other: { id: string; slug: string };
+  let manager: Person;
+  let member: Person;
+  const ids: Record<string, string> = {};
+
+  const make = async (name: string, type: ApiKeyType, workspaceId: string | null, userId: string | null = null) => {
+    const scopes: Scope[] = type === 'organisation-service' ? ['audit_logs.list'] : write;
+    const { organisationId } = place;
+    ids[name] = (await addKey(gateway, { organisationId, name, type, workspaceId, userId, scopes })).id;
+  };
+
+  beforeAll(async () => {
+    gateway = await start();
+    place = await home(gateway);
+    const { organisationId, workspaceId } = place;
+    other = await addWorkspace(gateway, organisationId, 'Other');
+    manager = await addPerson(gateway, organisationId, 'member', {
+      workspaces: { [workspaceId]: 'manager', [other.id]: 'member' },
+    });
+    member = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
+    await make('alpha service', 'workspace-service', workspaceId);
+    await make('beta service', 'workspace-service', other.id);
+    await make('gamma of member', 'workspace-user', workspaceId, member.userId);
+    await make('delta of manager', 'workspace-user', workspaceId, manager.userId);
+    await make('epsilon of manager', 'workspace-user', other.id, manager.userId);
+    await make('zeta of owner', 'workspace-user', other.id, place.owner.userId);
+    await make('eta admin', 'organisation-service', null);
+    await make('theta gone', 'workspace-service', workspaceId);
+    await gateway.delete(`/v1/api-keys/${ids['theta gone']}`);
+  });
+  afterAll(async () => {
+    expect(gateway.faults).toEqual([]);
+    await gateway.stop();
+  });
+
+  const list = (query = '', key = gateway.adminKey) => gateway.get(`/v1/api-keys${query}`, { key });
+  const names = async (query = '', key = gateway.adminKey): Promise<string[]> => {
+    const { status, body } = await list(query, key);
+    expect(status).toBe(200);
+    return body.data.map((record: { name: string }) => record.name).filter((name: string) => name in ids);
+  };
+  const everything = [
+    'eta admin',
+    'zeta of owner',
+    'epsilon of manager',
+    'delta of manager',
+    'gamma of member',
+    'beta service',
+    'alpha service',
+  ];
+
+  describe('what each caller sees', () => {
+    test('admin keys and owners see the whole organisation, newest first, deleted keys left out', async () => {
+      expect(await names()).toEqual(everything);
+      expect(await names('', place.owner.session)).toEqual(everything);
+      const { body } = await list();
+      expect(body.object).toBe('list');
+      expect(body.total).toBe(body.data.length);
+      expect(JSON.stringify(body)).not.toContain(gateway.adminKey);
+    });
+
+    test('a workspace key sees its workspace', async () => {
+      expect(await names('', gateway.workspaceKey)).toEqual(['delta of manager', 'gamma of member', 'alpha service']);
+      const refused = await list(`?workspace_id=${other.id}`, gateway.workspaceKey);
+      expect([refused.status, refused.body.data.errorCode]).toEqual([403, 'AB03']);
+    });
+
+    test('a manager sees their workspace, and their own keys where they are a member', async () => {
+      expect(await names('', manager.session)).toEqual([
+        'epsilon of manager',
+        'delta of manager',
+        'gamma of member',
+        'alpha service',
+      ]);
+      expect(await names(`?workspace_id=${other.slug}`, manager.session)).toEqual(['epsilon of manager']);
+    });
+
+    test('a member sees their own user keys', async () => {
+      expect(await names('', member.session)).toEqual(['gamma of member']);
+      expect(await names(`?user_id=${manager.userId}`, member.session)).toEqual([]);
+      expect((await list(`?workspace_id=${other.id}`, member.session)).status).toBe(403);
+    });
+
+    test('a caller sees only the types whose list scope it holds', async () => {
+      const { secret } = await addKey(gateway, {
+        ...place,
+        workspaceId: null,
+        type: 'organisation-service',
+        scopes: ['workspace_user_api_keys.list'],
+      });
+      expect(await names('', secret)).toEqual(everything.filter((name) => name.includes(' of ')));
+      const { secret: without } = await addKey(gateway, {
+        ...place,
+        workspaceId: null,
+        type: 'organisation-service',
+        scopes: ['workspace_user_api_keys.read'],
+      });
+      expect((await list('', without)).status).toBe(403);
+    });
+
+    test('the settings managersViewApiKeys and membersViewApiKeys close the list', async () => {
+      const close = { managersViewApiKeys: false, membersViewApiKeys: false };
+      await gateway.put('/v1/admin/organisation/settings', { security_settings: close });
+      expect((await list('', manager.session)).status).toBe(403);
+      expect((await list('', member.session)).status).toBe(403);
+      const open = { managersViewApiKeys: true, membersViewApiKeys: true };
+      await gateway.put('/v1/admin/organisation/settings', { security_settings: open });
+    });
+
+    test('another tenant sees its own alone, and no credential nothing', async () => {
+      const stranger = await addOrganisation(gateway);
+      expect(await names('', stranger.adminKey)).toEqual([]);
+      expect(await names(`?ids=${ids['alpha service']}`, stranger.adminKey)).toEqual([]);
+      expect((await list(`?workspace_id=${place.workspaceId}`, stranger.adminKey)).status).toBe(404);
+      expect((await list('', '')).status).toBe(401);
+    });
+  });
+
+  describe('narrowing', () => {
+    test('by workspace, type, person, status and name', async () => {
+      expect(await names(`?workspace_id=${other.id}`)).toEqual(['zeta of owner', 'epsilon of manager', 'beta service']);
+      expect(await names('?type=workspace-user')).toHaveLength(4);
+      expect(await names('?type=user')).toHaveLength(4);
+      expect(await names('?type=service')).toEqual(['eta admin', 'beta service', 'alpha service']);
+      expect(await names('?type=organisation-service')).toEqual(['eta admin']);
+      expect(await names(`?user_id=${manager.userId}`)).toEqual(['epsilon of manager', 'delta of manager']);
+      expect((await list(`?workspace_id=${other.id}&type=organisation-service`)).body).toMatchObject({
+        total: 0,
+        data: [],
+      });
+      expect(await names('?status=expired')).toEqual([]);
+      expect(await names('?status=active,exhausted')).toEqual(everything);
+      expect(await names('?search=OF%20man')).toEqual(['epsilon of manager', 'delta of manager']);
+      expect(await names('?search=%25')).toEqual([]);
+    });
+
+    test.each([
+      '?ids=nonsense',
+      '?status=archived',
+      '?type=robot',
+      '?sort_by=key',
+      '?order=up',
+      '?user_id=me',
+      '?page_size=0',
+    ])('%s is refused', async (query) => {
+      const { status, body } = await list(query);
+      expect([status, body.data.errorCode]).toEqual([400, 'AB01']);
+    });
+  });
+
+  describe('ids', () => {
+    test('come back in the order asked, deleted keys included, unknown and invisible ones left out', async () => {
+      const asked = ['gamma of member', 'theta gone', 'eta admin'].map((name) => ids[name]);
+      const query = `?ids=${asked[0]},${Bun.randomUUIDv7()},${asked[1]},${asked[2]},${asked[0]}`;
+      for (const version of ['v1', 'v2']) {
+        const { body } = await gateway.get(`/${version}/api-keys${query}`);
+        expect(body.data.map((record: { id: string }) => record.id)).toEqual(asked);
+        expect(body.total).toBe(3);
+        expect(body.data[1]).toMatchObject({ name: 'theta gone', type: 'workspace-service', status: 'archived' });
+      }
+      expect(await names(query, member.session)).toEqual(['gamma of member']);
+    });
+
+    test('may be a hundred at most', async () => {
+      const many = Array.from({ length: 101 }, () => Bun.randomUUIDv7()).join(',');
+      expect((await list(`?ids=${many}`)).status).toBe(400);
+    });
+  });
+
+  describe('order and pages', () => {
+    test('by name, either way', async () => {
+      const sorted = [...everything].sort();
+      expect(await names('?sort_by=name&order=asc')).toEqual(sorted);
+      expect(await names('?sort_by=name&order=desc')).toEqual(sorted.reverse());
+    });
+
+    test('by expiry: keys that never expire come last', async () => {
+      const at = (hours: number) => new Date(gateway.clock.now().getTime() + hours * 3_600_000).toISOString();
+      await gateway.put(`/v1/api-keys/${ids['alpha service']}`, { expires_at: at(5) });
+      await gateway.put(`/v1/api-keys/${ids['beta service']}`, { expires_at: at(3) });
+      expect((await names('?sort_by=expires_at&order=asc')).slice(0, 2)).toEqual(['beta service', 'alpha service']);
+      expect((await names('?sort_by=last_updated_at')).slice(0, 2)).toEqual(['beta service', 'alpha service']);
+    });
+
+    test('every page of every size shows each key once, in the order of the whole', async () => {
+      const whole = (await list()).body;
+      const all = whole.data.map((record: { id: string }) => record.id);
+      for (const order of ['asc', 'desc']) {
+        for (const size of [1, 2, 4, 5, 100]) {
+          const found: string[] = [];
+          for (let page = 0; page * size < all.length; page++) {
+            const { body } = await list(`?order=${order}&page_size=${size}&current_page=${page}`);
+            expect(body.total).toBe(all.length);
+            found.push(...body.data.map((record: { id: string }) => record.id));
+          }
+          expect(found).toEqual(order === 'desc' ? all : [...all].reverse());
+        }
+      }
+      const beyond = await list('?current_page=50');
+      expect([beyond.body.data, beyond.body.total]).toEqual([[], all.length]);
+    });
+  });
+});

@@ -1,0 +1,67 @@
+/** API keys of all three types. */
+import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
+import { empty } from '../kernel/fields.ts';
+import { byIdAccess, reachKey } from './access.ts';
+import { createEndpoints } from './create.ts';
+import { listKeys } from './list.ts';
+import { archiveKeys } from './mint.ts';
+import { keyRecordOf } from './record.ts';
+import { rotationEndpoints } from './rotation-routes.ts';
+import { keyPath, keyRecord } from './schema.ts';
+import { updateKey } from './update.ts';
+
+const readKey = endpoint({
+  method: 'GET',
+  path: '/api-keys/:apiKeyId',
+  aliases: ['/api_keys/:apiKeyId'],
+  tag: 'API keys',
+  summary: 'Read a key; its secret is masked',
+  access: byIdAccess('read'),
+  params: keyPath,
+  reply: keyRecord,
+  async handle(call) {
+    const key = await reachKey(call.db, call.caller, call.params.apiKeyId, 'read');
+    return keyRecordOf(call, key.id);
+  },
+});
+
+const deleteKey = endpoint({
+  method: 'DELETE',
+  path: '/api-keys/:apiKeyId',
+  aliases: ['/api_keys/:apiKeyId'],
+  tag: 'API keys',
+  summary: 'Delete a key; all its secrets stop to count at once',
+  access: byIdAccess('delete'),
+  params: keyPath,
+  reply: empty,
+  audit: { resource: 'api_key', action: 'delete' },
+  async handle({ caller, params, db, now, changed, note }) {
+    const key = await reachKey(db, caller, params.apiKeyId, 'delete');
+    changed(...(await archiveKeys(db, now, { keyId: key.id })));
+    note({
+      ...(key.workspace_id !== null && { workspaceId: key.workspace_id }),
+      details: { type: key.type, name: key.name },
+    });
+    return {};
+  },
+});
+
+const keysOfWorkspace: Dependant = {
+  kind: 'API keys',
+  async count(db, workspaceId) {
+    const { count } = await db
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspace_id', '=', workspaceId)
+      .where('status', '!=', 'archived')
+      .executeTakeFirstOrThrow();
+    return count;
+  },
+  remove: (db, workspaceId, now) => archiveKeys(db, now, { workspaceId }),
+};
+
+export const apiKeysResource: Resource = {
+  name: 'api-keys',
+  endpoints: [...createEndpoints, listKeys, readKey, updateKey, deleteKey, ...rotationEndpoints],
+  dependants: [keysOfWorkspace],
+};

@@ -1,0 +1,120 @@
+/** The rules that a key's fields obey, on create and on update alike. */
+import { forbidden, invalid, invalidFields } from '../../http/errors.ts';
+import { type Caller, mayInOrganisation, mayInWorkspace } from '../../identity/caller.ts';
+import { applyMetadataSchema } from '../../identity/metadata-schema.ts';
+import {
+  enforcedPolicy,
+  type RotationPolicy,
+  type RotationPolicyInput,
+  resolvePolicy,
+} from '../../identity/rotation.ts';
+import { grantableTo, parseScope, type Scope } from '../../identity/scopes.ts';
+import {
+  applyUsageLimit,
+  resetDateLiesAhead,
+  type StoredUsageLimit,
+  type UsageLimitInput,
+} from '../../limits/entries.ts';
+import type { Db } from '../../store/database.ts';
+import type { ApiKeyType } from '../../store/schema.ts';
+import type { Services } from '../kernel/services.ts';
+import { columns } from './access.ts';
+import type { KeyPlace } from './place.ts';
+
+/** The scopes in their one spelling, each once; a scope that this type of key cannot hold is named. */
+export function readScopes(type: ApiKeyType, texts: readonly string[]): Scope[] {
+  const grantable = new Set(grantableTo(columns[type]));
+  const faults: { location: 'body'; path: string; message: string }[] = [];
+  const scopes = new Set<Scope>();
+  for (const [index, text] of texts.entries()) {
+    const scope = parseScope(text);
+    const path = `scopes.${index}`;
+    if (!scope) faults.push({ location: 'body', path, message: `${text} is no scope` });
+    else if (!grantable.has(scope))
+      faults.push({ location: 'body', path, message: `${text} cannot be given to a ${type} key` });
+    else scopes.add(scope);
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  return [...scopes];
+}
+
+/** People pass on only what they hold; a key that may make keys may give any scope of the new key's type. */
+export function requireGrantable(caller: Caller, workspaceId: string | null, scopes: readonly Scope[]): void {
+  if (caller.kind !== 'session') return;
+  const beyond = scopes.filter((scope) =>
+    workspaceId === null ? !mayInOrganisation(caller, scope) : !mayInWorkspace(caller, scope, workspaceId),
+  );
+  if (beyond.length > 0)
+    throw forbidden(`You may give only scopes that you hold here; you do not hold ${beyond.join(', ')}`);
+}
+
+/** The metadata to store: what was sent or stored, completed and checked by the organisation's schema. */
+export function checkMetadata(place: KeyPlace, fields: Record<string, string>): Record<string, string> {
+  const { metadata, faults } = applyMetadataSchema(place.metadataSchema, fields);
+  if (faults.length > 0) {
+    throw invalidFields(
+      faults.map(({ path, message }) => ({ location: 'body', path: `defaults.metadata.${path}`, message })),
+    );
+  }
+  return metadata;
+}
+
+/** The id of the config that the caller names. */
+export async function findConfig(db: Db, services: Services, place: KeyPlace, reference: string): Promise<string> {
+  const config = place.workspace ? await services.configs.find(db, place.workspace.id, reference) : null;
+  if (config) return config.id;
+  const reason = place.workspace
+    ? 'names no config of this workspace'
+    : 'an admin key belongs to no workspace, so no config can apply to it';
+  throw invalid('defaults.config_id', reason);
+}
+
+/** The expiry as it is stored: in the future, and for user keys no later than the longest life allowed here. */
+export function checkExpiry(place: KeyPlace, type: ApiKeyType, expiresAt: string | null, now: Date): string | null {
+  const longest = type === 'workspace-user' ? (place.settings.user_api_key_ttl?.max_ttl ?? null) : null;
+  if (expiresAt === null) {
+    if (longest !== null) throw invalid('expires_at', `is required: user keys live at most ${longest} seconds here`);
+    return null;
+  }
+  const moment = new Date(expiresAt);
+  if (moment <= now) throw invalid('expires_at', 'must lie in the future');
+  if (longest !== null && moment.getTime() > now.getTime() + longest * 1000) {
+    throw invalid('expires_at', `is too late: user keys live at most ${longest} seconds here`);
+  }
+  return moment.toISOString();
+}
+
+/** The rotation policy to store; `undefined` is what a caller sends who does not mention it. */
+export function checkPolicy(
+  place: KeyPlace,
+  type: ApiKeyType,
+  input: RotationPolicyInput | null | undefined,
+  stored: RotationPolicy | null,
+  now: Date,
+): RotationPolicy | null {
+  const enforcedDays = type === 'workspace-user' ? place.settings.user_api_key_rotation_period : null;
+  if (!input) return enforcedDays === null ? null : enforcedPolicy(enforcedDays, now);
+  const verdict = resolvePolicy(input, { now, enforcedDays, stored });
+  if ('policy' in verdict) return verdict.policy;
+  const { field, message } = verdict.fault;
+  throw invalid(field ? `rotation_policy.${field}` : 'rotation_policy', message);
+}
+
+/** A policy that is enforced stays. */
+export function requireRemovablePolicy(place: KeyPlace, type: ApiKeyType): void {
+  const days = type === 'workspace-user' ? place.settings.user_api_key_rotation_period : null;
+  if (days !== null) throw invalid('rotation_policy', `may not be removed: user keys rotate every ${days} days here`);
+}
+
+export function checkUsageLimit(
+  input: UsageLimitInput,
+  stored: StoredUsageLimit | null,
+  now: Date,
+  path = 'usage_limits',
+): StoredUsageLimit {
+  const sentBack = stored !== null && input.next_usage_reset_at === stored.next_usage_reset_at;
+  if (!sentBack && !resetDateLiesAhead(input, now)) {
+    throw invalid(`${path}.next_usage_reset_at`, 'must lie ahead, also once it is taken as its UTC midnight');
+  }
+  return applyUsageLimit(input, stored, now);
+}

@@ -1,0 +1,93 @@
+/** What people change about themselves: their name and their password. */
+import { z } from 'zod';
+import { invalid, tooMany, unauthenticated } from '../../http/errors.ts';
+import { passwordSchema } from '../../identity/passwords.ts';
+import { endOtherSessions } from '../../identity/sessions.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { empty } from '../kernel/fields.ts';
+import { sessionsOnly, signedIn } from './session-reply.ts';
+
+const name = z.string().trim().max(100);
+
+export const changeProfile = endpoint({
+  method: 'PUT',
+  path: '/auth/profile',
+  tag: 'Sign-in',
+  summary: 'Change the name of the signed-in person',
+  access: sessionsOnly,
+  audit: { resource: 'user', action: 'update' },
+  body: z
+    .object({ first_name: name.min(1).optional(), last_name: name.optional() })
+    .refine((body) => body.first_name !== undefined || body.last_name !== undefined, {
+      message: 'Send first_name, last_name or both',
+    }),
+  reply: z.object({
+    object: z.literal('user'),
+    id: z.string(),
+    email: z.string(),
+    first_name: z.string(),
+    last_name: z.string(),
+  }),
+  async handle({ caller, body, db, now, changed, note }) {
+    const { userId } = signedIn(caller);
+    const user = await db
+      .updateTable('users')
+      .set({
+        ...(body.first_name !== undefined && { first_name: body.first_name }),
+        ...(body.last_name !== undefined && { last_name: body.last_name }),
+        last_updated_at: now.toISOString(),
+      })
+      .where('id', '=', userId)
+      .returning(['id', 'email', 'first_name', 'last_name'])
+      .executeTakeFirstOrThrow();
+    changed({ topic: 'user', id: userId });
+    note({ resourceId: userId, details: { fields: Object.keys(body) } });
+    return { object: 'user' as const, ...user };
+  },
+});
+
+export const changePassword = endpoint({
+  method: 'PUT',
+  path: '/auth/password',
+  tag: 'Sign-in',
+  summary: 'Change the password of the signed-in person',
+  description: 'Ends all their other sessions, in every organisation.',
+  access: sessionsOnly,
+  throttle: 'sensitive',
+  audit: { resource: 'user', action: 'update' },
+  atomic: false,
+  body: z.object({ current_password: z.string().min(1).max(200), new_password: passwordSchema }),
+  reply: empty,
+  async handle({ caller, body, services, now, exchange, changed, note }) {
+    const { userId, sessionId, email } = signedIn(caller);
+    const attempt = { email, clientIp: exchange.clientIp };
+    const wait = services.loginThrottle.admit(attempt);
+    if (wait > 0) throw tooMany(wait, `Too many wrong passwords; try again in ${wait} seconds`);
+    const { password_hash: before } = await services.store.db
+      .selectFrom('users')
+      .select('password_hash')
+      .where('id', '=', userId)
+      .executeTakeFirstOrThrow();
+    if (!(await services.passwords.verify(body.current_password, before))) {
+      throw invalid('current_password', 'is not your password');
+    }
+    services.loginThrottle.succeeded(attempt);
+    if (body.new_password === body.current_password) throw invalid('new_password', 'must differ from the current one');
+
+    const passwordHash = await services.passwords.hash(body.new_password);
+    await services.store.atomically(async (tx) => {
+      // Hashing took its time; whoever changed the password meanwhile has ended this session.
+      const { numUpdatedRows } = await tx
+        .updateTable('users')
+        .set({ password_hash: passwordHash, last_updated_at: now.toISOString() })
+        .where('id', '=', userId)
+        .where('password_hash', '=', before)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw unauthenticated('The password was changed meanwhile; sign in again');
+      await endOtherSessions(tx, userId, sessionId);
+    });
+    changed({ topic: 'user', id: userId });
+    note({ resourceId: userId, details: { fields: ['password'] } });
+    return {};
+  },
+});

@@ -1,0 +1,97 @@
+/** What a signed-in person does with their session: end it, renew it, take it to another organisation. */
+import { z } from 'zod';
+import { notFound, unauthenticated } from '../../http/errors.ts';
+import type { SessionCaller } from '../../identity/caller.ts';
+import { endSession, type NewSession, openSession } from '../../identity/sessions.ts';
+import { type Call, endpoint } from '../kernel/endpoint.ts';
+import { empty, id } from '../kernel/fields.ts';
+import { rememberOrganisation } from './login.ts';
+import { clearCookie, handOver, originOf, sessionReply, sessionsOnly, signedIn } from './session-reply.ts';
+
+export const logout = endpoint({
+  method: 'POST',
+  path: '/auth/logout',
+  tag: 'Sign-in',
+  summary: 'End this session',
+  access: sessionsOnly,
+  audit: { resource: 'user', action: 'manage' },
+  reply: empty,
+  async handle(call) {
+    const { userId, sessionId } = signedIn(call.caller);
+    await endSession(call.db, sessionId);
+    call.note({ resourceId: userId, details: { event: 'logout' } });
+    clearCookie(call);
+    return {};
+  },
+});
+
+export const refresh = endpoint({
+  method: 'POST',
+  path: '/auth/refresh',
+  tag: 'Sign-in',
+  summary: 'Replace this session by one that lasts longer',
+  description:
+    'The old token stops counting. No session lasts past the organisation’s `max_session_ttl`, counted from the sign-in.',
+  access: sessionsOnly,
+  throttle: 'sensitive',
+  audit: { resource: 'user', action: 'manage' },
+  reply: sessionReply,
+  async handle(call) {
+    const caller = signedIn(call.caller);
+    const session = await replace(call, caller, caller.organisationId);
+    call.note({ resourceId: caller.userId, details: { event: 'refresh' } });
+    return handOver(call, session, caller.organisationId);
+  },
+});
+
+export const switchOrganisation = endpoint({
+  method: 'POST',
+  path: '/auth/switch-organisation',
+  tag: 'Sign-in',
+  summary: 'Replace this session by one in another organisation of the same person',
+  description: 'The old token stops counting. The other organisation’s `max_session_ttl` applies.',
+  access: { ...sessionsOnly, leadsElsewhere: true },
+  throttle: 'sensitive',
+  audit: { resource: 'user', action: 'login' },
+  body: z.object({ organisation_id: id }),
+  reply: sessionReply,
+  async handle(call) {
+    const caller = signedIn(call.caller);
+    const organisationId = call.body.organisation_id;
+    const membership = await call.db
+      .selectFrom('organisation_members as member')
+      .innerJoin('organisations as organisation', 'organisation.id', 'member.organisation_id')
+      .select('member.role')
+      .where('member.organisation_id', '=', organisationId)
+      .where('member.user_id', '=', caller.userId)
+      .where('member.status', '=', 'active')
+      .where('organisation.status', '=', 'active')
+      .executeTakeFirst();
+    if (!membership) throw notFound('organisation');
+    const session = await replace(call, caller, organisationId);
+    await rememberOrganisation(call.db, caller.userId, organisationId);
+    // The row belongs to the trail of the organisation that was entered.
+    call.note({
+      actor: { id: caller.userId, type: 'user', organisationId },
+      resourceId: caller.userId,
+      details: { method: 'switch', from: caller.organisationId },
+    });
+    return handOver(call, session, organisationId);
+  },
+});
+
+/** Opens the next session and ends the one before it; the moment of the sign-in stays what it was. */
+async function replace(
+  call: Pick<Call<unknown, unknown, unknown>, 'db' | 'now' | 'exchange'>,
+  { userId, sessionId }: SessionCaller,
+  organisationId: string,
+): Promise<NewSession> {
+  const { db, now, exchange } = call;
+  const ended = unauthenticated('This session has ended; sign in again');
+  const before = await db.selectFrom('sessions').select('auth_time').where('id', '=', sessionId).executeTakeFirst();
+  if (!before || !(await endSession(db, sessionId))) throw ended;
+  const who = { userId, organisationId, authTime: new Date(before.auth_time) };
+  const session = await openSession(db, now, who, originOf(exchange));
+  if (session.expiresAt <= now.toISOString()) throw ended;
+  return session;
+}

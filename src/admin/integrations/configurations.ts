@@ -1,0 +1,94 @@
+/** The settings that an integration has for its provider: what may be sent, what each provider asks for, and whether it needs a key. */
+import { z } from 'zod';
+import type { Configurations } from '../../catalog/saved.ts';
+import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { type FieldError, invalidFields } from '../../http/errors.ts';
+import { providers } from '../../providers/index.ts';
+import { providerRules, schemaOf } from './provider-rules.ts';
+import { customHeaders, customHost } from './upstream-overrides.ts';
+
+const scalar = z.union([z.string().max(16_384), z.number(), z.boolean()]);
+const flat = z.record(z.string().min(1).max(128), scalar);
+const setting = z.union([scalar, z.null(), flat, z.array(z.union([scalar, flat])).max(200)], {
+  error: 'must be text, a number, a boolean, null, a flat object or a list of these',
+});
+const mostSettings = 100;
+
+/** What may be sent, whatever the provider; null takes a setting away. */
+export const sentConfigurations = z
+  .record(
+    z
+      .string()
+      .max(128)
+      .regex(/^[A-Za-z][A-Za-z0-9_]*$/, 'a setting is named by letters, digits and _'),
+    setting,
+  )
+  .refine((settings) => Object.keys(settings).length <= mostSettings, { message: `at most ${mostSettings} settings` })
+  .describe('The settings of the provider, and for any of them custom_host and custom_headers')
+  .meta({ examples: [{ openai_project: 'proj_1234' }] });
+
+const common = z.looseObject({
+  custom_host: customHost.optional(),
+  custom_headers: customHeaders.optional(),
+  is_key_required: z.boolean().optional(),
+});
+
+/** Settings that lead somewhere: each is held to the rules of addresses. */
+const addresses = ['custom_host', 'azure_foundry_url', 'huggingface_base_url'] as const;
+
+export interface CheckedConfigurations {
+  configurations: Configurations;
+  needsKey: boolean;
+}
+
+/** Where the caller wrote a setting, for refusals. */
+export type SettingPath = (setting: string) => string;
+
+const underConfigurations: SettingPath = (setting) => `configurations.${setting}`;
+
+/** The settings as they are stored; a fault names the setting. */
+export function checkConfigurations(
+  aiProviderId: string,
+  sent: Record<string, unknown>,
+  trustedHosts: readonly string[],
+  sentAs: SettingPath = underConfigurations,
+): CheckedConfigurations {
+  const settings = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
+  const rule = providerRules.get(aiProviderId);
+  const checked = parsed(common, settings, sentAs);
+  const configurations = rule ? parsed(schemaOf(rule, checked), checked, sentAs) : checked;
+  const faults = addresses.flatMap((name): FieldError[] => {
+    const address = configurations[name];
+    const fault = typeof address === 'string' ? faultOfCustomHost(address, trustedHosts) : null;
+    return fault ? [{ location: 'body', path: sentAs(name), message: fault }] : [];
+  });
+  if (faults.length > 0) throw invalidFields(faults);
+  return { configurations, needsKey: needsKey(aiProviderId, configurations) };
+}
+
+function needsKey(aiProviderId: string, configurations: Configurations): boolean {
+  if (configurations.is_key_required === false) return false;
+  const rule = providerRules.get(aiProviderId);
+  if (rule?.needsKey) return rule.needsKey(configurations);
+  return providers.get(aiProviderId)?.needsCredential ?? false;
+}
+
+function parsed(
+  schema: z.ZodType<Record<string, unknown>>,
+  value: unknown,
+  sentAs: SettingPath,
+): Record<string, unknown> {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  throw invalidFields(
+    result.error.issues.map((issue) => {
+      const [setting = '', ...inside] = issue.path.map(String);
+      const missing = issue.code === 'invalid_type' && issue.input === undefined;
+      return {
+        location: 'body',
+        path: [sentAs(setting), ...inside].join('.'),
+        message: missing ? 'is required' : issue.message,
+      };
+    }),
+  );
+}

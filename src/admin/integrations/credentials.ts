@@ -1,0 +1,43 @@
+/** An integration's credentials as a whole: the provider is one we can call, its settings fit it, and it has the key that it needs. */
+import type { Configurations, SecretMapping } from '../../catalog/saved.ts';
+import { invalid } from '../../http/errors.ts';
+import { providers } from '../../providers/index.ts';
+import { checkConfigurations, type SettingPath } from './configurations.ts';
+
+/** Other spellings of a provider's id. */
+const aliases: Readonly<Record<string, string>> = { 'open-ai': 'openai' };
+
+export const canonicalProviderId = (id: string): string => aliases[id] ?? id;
+
+interface Credentials {
+  aiProviderId: string;
+  configurations: Record<string, unknown>;
+  hasKey: boolean;
+  mappings: readonly SecretMapping[];
+}
+
+/** Where the caller wrote things, for refusals. */
+interface Wording {
+  provider: string;
+  setting?: SettingPath;
+}
+
+/** The settings to store. */
+export function checkCredentials(
+  { aiProviderId, configurations, hasKey, mappings }: Credentials,
+  trustedHosts: readonly string[],
+  wording: Wording = { provider: 'ai_provider_id' },
+): Configurations {
+  if (!providers.has(aiProviderId) && typeof configurations.custom_host !== 'string') {
+    throw invalid(
+      wording.provider,
+      `${aiProviderId} is no provider that we know; one that speaks the dialect of OpenAI can be used with configurations.custom_host`,
+    );
+  }
+  const checked = checkConfigurations(aiProviderId, configurations, trustedHosts, wording.setting);
+  const mapped = mappings.some((mapping) => mapping.target_field === 'key');
+  if (checked.needsKey && !hasKey && !mapped) {
+    throw invalid('key', `is required by ${aiProviderId}; send it, or configurations.is_key_required: false`);
+  }
+  return checked.configurations;
+}

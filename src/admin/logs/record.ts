@@ -1,0 +1,73 @@
+/** Makes a kept record into the log that the service shows. */
+import type { z } from 'zod';
+import { type Content, contentOf } from '../../logs/content.ts';
+import type { KeptMessage, KeptRecord, LogMetrics } from '../../logs/record.ts';
+import type { LogReply, metricsSchema } from './schema.ts';
+
+export function showLog(record: KeptRecord, organisationName: string, withBodies: boolean): LogReply {
+  const { metrics, bodies } = record;
+  const known = {
+    _id: metrics.id,
+    organisation_id: metrics.organisation_id,
+    created_at: new Date(metrics.created_at).toISOString(),
+    metrics: showMetrics(metrics, organisationName),
+  };
+  if (!withBodies) return known;
+  const address = { url: metrics.request_url, method: metrics.request_method };
+  const { request, response, transformedRequest, originalResponse } = bodies;
+  return {
+    ...known,
+    request: { ...address, gwHeaders: ownHeaders(request), ...showMessage(request) },
+    response: {
+      status: metrics.response_status_code,
+      responseTime: Math.round(metrics.response_time),
+      lastUsedOptionJsonPath: metrics.last_used_option_path,
+      ...showMessage(response),
+    },
+    ...(transformedRequest && { transformedRequest: { ...address, ...showMessage(transformedRequest) } }),
+    ...(originalResponse && { originalResponse: showMessage(originalResponse) }),
+    log_format: response ? contentOf(response).form : 'none',
+  };
+}
+
+function showMessage(message: KeptMessage | undefined) {
+  if (!message) return {};
+  const content = contentOf(message);
+  return { headers: message.headers, ...(content.form !== 'none' && { body: showContent(content, message) }) };
+}
+
+function showContent(content: Exclude<Content, { form: 'none' }>, { contentType }: KeptMessage): unknown {
+  if (content.form === 'json') return content.value;
+  if (content.form === 'text') return content.text;
+  return { omitted: true, content_type: contentType, size: content.size };
+}
+
+const ownHeaders = (request: KeptMessage | undefined): Record<string, string> =>
+  Object.fromEntries(Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('x-gw-')));
+
+function showMetrics(metrics: LogMetrics, organisationName: string): z.input<typeof metricsSchema> {
+  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, ...same } = metrics;
+  return {
+    ...same,
+    organisation_name: organisationName,
+    created_at: new Date(metrics.created_at).toISOString(),
+    cost_currency: 'USD',
+    response_time: Math.round(metrics.response_time),
+    first_token_time: rounded(metrics.first_token_time),
+    gateway_processing_time: rounded(metrics.gateway_processing_time),
+    upstream_response_time: rounded(metrics.upstream_response_time),
+    request_parsing_time: null,
+    pre_processing_time: null,
+    cache_processing_time: null,
+    response_parsing_time: null,
+    prompt_id: null,
+    prompt_version_id: null,
+    prompt_slug: null,
+    log_store_file_path_format: 'v1',
+    ignored_config_keys: [...ignored_config_keys],
+    'metadata.key': Object.keys(metadata),
+    'metadata.value': Object.values(metadata),
+  };
+}
+
+const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));

@@ -1,0 +1,66 @@
+/** Reading the outbox: what would be mailed, or was. */
+import { z } from 'zod';
+import { decode } from '../../store/json.ts';
+import { endpoint, type Resource } from '../kernel/endpoint.ts';
+import { timestamp } from '../kernel/fields.ts';
+import { asList, listOf } from '../kernel/paging.ts';
+import { openFields } from './outbox.ts';
+import { showFields } from './show.ts';
+
+const statuses = ['queued', 'sent', 'failed'] as const;
+
+const record = z.object({
+  object: z.literal('notice'),
+  id: z.string(),
+  template: z.string(),
+  recipients: z.array(z.string()),
+  fields: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Links and keys are shown in part; null when they were sealed under another master key'),
+  status: z.enum(statuses),
+  created_at: timestamp,
+  sent_at: timestamp.nullable(),
+});
+
+const listNotices = endpoint({
+  method: 'GET',
+  path: '/admin/notices',
+  aliases: ['/notices'],
+  tag: 'Notices',
+  summary: 'List the notices of the organisation that wait to be sent, newest first',
+  access: { callers: ['admin-key', 'session'], scope: 'audit_logs.list', level: 'organisation' },
+  query: z.object({ status: z.enum(statuses).default('queued') }),
+  paging: { size: 50, max: 100 },
+  reply: listOf(record),
+  async handle({ caller, query, page, db, services }) {
+    const matches = db
+      .selectFrom('notices')
+      .where('organisation_id', '=', caller.organisationId)
+      .where('status', '=', query.status);
+    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const rows = await matches
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(page.size)
+      .offset(page.offset)
+      .execute();
+    const notices = rows.map((row) => {
+      const fields = openFields(services.vault, row.fields_sealed);
+      return {
+        object: 'notice' as const,
+        id: row.id,
+        template: row.template,
+        recipients: decode(row.recipients),
+        fields: fields && showFields(fields),
+        status: row.status,
+        created_at: row.created_at,
+        sent_at: row.sent_at,
+      };
+    });
+    return asList(notices, total);
+  },
+});
+
+export const noticesResource: Resource = { name: 'notices', endpoints: [listNotices] };

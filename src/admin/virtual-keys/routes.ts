@@ -1,0 +1,214 @@
+/** Virtual keys, the older form of providers: an integration of a workspace and its provider in one, under one slug. */
+import type { z } from 'zod';
+import { conflict, notFound } from '../../http/errors.ts';
+import { actorId, type Caller } from '../../identity/caller.ts';
+import type { Db } from '../../store/database.ts';
+import { decode } from '../../store/json.ts';
+import type { Vault } from '../../store/vault.ts';
+import { archiveIntegrations } from '../integrations/archive.ts';
+import { canonicalProviderId, checkCredentials } from '../integrations/credentials.ts';
+import { insertIntegration, sealConfigurations, sealKey } from '../integrations/insert.ts';
+import { maskedKeyOf } from '../integrations/record.ts';
+import { workspaceQuery } from '../integrations/schema.ts';
+import { storedMappings, underModelConfig } from '../integrations/secret-mappings.ts';
+import { isIntegrationSlugTaken, isProviderSlugTaken, newProviderSlug } from '../integrations/slugs.ts';
+import { requireSomething, updatedColumns } from '../integrations/update.ts';
+import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
+import { empty } from '../kernel/fields.ts';
+import { asList, listOf } from '../kernel/paging.ts';
+import {
+  providerAccess,
+  reachProvider,
+  requireActiveWorkspace,
+  requireWorkspace,
+  type SavedPair,
+} from '../providers/access.ts';
+import { insertProvider } from '../providers/insert.ts';
+import { appliedLimits } from '../providers/limits.ts';
+import { pageOfPairs } from '../providers/pairs.ts';
+import { sharedFields } from '../providers/record.ts';
+import { asConfigurations, asDeployment, legacyName } from './legacy-fields.ts';
+import {
+  changeableFields,
+  createdVirtualKey,
+  newVirtualKey,
+  savedVirtualKey,
+  virtualKeyPath,
+  virtualKeyRecord,
+  virtualKeyUpdate,
+} from './schema.ts';
+
+const tag = 'Virtual keys';
+const path = '/virtual-keys/:virtualKey';
+
+const asRecord = (vault: Vault, now: Date, pair: SavedPair): z.output<typeof virtualKeyRecord> => ({
+  object: 'virtual-key',
+  ...sharedFields(vault, now, pair),
+  masked_api_key: maskedKeyOf(vault, pair.integration),
+  secret_mappings: underModelConfig(decode(pair.integration.secret_mappings)),
+});
+
+const createVirtualKey = endpoint({
+  method: 'POST',
+  path: '/virtual-keys',
+  tag,
+  summary: 'Make a virtual key: an integration of the workspace and its provider under one slug',
+  access: providerAccess('create'),
+  audit: { resource: 'virtual_key', action: 'create' },
+  body: newVirtualKey,
+  reply: createdVirtualKey,
+  async handle({ caller, workspace, body, db, now, services, changed, note }) {
+    const { vault, settings } = services;
+    const { organisationId } = caller;
+    const { id: workspaceId } = requireActiveWorkspace(workspace);
+    const aiProviderId = canonicalProviderId(body.provider);
+    const mappings = storedMappings(body.secret_mappings ?? []);
+    const configurations = checkCredentials(
+      {
+        aiProviderId,
+        configurations: asConfigurations(aiProviderId, body),
+        hasKey: Boolean(body.key),
+        mappings,
+      },
+      settings.trustedHosts,
+      { provider: 'provider', setting: legacyName },
+    );
+    const slug = await freeSlug(db, organisationId, workspaceId, body.slug ?? newProviderSlug(body.name));
+    const common = { organisationId, workspaceId, slug, name: body.name, createdBy: actorId(caller) };
+    const integrationId = await insertIntegration(db, now, {
+      ...common,
+      aiProviderId,
+      keySealed: sealKey(vault, body.key),
+      configurationsSealed: sealConfigurations(vault, configurations),
+      secretMappings: mappings,
+    });
+    const limits = appliedLimits(body, null, now);
+    const id = await insertProvider(db, now, { ...common, integrationId, note: body.note || null, limits });
+    changed({ topic: 'catalog', id: workspaceId });
+    note({ resourceId: id, details: { slug, provider: aiProviderId } });
+    return { success: true as const, data: { slug }, object: 'virtual-key' as const, id, slug };
+  },
+});
+
+/** Free for both halves of the virtual key. */
+async function freeSlug(db: Db, organisationId: string, workspaceId: string, slug: string): Promise<string> {
+  const taken =
+    (await isIntegrationSlugTaken(db, organisationId, slug)) || (await isProviderSlugTaken(db, workspaceId, slug));
+  if (taken)
+    throw conflict(`The slug ${slug} is taken by another virtual key, provider or integration; choose another`);
+  return slug;
+}
+
+const listVirtualKeys = endpoint({
+  method: 'GET',
+  path: '/virtual-keys',
+  tag,
+  summary: 'List the virtual keys of a workspace, newest first',
+  access: providerAccess('list'),
+  query: workspaceQuery,
+  paging: { size: 50, max: 1000 },
+  reply: listOf(virtualKeyRecord),
+  async handle({ workspace, page, db, now, services }) {
+    const { id: workspaceId } = requireWorkspace(workspace);
+    const { pairs, total } = await pageOfPairs(db, { workspaceId, virtualKeys: true }, page);
+    return asList(
+      pairs.map((pair) => asRecord(services.vault, now, pair)),
+      total,
+    );
+  },
+});
+
+/** A provider counts as a virtual key when it is one with an integration of its workspace. */
+async function reachVirtualKey(
+  db: Db,
+  caller: Caller,
+  workspace: NamedWorkspace | null,
+  reference: string,
+  action: 'read' | 'update' | 'delete',
+): Promise<SavedPair> {
+  const pair = await reachProvider(db, caller, requireWorkspace(workspace), reference, action);
+  const { provider, integration } = pair;
+  if (integration.workspace_id === provider.workspace_id && integration.slug === provider.slug) return pair;
+  throw notFound('virtual key; this is a provider, see /providers');
+}
+
+const readVirtualKey = endpoint({
+  method: 'GET',
+  path,
+  tag,
+  summary: 'Read a virtual key; its credentials are masked',
+  access: providerAccess('read'),
+  params: virtualKeyPath,
+  query: workspaceQuery,
+  reply: virtualKeyRecord,
+  async handle({ caller, workspace, params, db, now, services }) {
+    const pair = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'read');
+    return asRecord(services.vault, now, pair);
+  },
+});
+
+const updateVirtualKey = endpoint({
+  method: 'PUT',
+  path,
+  tag,
+  summary: 'Change a virtual key; what is left out stays as it is',
+  access: providerAccess('update'),
+  audit: { resource: 'virtual_key', action: 'update' },
+  params: virtualKeyPath,
+  query: workspaceQuery,
+  body: virtualKeyUpdate,
+  reply: savedVirtualKey,
+  async handle({ caller, workspace, params, body, db, now, services, changed, note }) {
+    const { provider, integration } = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'update');
+    requireSomething(body, changeableFields);
+    const { name, key, secret_mappings, deploymentConfig } = body;
+    const last_updated_at = now.toISOString();
+    const configurations = deploymentConfig
+      ? { azure_deployment_config: deploymentConfig.map(asDeployment) }
+      : undefined;
+    const columns = updatedColumns(integration, { name, key, secret_mappings, configurations }, services);
+    await db
+      .updateTable('integrations')
+      .set({ ...columns, last_updated_at })
+      .where('id', '=', integration.id)
+      .execute();
+    await db
+      .updateTable('providers')
+      .set({
+        ...(name !== undefined && { name }),
+        ...(body.note !== undefined && { note: body.note || null }),
+        ...appliedLimits(body, provider, now),
+        last_updated_at,
+      })
+      .where('id', '=', provider.id)
+      .execute();
+    changed({ topic: 'catalog', id: provider.workspace_id });
+    const fields = changeableFields.filter((field) => body[field] !== undefined);
+    note({ resourceId: provider.id, details: { slug: provider.slug, fields } });
+    return { object: 'virtual-key' as const, id: provider.id, slug: provider.slug };
+  },
+});
+
+const deleteVirtualKey = endpoint({
+  method: 'DELETE',
+  path,
+  tag,
+  summary: 'Delete a virtual key: its integration and every provider made from it',
+  access: providerAccess('delete'),
+  audit: { resource: 'virtual_key', action: 'delete' },
+  params: virtualKeyPath,
+  query: workspaceQuery,
+  reply: empty,
+  async handle({ caller, workspace, params, db, now, changed, note }) {
+    const { provider, integration } = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'delete');
+    await archiveIntegrations(db, now, [integration.id]);
+    changed({ topic: 'catalog', id: provider.workspace_id });
+    note({ resourceId: provider.id, details: { slug: provider.slug, name: provider.name } });
+    return {};
+  },
+});
+
+export const virtualKeysResource: Resource = {
+  name: 'virtual-keys',
+  endpoints: [createVirtualKey, listVirtualKeys, readVirtualKey, updateVirtualKey, deleteVirtualKey],
+};

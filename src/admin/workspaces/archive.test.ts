@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
+import { addKey, addOrganisation, addPerson, home, type Person, storeOf } from '../../../test/people.ts';
+
+onEachEngine('archiving a workspace', (start) => {
+  let gateway: TestGateway;
+  let organisationId: string;
+  let defaultWorkspaceId: string;
+  let owner: Person;
+
+  beforeAll(async () => {
+    gateway = await start();
+    ({ organisationId, workspaceId: defaultWorkspaceId, owner } = await home(gateway));
+  });
+  afterAll(() => gateway.stop());
+
+  const create = async (name = 'Team') => (await gateway.post('/v1/workspaces', { name })).body;
+  const remove = (id: string, body: unknown, key?: string) =>
+    gateway.delete(`/v1/admin/workspaces/${id}`, body, key === undefined ? {} : { key });
+  const statusOf = async (id: string) => (await gateway.get(`/v1/workspaces/${id}`)).body.status;
+
+  test('needs the name, with the icon or without', async () => {
+    const first = await create('👩‍💻 Builders\u00a0A');
+    const second = await create('🚀 Rocket');
+    for (const body of [undefined, {}, { name: 'Builders' }, { name: '👩‍💻' }]) {
+      const reply = await remove(first.id, body);
+      expect([reply.status, reply.body.data.errorCode]).toEqual([400, 'AB01']);
+    }
+    expect(await statusOf(first.id)).toBe('active');
+    const reply = await remove(first.slug, { name: '👩‍💻 Builders\u00a0A' });
+    expect([reply.status, reply.body]).toEqual([200, {}]);
+    expect((await remove(second.id, { name: 'Rocket' })).status).toBe(200);
+    expect(await statusOf(second.id)).toBe('archived');
+  });
+
+  test('cannot be undone: an archived workspace takes no change any more', async () => {
+    const { id } = await create();
+    await remove(id, { name: 'Team' });
+    expect((await gateway.put(`/v1/workspaces/${id}`, { name: 'Back' })).status).toBe(409);
+    expect((await remove(id, { name: 'Team' })).status).toBe(409);
+    expect((await gateway.post(`/v1/workspaces/${id}/users`, { users: [{ id: owner.userId }] })).status).toBe(409);
+    expect((await gateway.put(`/v1/workspaces/${id}/settings`, { request_logging: 'full' })).status).toBe(409);
+  });
+
+  test('is refused for the default workspace', async () => {
+    const { name } = (await gateway.get(`/v1/workspaces/${defaultWorkspaceId}`)).body;
+    const reply = await remove(defaultWorkspaceId, { name, force_delete: true });
+    expect([reply.status, reply.body.data.errorCode]).toEqual([400, 'AB01']);
+  });
+
+  test('keys in it stand in the way unless they are removed with it', async () => {
+    const { id } = await create();
+    const person = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'manager' } });
+    const key = await addKey(gateway, {
+      organisationId,
+      workspaceId: id,
+      type: 'workspace-service',
+      scopes: ['workspaces.read'],
+    });
+    const works = async () => (await gateway.get(`/v1/workspaces/${id}`, { key: key.secret })).status;
+    const refused = await remove(id, { name: 'Team' });
+    expect([refused.status, refused.body.data.errorCode]).toEqual([409, 'AB07']);
+    expect(refused.body.data.message).toContain('keys');
+    expect(await works()).toBe(200);
+
+    expect((await remove(id, { name: 'Team', force_delete: true })).status).toBe(200);
+    expect(await works()).toBe(401);
+    expect((await gateway.get('/v1/workspaces', { key: person.session })).status).toBe(403);
+    const { db } = storeOf(gateway);
+    const stored = await db.selectFrom('api_keys').select('status').where('id', '=', key.id).executeTakeFirst();
+    expect(stored?.status).toBe('archived');
+    const row = await db
+      .selectFrom('audit_logs')
+      .select('details')
+      .where('resource_id', '=', id)
+      .where('action', '=', 'delete')
+      .where('response_status_code', '=', 200)
+      .executeTakeFirstOrThrow();
+    expect(JSON.parse(row.details ?? '{}')).toMatchObject({
+      name: 'Team',
+      force_delete: true,
+      removed: { 'API keys': 1 },
+    });
+  });
+
+  test('archives the memberships', async () => {
+    const { id } = await create();
+    await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'admin' } });
+    await remove(id, { name: 'Team' });
+    expect((await gateway.get(`/v1/workspaces/${id}/users`)).body.total).toBe(0);
+  });
+
+  test('is open to those who run the organisation only', async () => {
+    const { id } = await create();
+    const admin = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'admin' } });
+    const weak = await addKey(gateway, { organisationId, type: 'organisation-service', scopes: ['workspaces.update'] });
+    for (const key of [admin.session, weak.secret, gateway.workspaceKey]) {
+      expect((await remove(id, { name: 'Team' }, key)).status).toBe(403);
+    }
+    expect((await remove(id, { name: 'Team' }, '')).status).toBe(401);
+    expect((await remove(id, { name: 'Team' }, owner.session)).status).toBe(200);
+  });
+
+  test('an unknown workspace and one of another tenant are 404', async () => {
+    const elsewhere = await addOrganisation(gateway);
+    expect((await remove('ws-nothing', { name: 'Team' })).status).toBe(404);
+    expect((await remove(elsewhere.workspaceId, { name: 'Shared Team Workspace' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,65 @@
+/** What the gateway may use in a workspace, in memory: its plans, its saved providers, its settings. The data plane reads nothing else. */
+import type { OrganisationSettings } from '../identity/settings.ts';
+import type { TargetFields } from '../providers/provider.ts';
+import type { Plan } from './plan.ts';
+
+/** A saved provider with everything a call needs, its credential opened. */
+export interface SavedProvider {
+  id: string;
+  slug: string;
+  integrationId: string;
+  integrationSlug: string;
+  /** The id of the provider it speaks to: `openai`. */
+  provider: string;
+  credential: string | null;
+  fields: TargetFields;
+  customHost: string | null;
+  customHeaders: Readonly<Record<string, string>>;
+  status: 'active' | 'exhausted' | 'expired';
+  /** The moment from which it counts as expired, ISO; null: never. */
+  expiresAt: string | null;
+  /** Whether the integration is enabled for the workspace. */
+  enabled: boolean;
+  models: ModelRules;
+  pricingAdjustments: PricingAdjustments | null;
+}
+
+export interface ModelRules {
+  /** True: every model is allowed, except those listed as disabled. */
+  allowAll: boolean;
+  /** What is set for single models, by slug. */
+  bySlug: ReadonlyMap<string, ModelRule>;
+}
+
+export interface ModelRule {
+  enabled: boolean;
+  /** The catalogue model whose format and price a custom or fine-tuned one has. */
+  baseModel: string | null;
+  customHost: string | null;
+  customHeaders: Readonly<Record<string, string>>;
+  /** Prices in US cents per unit, by the price table's keys; null: the catalogue's. */
+  prices: Readonly<Record<string, number>> | null;
+}
+
+/** Factors on prices, by price key; `default` for the rest. */
+export type PricingAdjustments = Readonly<Record<string, number>>;
+
+export interface WorkspaceCatalog {
+  organisationId: string;
+  organisationName: string;
+  workspaceId: string;
+  workspaceSlug: string;
+  /** The settings in force here. */
+  settings: OrganisationSettings;
+  /** The workspace's default metadata. */
+  metadata: Readonly<Record<string, string>>;
+  /** A saved config's plan by the config's id or slug. */
+  plan(reference: string): Plan | null;
+  provider(slug: string): SavedProvider | null;
+  readonly providers: readonly SavedProvider[];
+}
+
+export interface Catalog {
+  /** The workspace's catalog: at once when it is in memory, else when it is loaded; null when the workspace is gone. */
+  workspace(workspaceId: string): WorkspaceCatalog | null | Promise<WorkspaceCatalog | null>;
+}

@@ -1,0 +1,130 @@
+/** Lays the tree of a pattern out as instructions for the matcher. */
+import { type CodeUnits, PatternFault, type PatternNode } from './pattern-syntax.ts';
+
+/** Numbers rather than words, and one shape for all instructions: the matcher reads them millions of times a second. */
+export const op = { unit: 0, split: 1, edge: 2, look: 3, match: 4 } as const;
+
+export interface Instruction {
+  op: (typeof op)[keyof typeof op];
+  /** Split: where to go on. Look: which one. Otherwise unused. */
+  to: number;
+  /** Split: where else to go on. */
+  or: number;
+  /** Look: whether its body must not match. */
+  negated: boolean;
+  edge: Edge;
+  /** Unit: what may be read here. */
+  units: CodeUnits;
+}
+
+export type Edge = Extract<PatternNode, { kind: 'edge' }>['edge'];
+export type Program = readonly Instruction[];
+
+/** A look-around. Where a look-ahead matches is found for all positions by reading the text backward once. */
+export interface Look {
+  program: Program;
+  backward: boolean;
+}
+
+/** How many instructions the patterns of one config may still take. */
+export interface PatternRoom {
+  instructions: number;
+}
+
+const largestProgram = 2_000;
+
+/** The program of a pattern and those of its look-arounds, each after the ones that it needs. */
+export function assemble(tree: PatternNode, room: PatternRoom): { program: Program; looks: readonly Look[] } {
+  const looks: Look[] = [];
+  const program = new Assembler(false, looks, new Map(), room).assemble(tree);
+  return { program, looks };
+}
+
+class Assembler {
+  private readonly program: Instruction[] = [];
+
+  constructor(
+    private readonly backward: boolean,
+    private readonly looks: Look[],
+    private readonly placeOf: Map<PatternNode, number>,
+    private readonly room: PatternRoom,
+  ) {}
+
+  assemble(tree: PatternNode): Program {
+    this.lay(tree);
+    this.emit({ op: op.match });
+    return this.program;
+  }
+
+  private lay(node: PatternNode): void {
+    // Also what emits nothing takes room, or `(?:){1000000000}` would be laid out for ever.
+    this.takeRoom();
+    if (node.kind === 'unit') this.emit({ op: op.unit, units: node.units });
+    else if (node.kind === 'edge') this.emit({ op: op.edge, edge: node.edge });
+    else if (node.kind === 'look') this.emit({ op: op.look, to: this.lookOf(node), negated: node.negated });
+    else if (node.kind === 'choice') this.layChoice(node.options);
+    else if (node.kind === 'repeat') this.layRepeat(node.body, node.least, node.most);
+    else for (const part of this.backward ? node.parts.toReversed() : node.parts) this.lay(part);
+  }
+
+  private layChoice(options: readonly PatternNode[]): void {
+    const exits: Instruction[] = [];
+    options.forEach((option, index) => {
+      const isLast = index === options.length - 1;
+      const entry = isLast ? null : this.split();
+      this.lay(option);
+      if (!isLast) exits.push(this.split());
+      if (entry) entry.or = this.program.length;
+    });
+    for (const exit of exits) exit.to = exit.or = this.program.length;
+  }
+
+  private layRepeat(body: PatternNode, least: number, most: number): void {
+    for (let i = 0; i < least; i += 1) this.lay(body);
+    if (most === Infinity) {
+      const start = this.program.length;
+      const entry = this.split();
+      this.lay(body);
+      const back = this.split();
+      back.to = back.or = start;
+      entry.or = this.program.length;
+      return;
+    }
+    const entries: Instruction[] = [];
+    for (let i = least; i < most; i += 1) {
+      entries.push(this.split());
+      this.lay(body);
+    }
+    for (const entry of entries) entry.or = this.program.length;
+  }
+
+  private lookOf(node: Extract<PatternNode, { kind: 'look' }>): number {
+    const known = this.placeOf.get(node);
+    if (known !== undefined) return known;
+    const body = new Assembler(!node.behind, this.looks, this.placeOf, this.room);
+    const look = { program: body.assemble(node.body), backward: !node.behind };
+    const place = this.looks.push(look) - 1;
+    this.placeOf.set(node, place);
+    return place;
+  }
+
+  /** A fork of the way; whoever asked for it says where it leads, once that is known. */
+  private split(): Instruction {
+    const next = this.program.length + 1;
+    return this.emit({ op: op.split, to: next, or: next });
+  }
+
+  private emit(part: Partial<Instruction> & Pick<Instruction, 'op'>): Instruction {
+    this.takeRoom();
+    if (this.program.length >= largestProgram) throw new PatternFault('is too large');
+    const { to = 0, or = 0, negated = false, edge = 'start', units = [] } = part;
+    const instruction: Instruction = { op: part.op, to, or, negated, edge, units };
+    this.program.push(instruction);
+    return instruction;
+  }
+
+  private takeRoom(): void {
+    this.room.instructions -= 1;
+    if (this.room.instructions < 0) throw new PatternFault('is too large, alone or together with those before it');
+  }
+}

@@ -1,0 +1,111 @@
+/** Reads everything that the gateway may use in a workspace, in a few queries. */
+import { settingsInForce } from '../identity/settings.ts';
+import type { Db } from '../store/database.ts';
+import { decode } from '../store/json.ts';
+import type { Vault } from '../store/vault.ts';
+import type { WorkspaceCatalog } from './catalog.ts';
+import { type ConfigRow, savedPlans } from './saved-plans.ts';
+import { type ProviderRow, savedProviders } from './saved-providers.ts';
+
+/** Null when the workspace is gone. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
+export async function readWorkspace(
+  db: Db,
+  vault: Vault,
+  workspaceId: string,
+  now: Date,
+  warn: (message: string) => void,
+): Promise<WorkspaceCatalog | null> {
+  const workspace = await db
+    .selectFrom('workspaces as workspace')
+    .innerJoin('organisations as organisation', 'organisation.id', 'workspace.organisation_id')
+    .select([
+      'workspace.slug',
+      'workspace.settings',
+      'workspace.defaults',
+      'workspace.organisation_id',
+      'organisation.name as organisation_name',
+      'organisation.settings as organisation_settings',
+      'organisation.workspace_overrides',
+    ])
+    .where('workspace.id', '=', workspaceId)
+    .where('workspace.status', '=', 'active')
+    .where('organisation.status', '=', 'active')
+    .executeTakeFirst();
+  if (!workspace) return null;
+  const [configs, providerRows, modelRows] = await Promise.all([
+    configsOf(db, workspaceId),
+    providersOf(db, workspaceId),
+    modelsOf(db, workspaceId),
+  ]);
+  const plans = savedPlans(configs, vault, warn);
+  const providers = savedProviders(providerRows, modelRows, vault, now, warn);
+  const bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
+  return {
+    organisationId: workspace.organisation_id,
+    organisationName: workspace.organisation_name,
+    workspaceId,
+    workspaceSlug: workspace.slug,
+    settings: settingsInForce(
+      { settings: decode(workspace.organisation_settings), overrides: decode(workspace.workspace_overrides) },
+      decode(workspace.settings),
+    ),
+    metadata: decode(workspace.defaults).metadata,
+    plan: plans,
+    provider: (slug) => bySlug.get(slug) ?? null,
+    providers,
+  };
+}
+
+const configsOf = (db: Db, workspaceId: string): Promise<ConfigRow[]> =>
+  db
+    .selectFrom('configs as config')
+    .innerJoin('config_versions as version', 'version.id', 'config.version_id')
+    .select(['config.id', 'config.slug', 'config.version_id', 'version.config_sealed'])
+    .where('config.workspace_id', '=', workspaceId)
+    .where('config.status', '=', 'active')
+    .execute();
+
+const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
+  db
+    .selectFrom('providers as provider')
+    .innerJoin('integrations as integration', 'integration.id', 'provider.integration_id')
+    .leftJoin('integration_workspaces as grant', (join) =>
+      join
+        .onRef('grant.integration_id', '=', 'provider.integration_id')
+        .onRef('grant.workspace_id', '=', 'provider.workspace_id'),
+    )
+    .select([
+      'provider.id',
+      'provider.slug',
+      'provider.status',
+      'provider.expires_at',
+      'integration.id as integration_id',
+      'integration.slug as integration_slug',
+      'integration.workspace_id as integration_workspace_id',
+      'integration.ai_provider_id',
+      'integration.key_sealed',
+      'integration.configurations_sealed',
+      'integration.allow_all_models',
+      'integration.pricing_adjustments',
+      'grant.enabled as grant_enabled',
+      'grant.status as grant_status',
+    ])
+    .where('provider.workspace_id', '=', workspaceId)
+    .where('provider.status', 'in', ['active', 'exhausted', 'expired'])
+    .where('integration.status', '=', 'active')
+    .orderBy('provider.created_at')
+    .orderBy('provider.id')
+    .execute();
+
+const modelsOf = (db: Db, workspaceId: string) =>
+  db
+    .selectFrom('integration_models as model')
+    .selectAll('model')
+    .where('model.integration_id', 'in', (eb) =>
+      eb
+        .selectFrom('providers as provider')
+        .select('provider.integration_id')
+        .where('provider.workspace_id', '=', workspaceId)
+        .where('provider.status', '!=', 'archived'),
+    )
+    .execute();

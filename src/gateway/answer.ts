@@ -1,0 +1,78 @@
+/** What a target answered, and what is remembered of the attempt for the log. */
+
+import type { Leaf } from '../catalog/plan.ts';
+import type { CacheStatus } from '../logs/record.ts';
+import type { Usage } from '../providers/provider.ts';
+import type { Bytes } from './body.ts';
+import type { GatewayError } from './errors.ts';
+import type { UpstreamSocket } from './realtime/upstream-socket.ts';
+import type { Target } from './target.ts';
+import type { Upstream } from './upstream.ts';
+import type { UpstreamEvents } from './upstream-events.ts';
+
+/** The trail of one target: filled as the attempt goes on, read when it is settled. */
+export interface Trail {
+  /** The node's place in the plan. */
+  path: string;
+  /** Null where a strategy itself could not choose a target. */
+  leaf: Leaf | null;
+  target: Target | null;
+  upstream: Upstream | null;
+  /** The status that this target ended with. */
+  status: number;
+  error: GatewayError | null;
+  /** As the answer's header tells it: the retry that succeeded, 0 for none, -1 when they were used up. */
+  retryCount: number;
+  startedAt: number;
+  endedAt: number;
+  /** Time spent waiting for the provider, all tries together. */
+  upstreamMs: number;
+  firstTokenMs: number | null;
+  responseHeaders: Headers | null;
+  /** What was received; pieces for streams. */
+  received: readonly Uint8Array[];
+  /** As a stream reported it. */
+  usage: Usage | null;
+  /** The model that a stream named. */
+  model: string | null;
+  /** Characters of text that a stream delivered, for providers that report no usage. */
+  producedCharacters: number;
+  cacheStatus: CacheStatus;
+}
+
+/** How a stream stands to what the client already has: there was nothing, it goes on from it, or it says it all again. */
+export type Joining = 'fresh' | 'continued' | 'restarted';
+
+export type Content =
+  | { form: 'bytes'; bytes: Bytes }
+  /** A stream of a dialect that we understand. */
+  | { form: 'events'; events: UpstreamEvents; joined: Joining }
+  /** Carried through as it comes. */
+  | { form: 'raw'; body: ReadableStream<Uint8Array> | null; abort: AbortController; idleMs: number }
+  /** A realtime session that the provider has accepted. */
+  | { form: 'socket'; socket: UpstreamSocket }
+  | { form: 'error'; error: GatewayError };
+
+/** The text that a client has already received of a stream that broke. */
+export interface Delivered {
+  text: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers | null;
+  content: Content;
+  trail: Trail;
+  /** Goes on with the next target when this stream breaks; null when there is none. */
+  rescue: ((delivered: Delivered) => Promise<Answer>) | null;
+}
+
+/** 101 is how a realtime session succeeds. */
+export const isSuccess = (status: number): boolean => (status >= 200 && status <= 299) || status === 101;
+
+/** Lets go of an answer that nobody will read. */
+export function discard({ content }: Answer): void {
+  if (content.form === 'events') content.events.abandon();
+  else if (content.form === 'raw') content.abort.abort();
+  else if (content.form === 'socket') content.socket.terminate();
+}

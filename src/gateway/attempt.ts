@@ -1,0 +1,129 @@
+/** One leaf of the plan: shape the parameters, resolve the target, ask it, ask again. What goes wrong here is an answer too. */
+import { shapeParameters } from '../catalog/parameters.ts';
+import type { Leaf, PlanNode } from '../catalog/plan.ts';
+import type { JsonObject } from '../providers/provider.ts';
+import { type Answer, type Delivered, discard, type Joining, type Trail } from './answer.ts';
+import { parametersOf } from './body.ts';
+import { dialectOf } from './dialects/index.ts';
+import { GatewayError } from './errors.ts';
+import { exchange, failed, type Try } from './exchange.ts';
+import type { Journey } from './journey.ts';
+import type { GatewayParts } from './parts.ts';
+import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
+import { resolveTarget } from './target.ts';
+import { buildUpstream, type Upstream } from './upstream.ts';
+
+export { failed };
+
+export async function attempt(
+  parts: GatewayParts,
+  journey: Journey,
+  leaf: Leaf,
+  delivered: Delivered | null,
+): Promise<Answer> {
+  const trail = newTrail(leaf);
+  try {
+    const shaped = shapeParameters(parametersOf(journey.body), leaf);
+    const target = resolveTarget(parts, journey, leaf, shaped);
+    trail.target = target;
+    const call: Try = { parts, journey, leaf, trail, target };
+    if (!delivered || delivered.text === '') return await ask(call, shaped, 'fresh');
+    const continued = target.provider.continuesPrefix ? await continueFrom(call, shaped, delivered) : null;
+    return continued ?? (await ask(call, shaped, 'restarted'));
+  } catch (fault) {
+    return failed(trail, asGatewayError(parts, journey, fault));
+  }
+}
+
+/** Asks a model that accepts the beginning of its own answer to go on from it; null when it refuses. */
+async function continueFrom(call: Try, shaped: JsonObject, delivered: Delivered): Promise<Answer | null> {
+  const { resume } = dialectOf(call.journey.matched.route.kind);
+  if (!resume) return null;
+  const answer = await ask(call, resume.continuation(shaped, delivered.text), 'continued');
+  return answer.status === 400 || answer.status === 422 ? null : answer;
+}
+
+function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answer> {
+  const { journey, leaf, trail, target } = call;
+  const upstream = buildUpstream(journey, leaf, target, shaped, asksForStream(journey, shaped));
+  trail.upstream = upstream;
+  return repeatedly(call, upstream, () => exchange(call, upstream, joined));
+}
+
+/** Tries until the target answers, its retries are used up, or trying again is no use. */
+export async function repeatedly(call: Try, upstream: Upstream, once: () => Promise<Answer>): Promise<Answer> {
+  const { parts, journey, trail } = call;
+  const retry: RetryState = { made: 0, waitedMs: 0 };
+  for (;;) {
+    const answer = await once();
+    trail.retryCount = retry.made;
+    const wait = nextWait(call, upstream, retry, answer);
+    if (wait === 'done') return answer;
+    if (wait === 'used up') {
+      trail.retryCount = -1;
+      return answer;
+    }
+    discard(answer);
+    await parts.pause(wait, journey.clientGone);
+    retry.made++;
+    retry.waitedMs += wait;
+  }
+}
+
+const asksForStream = (journey: Journey, shaped: JsonObject): boolean =>
+  shaped.stream === true || (journey.body.form === 'form' && shaped.stream === 'true');
+
+function nextWait(
+  { parts, journey, leaf }: Try,
+  upstream: Upstream,
+  state: RetryState,
+  { content, status, headers }: Answer,
+): number | 'done' | 'used up' {
+  const rule = leaf.retry;
+  if (!rule || rule.attempts === 0 || journey.clientGone.aborted) return 'done';
+  const unreachable = content.form === 'error' && isTransportFault(content.error);
+  if (!unreachable && !rule.onStatus.has(status)) return 'done';
+  if (content.form === 'error' && isOurRefusal(content.error)) return 'done';
+  if (content.form === 'bytes' && isFinalRefusal(status, content.bytes)) return 'done';
+  if (!upstream.repeatable) return 'done';
+  return waitBefore(rule, state, { status, headers, now: parts.clock.now() }) ?? 'used up';
+}
+
+/** Without an answer there is no status to look up in a list. */
+const isTransportFault = ({ code }: GatewayError): boolean =>
+  code === 'upstream_unreachable' || code === 'upstream_connect_timeout';
+
+/** A provider that stays silent is not asked twice, and what we refuse ourselves we would refuse again. */
+const isOurRefusal = ({ code, status }: GatewayError): boolean =>
+  code === 'first_token_timeout' ||
+  code === 'stream_stalled' ||
+  (status < 500 && code !== 'request_timeout' && code !== 'upstream_refused');
+
+export const newTrail = (node: PlanNode): Trail => {
+  const now = performance.now();
+  return {
+    path: node.path,
+    leaf: node.kind === 'leaf' ? node : null,
+    target: null,
+    upstream: null,
+    status: 0,
+    error: null,
+    retryCount: 0,
+    startedAt: now,
+    endedAt: now,
+    upstreamMs: 0,
+    firstTokenMs: null,
+    responseHeaders: null,
+    received: [],
+    usage: null,
+    model: null,
+    producedCharacters: 0,
+    cacheStatus: 'DISABLED',
+  };
+};
+
+export function asGatewayError(parts: GatewayParts, journey: Journey, fault: unknown): GatewayError {
+  if (fault instanceof GatewayError) return fault;
+  parts.onFault(fault, journey.requestId);
+  return new GatewayError('internal_error', 'something went wrong on our side');
+}

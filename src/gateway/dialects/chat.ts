@@ -1,0 +1,88 @@
+/** Chat completions and the older completions: `data:` lines with `choices`, ended by `[DONE]`. */
+import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
+import { laterUsage, readUsage } from '../../providers/usage.ts';
+import { errorBody } from '../errors.ts';
+import { type Dialect, jsonOf, reportedFault, type StreamState } from './dialect.ts';
+
+const done = '[DONE]';
+
+interface Choice {
+  index?: unknown;
+  text?: unknown;
+  delta?: JsonObject;
+  finish_reason?: unknown;
+}
+
+const choicesOf = (json: JsonObject): Choice[] =>
+  Array.isArray(json.choices) ? json.choices.filter((choice) => typeof choice === 'object' && choice !== null) : [];
+
+/** Chat keeps its text in `delta.content`, completions in `text`. */
+const textOfChoice = (choice: Choice): string | null => {
+  const text = choice.delta ? choice.delta.content : choice.text;
+  return typeof text === 'string' ? text : null;
+};
+
+/** A second answer beside the first, or anything that is no text. */
+const isBeyondText = ({ index, delta }: Choice): boolean =>
+  Boolean(index) || Boolean(delta && (delta.tool_calls || delta.function_call || delta.audio || delta.refusal));
+
+function noteChoice(choice: Choice, state: StreamState): void {
+  const text = textOfChoice(choice);
+  if (text) state.text.push(text);
+  if (isBeyondText(choice)) state.beyondText = true;
+  if (choice.finish_reason) state.finished = true;
+  // Of several answers beside each other one may be done long before the rest: then only the terminator counts.
+  if (choice.index) state.several = true;
+  if (state.several) state.finished = false;
+}
+
+export const chatDialect: Dialect = {
+  read(event, state) {
+    if (event.data === done) return 'end';
+    const json = jsonOf(event);
+    if (!json) return 'malformed';
+    if (json.error) return reportedFault(json.error);
+    if (typeof json.id === 'string') state.id ??= json.id;
+    if (typeof json.model === 'string') state.model ??= json.model;
+    const usage = readUsage(json.usage);
+    if (usage) state.usage = laterUsage(state.usage, usage);
+    for (const choice of choicesOf(json)) noteChoice(choice, state);
+    return 'part';
+  },
+  errorEvent: (error) => ({ event: null, data: JSON.stringify(errorBody(error, 'openai')) }),
+  terminator: { event: null, data: done },
+  endsWithBytes: false,
+  resume: {
+    continuation: (body, delivered) => ({
+      ...body,
+      messages: [
+        ...(Array.isArray(body.messages) ? body.messages : []),
+        { role: 'assistant', content: delivered, prefix: true },
+      ],
+    }),
+    textOf(event) {
+      const choice = choicesOf(jsonOf(event) ?? {})[0];
+      return choice ? textOfChoice(choice) : null;
+    },
+    rewritten,
+    place(event) {
+      const choices = choicesOf(jsonOf(event) ?? {});
+      const opens = choices.every((choice) => !choice.finish_reason && !textOfChoice(choice) && !isBeyondText(choice));
+      return choices.length > 0 && opens ? 'repeated' : 'new';
+    },
+    ends: (event) =>
+      event.data === done || choicesOf(jsonOf(event) ?? {}).some((choice) => Boolean(choice.finish_reason)),
+  },
+};
+
+function rewritten(event: ServerEvent, text: string, { id }: StreamState): ServerEvent {
+  const json = jsonOf(event);
+  if (!json) return event;
+  const choices = choicesOf(json).map((choice) => {
+    if (!choice.delta) return { ...choice, ...(choice.text !== undefined && { text }) };
+    const { role: _, ...delta } = choice.delta;
+    return { ...choice, delta: 'content' in delta ? { ...delta, content: text } : delta };
+  });
+  const named = { ...json, ...(id !== null && { id }), ...(json.choices !== undefined && { choices }) };
+  return { event: event.event, data: JSON.stringify(named) };
+}

@@ -1,0 +1,104 @@
+/** What the gateway must understand of a stream's dialect: where its text is, how it ends, how it says that something went wrong. */
+import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
+import type { GatewayError } from '../errors.ts';
+
+/** What has been seen of a stream so far. */
+export interface StreamState {
+  /** The stream's own id, so that what continues it can carry the same. */
+  id: string | null;
+  model: string | null;
+  usage: Usage | null;
+  /** The delivered text, in the pieces that it came in. */
+  text: string[];
+  /** Something other than text was delivered (a tool call): the stream cannot be taken up by another target. */
+  beyondText: boolean;
+  /** The model said that it is done, whether or not the terminator came. */
+  finished: boolean;
+  /** There are several answers beside each other. */
+  several: boolean;
+  /** Where a dialect puts text into blocks: how far the block of the text has come. */
+  block: 'unopened' | 'open' | 'closed';
+  /** Where a dialect numbers its events: the last number. */
+  sequence: number;
+}
+
+export const newStreamState = (): StreamState => ({
+  id: null,
+  model: null,
+  usage: null,
+  text: [],
+  beyondText: false,
+  finished: false,
+  several: false,
+  block: 'unopened',
+  sequence: -1,
+});
+
+/** A fault that the provider reports inside its stream. */
+export interface ReportedFault {
+  fault: 'reported';
+  type: string;
+  message: string;
+}
+
+export type Meaning = 'part' | 'end' | 'malformed' | ReportedFault;
+
+export interface Dialect {
+  /** Takes note of an event and says what it means. */
+  read(event: ServerEvent, state: StreamState): Meaning;
+  /** The event that tells a client that the stream failed. */
+  errorEvent(error: GatewayError, state: StreamState): ServerEvent;
+  /** What a finished stream lacks when its provider left the terminator out; null where nothing can be added. */
+  terminator: ServerEvent | null;
+  /** True where no event says that the stream is complete: its end is the end of the bytes. */
+  endsWithBytes: boolean;
+  /** Null for dialects that cannot be continued by another target. */
+  resume: ResumeRules | null;
+}
+
+/** What an event of another stream is to a client that has had a part of the first one. */
+export type Place =
+  /** It says what the client was told before, such as an opening. */
+  | 'repeated'
+  | 'new'
+  /** It cannot stand behind what was delivered. */
+  | 'clash';
+
+/** How another target's stream is joined to what was already delivered. */
+export interface ResumeRules {
+  /** The request that asks to go on from `delivered`, for models that accept the beginning of their own answer. */
+  continuation(body: JsonObject, delivered: string): JsonObject;
+  /** The text that an event carries; null for events without text. */
+  textOf(event: ServerEvent): string | null;
+  /** The event again, with this text instead of its own if it has any, and with the first stream's id. */
+  rewritten(event: ServerEvent, text: string, delivered: StreamState): ServerEvent;
+  place(event: ServerEvent, delivered: StreamState): Place;
+  /** True for events that say that the model is done. */
+  ends(event: ServerEvent): boolean;
+}
+
+/** The data of an event as an object; null when it is no JSON object. */
+export function jsonOf(event: ServerEvent): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(event.data);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+  } catch {
+    return null;
+  }
+}
+
+export const objectIn = (json: JsonObject, name: string): JsonObject => {
+  const value = json[name];
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+};
+
+/** The fault that an `error` field reports, in any of the shapes that providers use. */
+export function reportedFault(error: unknown): ReportedFault {
+  if (typeof error === 'string') return { fault: 'reported', type: 'api_error', message: error };
+  const fields = typeof error === 'object' && error !== null ? (error as JsonObject) : {};
+  return {
+    fault: 'reported',
+    type: typeof fields.type === 'string' ? fields.type : 'api_error',
+    message: typeof fields.message === 'string' ? fields.message : 'The provider reported an error inside its stream',
+  };
+}

@@ -1,0 +1,88 @@
+/** The messages dialect: named events from `message_start` to `message_stop`, content in numbered blocks. */
+import type { JsonObject } from '../../providers/provider.ts';
+import { laterUsage, readUsage } from '../../providers/usage.ts';
+import { errorBody } from '../errors.ts';
+import { type Dialect, jsonOf, objectIn, reportedFault, type StreamState } from './dialect.ts';
+
+function noteUsage(raw: unknown, state: StreamState): void {
+  const usage = readUsage(raw);
+  if (usage) state.usage = laterUsage(state.usage, usage);
+}
+
+const textDelta = (json: JsonObject): string | null => {
+  const delta = objectIn(json, 'delta');
+  return json.type === 'content_block_delta' && delta.type === 'text_delta' && typeof delta.text === 'string'
+    ? delta.text
+    : null;
+};
+
+const isTextBlock = (json: JsonObject): boolean => json.index === 0 && objectIn(json, 'content_block').type === 'text';
+
+export const messagesDialect: Dialect = {
+  read(event, state) {
+    const json = jsonOf(event);
+    if (!json) return 'malformed';
+    switch (json.type) {
+      case 'error':
+        return reportedFault(json.error);
+      case 'message_stop':
+        return 'end';
+      case 'message_start': {
+        const message = objectIn(json, 'message');
+        if (typeof message.id === 'string') state.id ??= message.id;
+        if (typeof message.model === 'string') state.model ??= message.model;
+        noteUsage(message.usage, state);
+        return 'part';
+      }
+      case 'content_block_start':
+        // A second block, or one that is no text, cannot be rebuilt by another model.
+        if (isTextBlock(json)) state.block = 'open';
+        else state.beyondText = true;
+        return 'part';
+      case 'content_block_stop':
+        if (json.index === 0) state.block = 'closed';
+        return 'part';
+      case 'content_block_delta': {
+        const text = textDelta(json);
+        if (text) state.text.push(text);
+        return 'part';
+      }
+      case 'message_delta':
+        noteUsage(json.usage, state);
+        if (objectIn(json, 'delta').stop_reason) state.finished = true;
+        return 'part';
+      default:
+        return 'part';
+    }
+  },
+  errorEvent: (error) => ({ event: 'error', data: JSON.stringify(errorBody(error, 'anthropic')) }),
+  terminator: { event: 'message_stop', data: '{"type":"message_stop"}' },
+  endsWithBytes: false,
+  resume: {
+    continuation: (body, delivered) => ({
+      ...body,
+      // This API refuses a prefix that ends in white space.
+      messages: [
+        ...(Array.isArray(body.messages) ? body.messages : []),
+        { role: 'assistant', content: delivered.trimEnd() },
+      ],
+    }),
+    textOf: (event) => textDelta(jsonOf(event) ?? {}),
+    rewritten(event, text) {
+      const json = jsonOf(event) ?? {};
+      if (textDelta(json) === null) return event;
+      return { event: event.event, data: JSON.stringify({ ...json, delta: { ...objectIn(json, 'delta'), text } }) };
+    },
+    place(event, { block }) {
+      const json = jsonOf(event) ?? {};
+      if (json.type === 'message_start' || json.type === 'ping') return 'repeated';
+      if (block === 'unopened' || json.index !== 0) return 'new';
+      if (json.type === 'content_block_start') return isTextBlock(json) ? 'repeated' : 'clash';
+      return json.type === 'content_block_stop' && block === 'closed' ? 'repeated' : 'new';
+    },
+    ends(event) {
+      const type = jsonOf(event)?.type;
+      return type === 'message_delta' || type === 'message_stop';
+    },
+  },
+};

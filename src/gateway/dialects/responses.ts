@@ -1,0 +1,42 @@
+/** The responses dialect: named events with sequence numbers, from `response.created` to `response.completed`. */
+import { laterUsage, readUsage } from '../../providers/usage.ts';
+import { type Dialect, jsonOf, objectIn, reportedFault } from './dialect.ts';
+
+export const responsesDialect: Dialect = {
+  read(event, state) {
+    const json = jsonOf(event);
+    if (!json) return 'malformed';
+    const response = objectIn(json, 'response');
+    if (typeof response.id === 'string') state.id ??= response.id;
+    if (typeof response.model === 'string') state.model ??= response.model;
+    const usage = readUsage(response.usage);
+    if (usage) state.usage = laterUsage(state.usage, usage);
+    if (typeof json.sequence_number === 'number') state.sequence = json.sequence_number;
+    switch (json.type) {
+      case 'error':
+        return reportedFault(json.error ?? json);
+      case 'response.failed':
+        return reportedFault(response.error);
+      case 'response.completed':
+      case 'response.incomplete':
+        return 'end';
+      case 'response.output_text.delta':
+        if (typeof json.delta === 'string') state.text.push(json.delta);
+        return 'part';
+      default:
+        return 'part';
+    }
+  },
+  errorEvent: ({ code, message }, { id, sequence }) => ({
+    event: 'response.failed',
+    data: JSON.stringify({
+      type: 'response.failed',
+      sequence_number: sequence + 1,
+      response: { ...(id !== null && { id }), object: 'response', status: 'failed', error: { code, message } },
+    }),
+  }),
+  terminator: null,
+  endsWithBytes: false,
+  // Items, parts and sequence numbers of one response cannot be joined honestly to those of another.
+  resume: null,
+};

@@ -1,0 +1,133 @@
+/** One exchange with a provider: send, and read as much of the answer as must be known before the client gets any of it. */
+import type { Leaf } from '../catalog/plan.ts';
+import type { Answer, Content, Joining, Trail } from './answer.ts';
+import type { Deadline } from './deadlines.ts';
+import { dialectOf } from './dialects/index.ts';
+import { GatewayError, type GatewayErrorCode } from './errors.ts';
+import type { Journey } from './journey.ts';
+import type { GatewayParts } from './parts.ts';
+import { explain, GivenUp, send } from './send.ts';
+import type { Target } from './target.ts';
+import type { Upstream } from './upstream.ts';
+import { UpstreamEvents } from './upstream-events.ts';
+
+/** One leaf being tried. */
+export interface Try {
+  parts: GatewayParts;
+  journey: Journey;
+  leaf: Leaf;
+  trail: Trail;
+  target: Target;
+}
+
+/** A request on its way: it can be given up, and it counts the time. */
+interface Flight {
+  upstream: Upstream;
+  abort: AbortController;
+  joined: Joining;
+  sentAt: number;
+}
+
+export async function exchange(call: Try, upstream: Upstream, joined: Joining): Promise<Answer> {
+  const { parts, journey, trail, target } = call;
+  const flight: Flight = { upstream, abort: new AbortController(), joined, sentAt: performance.now() };
+  const leave = () => giveUp(flight, 'client_closed', 'the client closed the connection');
+  if (journey.clientGone.aborted) leave();
+  else journey.clientGone.addEventListener('abort', leave, { once: true });
+  forgetEarlierTry(trail);
+  const deadlines = setDeadlines(call, flight);
+  try {
+    const response = await send(parts, target, upstream, flight.abort.signal);
+    trail.responseHeaders = response.headers;
+    trail.status = response.status;
+    trail.error = null;
+    const content = isStatus(response.status) ? await readContent(call, flight, response) : noAnswer(response);
+    if (content.form === 'error') return failed(trail, content.error);
+    return { status: response.status, headers: response.headers, content, trail, rescue: null };
+  } catch (fault) {
+    return failed(trail, explain(fault, flight.abort.signal, target));
+  } finally {
+    for (const deadline of deadlines) deadline.clear();
+    trail.endedAt = performance.now();
+    trail.upstreamMs += trail.endedAt - flight.sentAt;
+  }
+}
+
+export function failed(trail: Trail, error: GatewayError): Answer {
+  trail.status = error.status;
+  trail.error = error;
+  return { status: error.status, headers: null, content: { form: 'error', error }, trail, rescue: null };
+}
+
+const giveUp = ({ abort }: Flight, code: GatewayErrorCode, message: string): void =>
+  abort.abort(new GivenUp(new GatewayError(code, message)));
+
+function forgetEarlierTry(trail: Trail): void {
+  trail.responseHeaders = null;
+  trail.received = [];
+  trail.firstTokenMs = null;
+}
+
+function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[] {
+  const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
+  const deadlines = [
+    parts.deadlines.set(timeoutMs, () =>
+      giveUp(flight, 'request_timeout', `the provider did not answer within ${timeoutMs} ms`),
+    ),
+  ];
+  const firstMs = leaf.firstTokenTimeout;
+  if (firstMs !== null && flight.upstream.facts.stream) {
+    deadlines.push(
+      parts.deadlines.set(firstMs, () =>
+        giveUp(flight, 'first_token_timeout', `the provider sent no token within ${firstMs} ms`),
+      ),
+    );
+  }
+  return deadlines;
+}
+
+const isStatus = (status: number): boolean => status >= 200 && status <= 599;
+
+const noAnswer = ({ status }: Response): Content => ({
+  form: 'error',
+  error: new GatewayError('invalid_provider_response', `the provider answered with the status ${status}`),
+});
+
+async function readContent(call: Try, flight: Flight, response: Response): Promise<Content> {
+  const { upstream, abort, joined } = flight;
+  const { kind } = upstream.facts;
+  const idleMs = call.leaf.streamIdleTimeout ?? call.parts.settings.streamIdleTimeout;
+  if (response.ok && (upstream.passthrough || binaryKinds.has(kind))) {
+    return { form: 'raw', body: response.body, abort, idleMs };
+  }
+  const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream');
+  if (!isStream || !response.body) return readWhole(call.trail, response);
+  const { deadlines } = call.parts;
+  const events = new UpstreamEvents(response.body, dialectOf(kind), abort, { deadlines, idleMs });
+  call.trail.received = events.received;
+  const broken = await events.untilFirst();
+  call.trail.firstTokenMs = performance.now() - flight.sentAt;
+  return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };
+}
+
+const binaryKinds = new Set(['createSpeech', 'retrieveFileContent', 'getBatchOutput', 'uploadFile']);
+
+async function readWhole(trail: Trail, response: Response): Promise<Content> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  trail.received = [bytes];
+  if (!isCutShort(response, bytes)) return { form: 'bytes', bytes };
+  const message = 'the provider closed the connection before its answer was complete';
+  return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
+}
+
+/** An answer that tells no length ends where the connection ends, also when that broke: only its JSON shows the difference. */
+function isCutShort({ ok, headers }: Response, bytes: Uint8Array): boolean {
+  if (!ok || headers.has('content-length') || headers.has('transfer-encoding')) return false;
+  if (!headers.get('content-type')?.startsWith('application/json')) return false;
+  try {
+    JSON.parse(new TextDecoder().decode(bytes));
+    return false;
+  } catch {
+    return true;
+  }
+}

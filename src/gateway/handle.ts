@@ -1,0 +1,154 @@
+/** A request's journey, top to bottom: identify, select, admit, route, reply, settle. */
+import type { Peer } from '../http/server.ts';
+import type { Upgrade, Upgraded } from '../http/sockets.ts';
+import { admit } from './admit.ts';
+import type { Answer, Trail } from './answer.ts';
+import { failed } from './attempt.ts';
+import { carry } from './carry.ts';
+import { GatewayError } from './errors.ts';
+import { identify } from './identify.ts';
+import type { Arrival, Journey } from './journey.ts';
+import { integratedModels, wantsIntegratedModels } from './models.ts';
+import type { GatewayParts } from './parts.ts';
+import { dial } from './realtime/dial.ts';
+import { sessionJourney } from './realtime/handshake.ts';
+import { openSession } from './realtime/open-session.ts';
+import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './receive.ts';
+import { errorReply, replyHeaders } from './reply.ts';
+import { type Routed, route } from './route.ts';
+import type { MatchedRoute } from './routes.ts';
+import { select } from './select.ts';
+import { type Outcome, settle } from './settle.ts';
+import { clientStream, isEventAnswer } from './stream.ts';
+import { Underway } from './underway.ts';
+
+export interface Gateway {
+  /** Serves the data plane's own routes; null for other paths. */
+  handle(request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> | null;
+  /** Serves every path below the version that nobody else serves; null outside it. */
+  passthrough(request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> | null;
+  /** Resolves when no stream and no session is open any more. */
+  idle(): Promise<void>;
+}
+
+export function createGateway(parts: GatewayParts): Gateway {
+  const underway = new Underway();
+
+  const serve = async (
+    request: Request,
+    asked: AskedPath,
+    matched: MatchedRoute,
+    upgrade: Upgrade,
+  ): Promise<Response | Upgraded> => {
+    const arrival = receive(parts, request, asked, matched);
+    try {
+      const identified = await identify(parts, arrival);
+      admit(identified);
+      const journey = await select(parts, identified);
+      if (wantsIntegratedModels(journey)) return integratedModels(parts, journey);
+      if (matched.route.kind === 'realtime') return await connect(sessionJourney(journey), upgrade);
+      return reply(journey, await route(parts, journey));
+    } catch (fault) {
+      return errorReply(arrival, asError(fault, arrival), null).response;
+    }
+  };
+
+  const asError = (fault: unknown, { requestId }: Arrival): GatewayError => {
+    if (fault instanceof GatewayError) return fault;
+    parts.onFault(fault, requestId);
+    return new GatewayError('internal_error', 'something went wrong on our side');
+  };
+
+  /** A realtime session: the client is accepted once a provider has accepted us. */
+  const connect = async (journey: Journey, upgrade: Upgrade): Promise<Response | Upgraded> => {
+    const routed = await route(parts, journey, dial);
+    const { content, trail } = routed.answer;
+    if (content.form !== 'socket') return reply(journey, routed);
+    if (openSession(parts, journey, routed, content.socket, upgrade, underway)) return 'upgraded';
+    const gone = new GatewayError('client_closed', 'the client closed the connection');
+    return reply(journey, { ...routed, answer: failed(trail, gone) });
+  };
+
+  const reply = (journey: Journey, { answer, trails }: Routed): Response => {
+    const { content, status } = answer;
+    if (content.form === 'error') return refuse(journey, answer, trails, content.error);
+    const headers = replyHeaders(journey, answer);
+    if (content.form === 'bytes') {
+      later(journey, trails, { status, headers, body: content.bytes });
+      return new Response(content.bytes, { status, headers });
+    }
+    if (isEventAnswer(answer)) {
+      const leave = underway.enter();
+      const body = clientStream(journey, answer, ({ sent }) => {
+        leave();
+        close(journey, trails, { status, headers, body: Buffer.concat([...sent]) });
+      });
+      return new Response(body, { status, headers });
+    }
+    if (content.form === 'raw') return carryThrough(journey, answer, trails, content, headers);
+    throw new Error('Any other answer is a session, which replies by itself');
+  };
+
+  const carryThrough = (
+    journey: Journey,
+    answer: Answer,
+    trails: Trail[],
+    content: Extract<Answer['content'], { form: 'raw' }>,
+    headers: Headers,
+  ): Response => {
+    const { status, trail } = answer;
+    const { body: upstreamBody, abort, idleMs } = content;
+    if (!upstreamBody) {
+      later(journey, trails, { status, headers, body: null });
+      return new Response(null, { status, headers });
+    }
+    const leave = underway.enter();
+    const body = carry({ body: upstreamBody, abort, idleMs }, parts.deadlines, ({ copy, outcome, error }) => {
+      leave();
+      trail.received = copy.pieces;
+      trail.endedAt = performance.now();
+      trail.error = error;
+      if (outcome === 'client left') trail.status = 499;
+      if (outcome === 'failed') trail.status = error?.status ?? 502;
+      close(journey, trails, { status, headers, body: null });
+    });
+    return new Response(body, { status, headers });
+  };
+
+  const refuse = (journey: Journey, answer: Answer, trails: Trail[], error: GatewayError): Response => {
+    const { response, bytes, headers } = errorReply(journey, error, answer.trail);
+    later(journey, trails, { status: error.status, headers, body: bytes });
+    return response;
+  };
+
+  /** Settling waits until the answer is on its way. */
+  const later = (journey: Journey, trails: Trail[], outcome: Outcome) => {
+    const leave = underway.enter();
+    setImmediate(() => {
+      close(journey, trails, outcome);
+      leave();
+    });
+  };
+
+  /** The client has its answer: what goes wrong now is told to nobody but the operator. */
+  const close = (journey: Journey, trails: Trail[], outcome: Outcome) => {
+    try {
+      settle(parts, journey, trails, outcome);
+    } catch (fault) {
+      parts.onFault(fault, journey.requestId);
+    }
+  };
+
+  return {
+    handle(request, _, upgrade) {
+      const asked = askedPath(request.url);
+      const matched = asked && dedicatedRoute(request.method, asked);
+      return matched ? serve(request, asked, matched, upgrade) : null;
+    },
+    passthrough(request, _, upgrade) {
+      const asked = askedPath(request.url);
+      return asked && serve(request, asked, remainingRoute(asked), upgrade);
+    },
+    idle: () => underway.none(),
+  };
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import { OwnHeaders } from './headers.ts';
+
+const own = (headers: Record<string, string>, ...aliases: string[]) => new OwnHeaders(new Headers(headers), aliases);
+
+test('our prefix and an alias of it are read alike; ours goes first', () => {
+  expect(own({ 'X-Gw-Config': 'a' }).get('config')).toBe('a');
+  expect(own({ 'X-Acme-Config': 'b' }, 'x-acme-').get('config')).toBe('b');
+  expect(own({ 'x-acme-config': 'b', 'x-gw-config': 'a' }, 'x-acme-').get('config')).toBe('a');
+  expect(own({ 'x-acme-config': 'b' }).get('config')).toBeNull();
+});
+
+test('answers use the prefix that the client uses', () => {
+  expect(own({ 'x-gw-config': 'a' }, 'x-acme-', 'x-old-').prefix).toBe('x-gw-');
+  expect(own({ 'x-old-config': 'a' }, 'x-acme-', 'x-old-').prefix).toBe('x-old-');
+});
+
+test('flags are true or false in any case; anything else is absent', () => {
+  const flag = (value: string) => own({ 'x-gw-debug': value }).flag('debug');
+  expect(['true', 'TRUE', 'False', '1', 'yes', ''].map(flag)).toEqual([true, true, false, null, null, null]);
+});
+
+test('milliseconds are whole numbers above zero; anything else is absent', () => {
+  const ms = (value: string) => own({ 'x-gw-t': value }).milliseconds('t');
+  expect(['1500', '0', '-1', '1.5', 'soon', ''].map(ms)).toEqual([1500, null, null, null, null, null]);
+});
+
+test('all of ours, by their names', () => {
+  const headers = own({ 'x-gw-a': '1', 'x-acme-b': '2', other: '3' }, 'x-acme-');
+  expect(Object.fromEntries(headers.all())).toEqual({ a: '1', b: '2' });
+});

@@ -1,0 +1,96 @@
+/** Custom hosts at the moment of dialling: the address that was checked is the address that is dialled. */
+import { faultOfAddress, faultOfCustomHost, isTrustedHost } from '../http/custom-host.ts';
+import { GatewayError } from './errors.ts';
+
+/** Where to connect instead of letting the connection look the name up again. */
+export interface PinnedHost {
+  address: string;
+  /** The name for TLS. */
+  name: string;
+  /** For the Host header: the name, and the port where it is not the scheme's own. */
+  host: string;
+}
+
+export interface HostGuard {
+  /** Throws when the host may not be called; null when it needs no pinning (a trusted host). */
+  check(url: string): Promise<PinnedHost | null> | null;
+}
+
+/** Looks a name up; every address that it has. */
+export type Lookup = (hostname: string) => Promise<string[]>;
+
+const validationsAtOnce = 5;
+const namesKept = 10_000;
+/** Long enough to spare busy hosts a lookup for each call, short enough to follow a name that moves. */
+const addressesKeptMs = 5_000;
+
+export function createHostGuard(
+  trusted: readonly string[],
+  lookup: Lookup,
+  now: () => number = () => performance.now(),
+): HostGuard {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  const limited = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running < validationsAtOnce) running++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The place goes straight to who waits for it, so that nobody slips in between.
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+
+  /** What the address alone says of a host, kept so that it is told once. */
+  const trustedOrigins = new Map<string, boolean>();
+
+  const isTrusted = (url: string): boolean => {
+    const origin = originOf(url);
+    const known = trustedOrigins.get(origin);
+    if (known !== undefined) return known;
+    // Path and query are the caller's own and cannot lead elsewhere.
+    refuseHost(origin, trusted);
+    const answer = isTrustedHost(new URL(url).hostname, trusted);
+    if (trustedOrigins.size >= namesKept) trustedOrigins.clear();
+    trustedOrigins.set(origin, answer);
+    return answer;
+  };
+
+  const looked = new Map<string, { addresses: string[]; until: number }>();
+
+  const addressesOf = async (name: string): Promise<string[]> => {
+    const known = looked.get(name);
+    if (known && known.until > now()) return known.addresses;
+    const addresses = await limited(() => lookup(name));
+    if (looked.size >= namesKept) looked.clear();
+    looked.set(name, { addresses, until: now() + addressesKeptMs });
+    return addresses;
+  };
+
+  const pin = async (url: string): Promise<PinnedHost> => {
+    const { hostname, host } = new URL(url);
+    const name = hostname.replace(/^\[|\]$/g, '');
+    const addresses = await addressesOf(name);
+    const [address] = addresses;
+    if (!address) throw new GatewayError('upstream_unreachable', `the custom host ${name} has no address`);
+    for (const candidate of addresses) {
+      const fault = faultOfAddress(candidate);
+      if (fault) throw new GatewayError('invalid_custom_host', `the custom host cannot be used: ${name} ${fault}`);
+    }
+    return { address, name, host };
+  };
+
+  return { check: (url) => (isTrusted(url) ? null : pin(url)) };
+}
+
+/** Scheme, host and port as they stand at the front of an address. */
+const originOf = (url: string): string => /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
+
+export function refuseHost(url: string, trusted: readonly string[]): void {
+  const fault = faultOfCustomHost(url, trusted);
+  if (fault) throw new GatewayError('invalid_custom_host', `the custom host cannot be used: ${fault}`);
+}

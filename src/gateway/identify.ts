@@ -1,0 +1,68 @@
+/** Key to caller: the organisation, the workspace, the scopes and the defaults that come with it. */
+import { type KeyCaller, mayInWorkspace } from '../identity/caller.ts';
+import type { Scope } from '../identity/scopes.ts';
+import type { EndpointKind } from '../providers/endpoints.ts';
+import { GatewayError } from './errors.ts';
+import type { OwnHeaders } from './headers.ts';
+import type { Arrival, Identified } from './journey.ts';
+import type { GatewayParts } from './parts.ts';
+
+export async function identify(parts: GatewayParts, arrival: Arrival): Promise<Identified> {
+  const { credential, header } = credentialOf(arrival);
+  const caller = await parts.keyring.find(credential);
+  if (!caller) {
+    throw new GatewayError('invalid_api_key', 'this API key is unknown, expired or revoked', { field: header });
+  }
+  if (caller.workspaceId === null) {
+    throw new GatewayError(
+      'key_type_not_allowed',
+      'an admin key manages the organisation and makes no model calls; use a workspace or user key',
+    );
+  }
+  requireScope(caller, caller.workspaceId, arrival.matched.route.kind);
+  const workspace = await parts.catalog.workspace(caller.workspaceId);
+  if (!workspace) throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
+  const keyHeaders = headersWith(credential, arrival.own);
+  return { ...arrival, caller, workspace, credentialHeader: header, keyHeaders };
+}
+
+/** The first of these that is there; SDKs that can send nothing else carry our key in their own header. */
+export function credentialOf({ own, request, query, matched }: Arrival): { credential: string; header: string } {
+  const ours = own.get('api-key');
+  if (ours) return { credential: ours, header: 'x-gw-api-key' };
+  const authorization = request.headers.get('authorization');
+  if (authorization) return { credential: authorization.replace(/^bearer\s+/i, ''), header: 'authorization' };
+  const apiKey = request.headers.get('x-api-key');
+  if (apiKey) return { credential: apiKey, header: 'x-api-key' };
+  const browser = matched.route.kind === 'realtime' ? browserCredential(request, query) : null;
+  if (browser) return browser;
+  throw new GatewayError('invalid_api_key', 'send your API key in the header x-gw-api-key', { field: 'x-gw-api-key' });
+}
+
+export const subprotocolPrefix = 'openai-insecure-api-key.';
+
+/** Browsers cannot set headers on a WebSocket, so realtime also takes the key from the subprotocols or the query. */
+function browserCredential(request: Request, query: string): { credential: string; header: string } | null {
+  const offered = request.headers.get('sec-websocket-protocol')?.split(',') ?? [];
+  const carrier = offered.map((item) => item.trim()).find((item) => item.startsWith(subprotocolPrefix));
+  if (carrier) return { credential: carrier.slice(subprotocolPrefix.length), header: 'sec-websocket-protocol' };
+  const inQuery = new URLSearchParams(query).get('api_key');
+  return inQuery ? { credential: inQuery, header: 'api_key' } : null;
+}
+
+const nowhereElse: ReadonlySet<string> = new Set();
+
+/** SDKs that insist on a key of their own are often given ours a second time, under whatever name they have for it. */
+function headersWith(credential: string, { entries }: OwnHeaders): ReadonlySet<string> {
+  const carriers = entries.filter(([name, value]) => name !== 'x-gw-api-key' && value.includes(credential));
+  return carriers.length === 0 ? nowhereElse : new Set(carriers.map(([name]) => name));
+}
+
+const modelScopes: readonly Scope[] = ['completions.write', 'virtual_keys.list'];
+const callScopes: readonly Scope[] = ['completions.write'];
+
+function requireScope(caller: KeyCaller, workspaceId: string, kind: EndpointKind): void {
+  const scopes = kind === 'listModels' || kind === 'retrieveModel' ? modelScopes : callScopes;
+  if (scopes.some((scope) => mayInWorkspace(caller, scope, workspaceId))) return;
+  throw new GatewayError('insufficient_scope', `this API key needs the scope ${scopes.join(' or ')}`);
+}

@@ -1,0 +1,73 @@
+/** The metadata of a request: what the caller says, below what the key and the workspace say. */
+import { type ClientBody, parametersOf } from './body.ts';
+import type { Identified } from './journey.ts';
+
+type Metadata = Record<string, string>;
+
+const longestValue = 128;
+
+export function metadataOf(
+  identified: Identified,
+  configMetadata: Readonly<Metadata>,
+  body: ClientBody,
+  headersToMetadata: readonly string[],
+): Readonly<Metadata> {
+  const { request, own, caller, workspace } = identified;
+  const merged: Metadata = {
+    ...baggage(request.headers.get('baggage')),
+    ...configMetadata,
+    ...copiedHeaders(request.headers, headersToMetadata),
+    ...sent(own.get('metadata')),
+  };
+  const { user } = parametersOf(body);
+  if (merged._user === undefined && typeof user === 'string') merged._user = user.slice(0, longestValue);
+  const attribution = workspace.settings.user_attribution;
+  const { userName, metadata } = caller.defaults;
+  if (userName && attribution.enabled && !(attribution.allow_override && merged._user !== undefined)) {
+    merged._user = userName;
+  }
+  return Object.assign(merged, metadata, workspace.metadata);
+}
+
+/** What cannot be read as a JSON object counts as none; the request goes on. */
+function sent(header: string | null): Metadata {
+  if (!header) return {};
+  try {
+    const value: unknown = JSON.parse(header);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+    return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, asText(field)]));
+  } catch {
+    return {};
+  }
+}
+
+const asText = (value: unknown): string =>
+  (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, longestValue);
+
+function baggage(header: string | null): Metadata {
+  if (!header) return {};
+  const pairs: Metadata = {};
+  for (const item of header.split(',')) {
+    const [pair = ''] = item.split(';', 1);
+    const equals = pair.indexOf('=');
+    if (equals > 0) pairs[pair.slice(0, equals).trim()] = decoded(pair.slice(equals + 1).trim()).slice(0, longestValue);
+  }
+  return pairs;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function copiedHeaders(headers: Headers, names: readonly string[]): Metadata {
+  const copied: Metadata = {};
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) copied[name] = value.slice(0, longestValue);
+  }
+  return copied;
+}

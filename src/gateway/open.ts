@@ -1,0 +1,45 @@
+/** Puts the data plane together from what the program has. */
+import { lookup } from 'node:dns/promises';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Clock } from '../clock.ts';
+import type { GatewaySettings } from '../environment.ts';
+import type { Keyring } from '../identity/keyring.ts';
+import { faultFields, type Log } from '../log.ts';
+import type { LogSink } from '../logs/record.ts';
+import type { Pricer } from '../pricing/pricer.ts';
+import { providers } from '../providers/index.ts';
+import { createBreakers } from './breakers.ts';
+import { Deadlines } from './deadlines.ts';
+import { createGateway, type Gateway } from './handle.ts';
+import { createHostGuard } from './host-guard.ts';
+import { pause } from './pause.ts';
+import { createStickyChoices } from './sticky.ts';
+
+export interface GatewayNeeds {
+  settings: GatewaySettings;
+  clock: Clock;
+  keyring: Keyring;
+  catalog: Catalog;
+  pricer: Pricer;
+  sink: LogSink;
+  log: Log;
+}
+
+export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
+  const now = () => needs.clock.now().getTime();
+  return createGateway({
+    ...needs,
+    providers,
+    deadlines: new Deadlines(),
+    breakers: createBreakers(now),
+    sticky: createStickyChoices(now),
+    hostGuard: createHostGuard(needs.settings.trustedHosts, async (name) => {
+      const found = await lookup(name, { all: true });
+      return found.map(({ address }) => address);
+    }),
+    inlinePlans: new Map(),
+    random: Math.random,
+    pause,
+    onFault: (fault, requestId) => log.error('A call failed.', { request_id: requestId, ...faultFields(fault) }),
+  });
+}

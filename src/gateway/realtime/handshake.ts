@@ -1,0 +1,91 @@
+/** The client's handshake: that it is one, what it asks for, and what of it goes on to the provider. Our key never does. */
+import type { JsonObject } from '../../providers/provider.ts';
+import { GatewayError } from '../errors.ts';
+import { subprotocolPrefix } from '../identify.ts';
+import type { Journey } from '../journey.ts';
+
+/** The journey of a session, with the query in the place of a body. */
+export function sessionJourney(journey: Journey): Journey {
+  requireHandshake(journey.request.headers);
+  return { ...journey, body: { form: 'query', parameters: parametersOf(journey.query) } };
+}
+
+function requireHandshake(headers: Headers): void {
+  const proper =
+    headers.get('upgrade')?.toLowerCase() === 'websocket' &&
+    headers.get('sec-websocket-version') === '13' &&
+    headers.get('sec-websocket-key')?.length === 24;
+  if (proper) return;
+  throw new GatewayError(
+    'upgrade_required',
+    'realtime sessions are WebSockets: open this address with a client of theirs',
+  );
+}
+
+const ourParameter = 'api_key';
+
+function parametersOf(query: string): JsonObject {
+  const parameters: JsonObject = {};
+  for (const item of itemsOf(query)) {
+    const [name, value] = pairOf(item);
+    // The first of several counts, here as in the query that goes on.
+    if (name !== ourParameter) parameters[name] ??= value;
+  }
+  return parameters;
+}
+
+/** The query for the provider: everything as it came, except our key, and the model under the provider's own name for it. */
+export function upstreamQuery(query: string, model: string): string {
+  const kept: string[] = [];
+  let named = false;
+  for (const item of itemsOf(query)) {
+    const [name] = pairOf(item);
+    if (name === ourParameter) continue;
+    if (name !== 'model') kept.push(item);
+    else if (!named && model !== '') {
+      named = true;
+      kept.push(modelItem(model));
+    }
+  }
+  if (!named && model !== '') kept.push(modelItem(model));
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
+}
+
+const modelItem = (model: string): string => `model=${encodeURIComponent(model)}`;
+
+const itemsOf = (query: string): string[] =>
+  query
+    .slice(1)
+    .split('&')
+    .filter((item) => item !== '');
+
+function pairOf(item: string): [name: string, value: string] {
+  const [pair] = new URLSearchParams(item);
+  return pair ?? ['', ''];
+}
+
+export interface OfferedProtocols {
+  /** The item that carries our key. */
+  ours: string | null;
+  forProvider: readonly string[];
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+export function offeredProtocols(headers: Headers): OfferedProtocols {
+  const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((item) => item.trim());
+  const named = [...new Set(offered.filter((item) => item !== ''))];
+  if (named.some((item) => !token.test(item))) {
+    throw new GatewayError('invalid_subprotocol', 'a subprotocol is not a token of letters, digits and punctuation', {
+      field: 'sec-websocket-protocol',
+    });
+  }
+  return {
+    ours: named.find((item) => item.startsWith(subprotocolPrefix)) ?? null,
+    forProvider: named.filter((item) => !item.startsWith(subprotocolPrefix)),
+  };
+}
+
+/** The provider's choice; else the item that was meant for us, as browsers give up when none of their offers is taken. */
+export const chosenProtocol = (offered: OfferedProtocols, byProvider: string): string =>
+  offered.forProvider.includes(byProvider) ? byProvider : (offered.ours ?? '');

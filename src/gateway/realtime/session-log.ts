@@ -1,0 +1,124 @@
+/** What a session leaves in the log: one record for each response of the model, with its usage and cost, and one for the session itself. */
+import type { Frame } from '../../http/sockets.ts';
+import { readUsage } from '../../providers/usage.ts';
+import type { Trail } from '../answer.ts';
+import { GatewayError } from '../errors.ts';
+import type { Journey } from '../journey.ts';
+import type { GatewayParts } from '../parts.ts';
+import type { Routed } from '../route.ts';
+import { settle } from '../settle.ts';
+import { Conversation } from './conversation.ts';
+import { objectIn, type ProviderEvent, readEvent, textIn } from './events.ts';
+import type { Ending } from './session.ts';
+
+const longestBody = 256 * 1024;
+const mostNoted = 64 * 1024;
+/** Responses of which only the beginning was seen. */
+const mostPending = 100;
+
+export class SessionLog {
+  readonly #parts: GatewayParts;
+  readonly #journey: Journey;
+  readonly #routed: Routed;
+  readonly #headers: Headers;
+  readonly #openedAt = performance.now();
+  readonly #conversation = new Conversation();
+  readonly #pending = new Map<string, number>();
+  readonly #noted: string[] = [];
+  #notedLength = 0;
+  #leftOut = 0;
+  #responses = 0;
+
+  constructor(parts: GatewayParts, journey: Journey, routed: Routed, headers: Headers) {
+    this.#parts = parts;
+    this.#journey = journey;
+    this.#routed = routed;
+    this.#headers = headers;
+  }
+
+  /** Looks at what the provider sent. */
+  observe(frame: Frame): void {
+    const event = readEvent(frame);
+    if (!event) return;
+    const { type } = event;
+    if (type === 'response.created') this.#begin(event);
+    else if (type === 'response.done') this.#settleResponse(event);
+    else if (type.startsWith('conversation.')) this.#conversation.observe(event);
+    else this.#note(event);
+  }
+
+  end(ending: Ending): void {
+    const { trail } = this.#routed.answer;
+    trail.endedAt = performance.now();
+    trail.upstreamMs += trail.endedAt - this.#openedAt;
+    if (ending.by === 'provider' && ending.code === 1006) {
+      trail.error = new GatewayError('stream_incomplete', 'the provider cut the session off');
+      trail.status = trail.error.status;
+    }
+    settle(this.#parts, this.#journey, this.#routed.trails, {
+      status: 101,
+      headers: this.#headers,
+      body: Buffer.from(this.#summary(ending)),
+    });
+  }
+
+  /** The events are JSON already. */
+  #summary(ending: Ending): string {
+    const told = {
+      session_id: this.#journey.requestId,
+      closed: ending,
+      responses: this.#responses,
+      ...(this.#leftOut > 0 && { events_left_out: this.#leftOut }),
+    };
+    return `${JSON.stringify(told).slice(0, -1)},"events":[${this.#noted.join(',')}]}`;
+  }
+
+  #note({ text }: ProviderEvent): void {
+    if (this.#notedLength + text.length > mostNoted) {
+      this.#leftOut++;
+      return;
+    }
+    this.#noted.push(text);
+    this.#notedLength += text.length;
+  }
+
+  #begin({ fields }: ProviderEvent): void {
+    const id = textIn(objectIn(fields.response)?.id);
+    if (id === null) return;
+    if (this.#pending.size >= mostPending) this.#pending.delete(this.#pending.keys().next().value ?? '');
+    this.#pending.set(id, performance.now());
+  }
+
+  #settleResponse({ fields, text }: ProviderEvent): void {
+    this.#responses++;
+    const response = objectIn(fields.response) ?? {};
+    const id = textIn(response.id) ?? '';
+    const endedAt = performance.now();
+    const startedAt = this.#pending.get(id) ?? endedAt;
+    this.#pending.delete(id);
+    const status = response.status === 'failed' ? 500 : 200;
+    const conversation = Buffer.from(this.#conversation.text);
+    const trail: Trail = {
+      ...this.#routed.answer.trail,
+      status,
+      usage: readUsage(response.usage),
+      startedAt,
+      endedAt,
+      upstreamMs: endedAt - startedAt,
+    };
+    const journey: Journey = {
+      ...this.#journey,
+      startedAt,
+      receivedAt: this.#parts.clock.now().getTime() - Math.round(endedAt - startedAt),
+      spanId: Bun.randomUUIDv7(),
+      parentSpanId: this.#journey.spanId,
+      spanName: 'response.done',
+      body: { form: 'json', bytes: conversation, json: {} },
+    };
+    settle(this.#parts, journey, [trail], {
+      status,
+      headers: this.#headers,
+      body: Buffer.from(text).subarray(0, longestBody),
+    });
+  }
+}

@@ -1,0 +1,156 @@
+/** A realtime session: frames go both ways unchanged, each side at the pace of the other, until one of them leaves. */
+import type { ClientSocket, Frame, Relay } from '../../http/sockets.ts';
+import type { Deadline, Deadlines } from '../deadlines.ts';
+import type { UpstreamSocket } from './upstream-socket.ts';
+
+/** Bytes waiting for one side from which on the other is not read; what was read already, one frame at most, comes on top. */
+const fullAt = 1024 * 1024;
+const roomAgainAt = fullAt / 2;
+/** Nobody tells when an upstream queue has drained, so a full one is looked at again. */
+const lookAgainMs = 20;
+/** A provider that does not answer a farewell is left without one. */
+const farewellMs = 5_000;
+/** Between two looks at whether the key still counts. */
+const standingMs = 1_000;
+
+export interface Ending {
+  by: 'client' | 'provider' | 'gateway';
+  code: number;
+  reason: string;
+}
+
+export interface SessionTerms {
+  /** The provider is pinged when it was silent for so long, and given up when it is silent once more. */
+  pingMs: number;
+  /** Why the session must end; null as long as its key counts. */
+  standing(): Promise<{ code: number; reason: string } | null>;
+  /** Told of every frame of the provider's, after it was passed on. */
+  observe(frame: Frame): void;
+  /** Told once how the session ended. */
+  ended(ending: Ending): void;
+  /** Told once when both sides are closed. */
+  over(): void;
+}
+
+export class Session implements Relay {
+  readonly #upstream: UpstreamSocket;
+  readonly #deadlines: Deadlines;
+  readonly #terms: SessionTerms;
+  #client: ClientSocket | null = null;
+  #ended = false;
+  #clientPaused = false;
+  #silence: Deadline | null = null;
+  #pinged = false;
+  #standingSeenAt = performance.now();
+
+  constructor(upstream: UpstreamSocket, deadlines: Deadlines, terms: SessionTerms) {
+    this.#upstream = upstream;
+    this.#deadlines = deadlines;
+    this.#terms = terms;
+  }
+
+  opened(client: ClientSocket): void {
+    this.#client = client;
+    this.#watchSilence();
+    this.#upstream.listen({
+      message: (frame) => this.#toClient(frame),
+      alive: () => this.#heard(),
+      closed: (code, reason) => this.#upstreamClosed(code, reason),
+    });
+  }
+
+  message(frame: Frame): void {
+    if (this.#ended) return;
+    this.#upstream.send(frame);
+    if (this.#upstream.waiting > fullAt) this.#pauseClient();
+    this.#lookAtStanding();
+  }
+
+  drained(): void {
+    if (this.#client && this.#client.getBufferedAmount() <= roomAgainAt) this.#upstream.resume();
+  }
+
+  closed(code: number, reason: string): void {
+    if (this.#end({ by: 'client', code, reason })) this.#leaveUpstream(code, reason);
+  }
+
+  dismissed(code: number, reason: string): void {
+    if (!this.#end({ by: 'gateway', code, reason })) return;
+    this.#client?.close(code, reason);
+    this.#leaveUpstream(code, reason);
+  }
+
+  #toClient(frame: Frame): void {
+    // What a provider still says after the client left has no one to go to, but it may say what it costs.
+    if (!this.#ended && this.#client) {
+      this.#client.send(frame);
+      if (this.#client.getBufferedAmount() > fullAt) this.#upstream.pause();
+    }
+    this.#terms.observe(frame);
+  }
+
+  #pauseClient(): void {
+    if (this.#clientPaused) return;
+    this.#clientPaused = true;
+    this.#client?.pause();
+    const look = () => {
+      if (this.#ended) return;
+      if (this.#upstream.waiting > roomAgainAt) {
+        this.#deadlines.set(lookAgainMs, look);
+        return;
+      }
+      this.#clientPaused = false;
+      this.#client?.resume();
+    };
+    this.#deadlines.set(lookAgainMs, look);
+  }
+
+  #lookAtStanding(): void {
+    const now = performance.now();
+    if (now - this.#standingSeenAt < standingMs) return;
+    this.#standingSeenAt = now;
+    void this.#terms.standing().then((fault) => fault && this.dismissed(fault.code, fault.reason));
+  }
+
+  #heard(): void {
+    this.#pinged = false;
+    this.#silence?.extend(this.#terms.pingMs);
+  }
+
+  #watchSilence(): void {
+    this.#silence = this.#deadlines.set(this.#terms.pingMs, () => {
+      // Of a provider that we do not read at the moment no answer can be expected.
+      const dead = this.#pinged && !this.#upstream.paused;
+      if (dead) return this.#upstream.terminate();
+      this.#pinged = true;
+      this.#upstream.ping();
+      this.#watchSilence();
+    });
+  }
+
+  /** The provider's farewell goes to the client as it came: with its code, without one, or as a cut line. */
+  #upstreamClosed(code: number, reason: string): void {
+    if (this.#end({ by: 'provider', code, reason })) {
+      if (code === 1006) this.#client?.terminate();
+      else this.#client?.close(code, reason);
+    }
+    this.#silence?.clear();
+    this.#terms.over();
+  }
+
+  #leaveUpstream(code: number, reason: string): void {
+    // It may be paused, and then its answer would never be read.
+    this.#upstream.resume();
+    this.#upstream.close(code, reason);
+    this.#silence = this.#deadlines.set(farewellMs, () => this.#upstream.terminate());
+  }
+
+  /** False when it has ended before. */
+  #end(ending: Ending): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    this.#silence?.clear();
+    this.#terms.ended(ending);
+    return true;
+  }
+}

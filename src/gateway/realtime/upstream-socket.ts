@@ -1,0 +1,130 @@
+/** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
+import type { Frame } from '../../http/sockets.ts';
+
+export interface UpstreamListener {
+  message(frame: Frame): void;
+  /** Any sign of life, frames included. */
+  alive(): void;
+  closed(code: number, reason: string): void;
+}
+
+export interface DialAddress {
+  url: string;
+  headers: Record<string, string>;
+  protocols: readonly string[];
+  /** The name on the certificate, where the address is a pinned one. */
+  serverName: string | null;
+}
+
+/** Bun's client can send headers and pause; its type gives way to the browser's, which can neither. */
+const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
+
+export class UpstreamSocket {
+  readonly #socket: Bun.WebSocket;
+  #listener: UpstreamListener | null = null;
+  #held: Frame[] = [];
+  #ended: { code: number; reason: string } | null = null;
+
+  private constructor(socket: Bun.WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }: MessageEvent<Frame>) => {
+      this.#listener?.alive();
+      if (this.#listener) this.#listener.message(data);
+      else this.#held.push(data);
+    });
+    socket.addEventListener('pong', () => this.#listener?.alive());
+    socket.addEventListener('close', ({ code, reason }: CloseEvent) => {
+      this.#ended = { code, reason };
+      this.#listener?.closed(code, reason);
+    });
+  }
+
+  /** Resolves when the provider has accepted; rejects with the error of the handshake, or with the reason of the signal. */
+  static open(address: DialAddress, signal: AbortSignal): Promise<UpstreamSocket> {
+    const { url, headers, protocols, serverName } = address;
+    const socket = new BunWebSocket(url, {
+      headers,
+      protocols: [...protocols],
+      // The frames are speech or short; squeezing them again costs more than it saves.
+      perMessageDeflate: false,
+      ...(serverName !== null && { tls: { serverName } }),
+    });
+    const upstream = new UpstreamSocket(socket);
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        reject(signal.reason);
+        socket.terminate();
+      };
+      const settle = () => signal.removeEventListener('abort', giveUp);
+      socket.addEventListener('open', () => {
+        settle();
+        // Until a listener is there nothing more is read, so that what is held stays small.
+        socket.pause();
+        resolve(upstream);
+      });
+      socket.addEventListener('error', ({ error }: ErrorEvent) => {
+        settle();
+        reject(error);
+      });
+      socket.addEventListener('close', ({ code }: CloseEvent) => {
+        settle();
+        reject(new Error(`Closed with ${code} before it opened`));
+      });
+      if (signal.aborted) giveUp();
+      else signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  listen(listener: UpstreamListener): void {
+    this.#listener = listener;
+    for (const frame of this.#held) listener.message(frame);
+    this.#held = [];
+    if (this.#ended) listener.closed(this.#ended.code, this.#ended.reason);
+    else this.#socket.resume();
+  }
+
+  /** The subprotocol that the provider chose, or empty. */
+  get protocol(): string {
+    return this.#socket.protocol;
+  }
+
+  /** Bytes that were sent and have not left yet. */
+  get waiting(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  get paused(): boolean {
+    return this.#socket.isPaused;
+  }
+
+  send(frame: Frame): void {
+    this.#socket.send(frame);
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Passes a client's farewell on: its code and reason, none where it gave none, a cut line where it left without a word. */
+  close(code: number, reason: string): void {
+    if (code === 1006) this.#socket.terminate();
+    else if (isSendable(code)) this.#socket.close(code, reason);
+    else this.#socket.close();
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+}
+
+/** Codes that an endpoint may put into a close frame. */
+const isSendable = (code: number): boolean =>
+  (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code <= 4999);

@@ -1,0 +1,64 @@
+/** The first look at a request: which route it asks for, and under which ids it is followed. */
+import { OwnHeaders } from './headers.ts';
+import type { Arrival } from './journey.ts';
+import type { GatewayParts } from './parts.ts';
+import { isForcedPassthrough, type MatchedRoute, matchRoute, passthroughRoute } from './routes.ts';
+
+const version = '/v1';
+
+export interface AskedPath {
+  /** With version, without query. */
+  path: string;
+  query: string;
+}
+
+/** The path and query of a request, or null when they lie outside the data plane's part of the address. */
+export function askedPath(url: string): AskedPath | null {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  if (start === -1 || !url.startsWith(`${version}/`, start)) return null;
+  const question = url.indexOf('?', start);
+  return question === -1
+    ? { path: url.slice(start), query: '' }
+    : { path: url.slice(start, question), query: url.slice(question) };
+}
+
+/** The route of a path that the data plane serves before anyone else is asked. */
+export function dedicatedRoute(method: string, { path }: AskedPath): MatchedRoute | null {
+  const below = belowVersion(path);
+  return isForcedPassthrough(below) ? passthroughRoute(below) : matchRoute(method, below);
+}
+
+/** The route of any other path: it goes to the provider as it is. */
+export const remainingRoute = ({ path }: AskedPath): MatchedRoute => passthroughRoute(belowVersion(path));
+
+/** An SDK that adds the version by itself to an address that has it already must still work. */
+const belowVersion = (path: string): string => path.slice(path.startsWith('/v1/v1/') ? 6 : version.length);
+
+export function receive(parts: GatewayParts, request: Request, asked: AskedPath, matched: MatchedRoute): Arrival {
+  const own = new OwnHeaders(request.headers, parts.settings.headerPrefixAliases);
+  const parent = traceParent(request.headers.get('traceparent'));
+  const requestId = Bun.randomUUIDv7();
+  return {
+    request,
+    own,
+    matched,
+    path: asked.path,
+    query: asked.query,
+    receivedAt: parts.clock.now().getTime(),
+    startedAt: performance.now(),
+    requestId,
+    traceId: own.get('trace-id') || parent?.traceId || requestId,
+    spanId: own.get('span-id') || requestId,
+    parentSpanId: own.get('parent-span-id') || parent?.spanId || '',
+    spanName: own.get('span-name') || `${request.method} ${asked.path}`,
+    clientGone: request.signal,
+  };
+}
+
+/** W3C trace context: `version-trace-parent-flags`; version ff and ids of zeros alone are not valid. */
+const traceContext = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/;
+
+function traceParent(header: string | null): { traceId: string; spanId: string } | null {
+  const match = header && traceContext.exec(header);
+  return match ? { traceId: match[1] ?? '', spanId: match[2] ?? '' } : null;
+}

@@ -1,0 +1,202 @@
+/** Walks the plan: single, fallback, loadbalance, conditional, in any nesting, to the leaf that answers. */
+import { createHash } from 'node:crypto';
+import { chosenChild } from '../catalog/conditions.ts';
+import type { Leaf, PlanNode, Strategy } from '../catalog/plan.ts';
+import { type Answer, type Delivered, discard, type Trail } from './answer.ts';
+import { attempt, failed, newTrail } from './attempt.ts';
+import { parametersOf } from './body.ts';
+import type { BreakerScope } from './breakers.ts';
+import { GatewayError } from './errors.ts';
+import type { Journey } from './journey.ts';
+import type { GatewayParts } from './parts.ts';
+
+export interface Routed {
+  answer: Answer;
+  /** Every target that was tried, in order. */
+  trails: Trail[];
+}
+
+/** What a leaf is tried with: a call, or the opening of a realtime session. */
+export type TryLeaf = (
+  parts: GatewayParts,
+  journey: Journey,
+  leaf: Leaf,
+  delivered: Delivered | null,
+) => Promise<Answer>;
+
+export async function route(parts: GatewayParts, journey: Journey, tryLeaf: TryLeaf = attempt): Promise<Routed> {
+  const trails: Trail[] = [];
+  const answer = await new Walk(parts, journey, tryLeaf, trails).visit(journey.plan.root, null);
+  return { answer, trails };
+}
+
+class Walk {
+  readonly #parts: GatewayParts;
+  readonly #journey: Journey;
+  readonly #try: TryLeaf;
+  readonly #trails: Trail[];
+  readonly #scope: BreakerScope;
+
+  constructor(parts: GatewayParts, journey: Journey, tryLeaf: TryLeaf, trails: Trail[]) {
+    this.#parts = parts;
+    this.#journey = journey;
+    this.#try = tryLeaf;
+    this.#trails = trails;
+    this.#scope = { workspaceId: journey.workspace.workspaceId, planId: journey.plan.id };
+  }
+
+  async visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
+    const answer = node.kind === 'leaf' ? await this.#tryLeaf(node, delivered) : await this.#follow(node, delivered);
+    const status = healthOf(answer);
+    if (status !== null) this.#parts.breakers.record(this.#scope, node, status);
+    return answer;
+  }
+
+  async #tryLeaf(leaf: Leaf, delivered: Delivered | null): Promise<Answer> {
+    const answer = await this.#try(this.#parts, this.#journey, leaf, delivered);
+    this.#trails.push(answer.trail);
+    return answer;
+  }
+
+  async #follow(strategy: Strategy, delivered: Delivered | null): Promise<Answer> {
+    if (strategy.mode === 'fallback') return this.#fallback(strategy, this.#eligible(strategy), 0, delivered);
+    const child = this.#choose(strategy);
+    return child instanceof GatewayError ? this.#unrouted(strategy, child) : this.visit(child, delivered);
+  }
+
+  /** A strategy without a target for this request has failed like any target; a fallback above it goes on. */
+  #unrouted(strategy: Strategy, error: GatewayError): Answer {
+    const trail = newTrail(strategy);
+    this.#trails.push(trail);
+    return failed(trail, error);
+  }
+
+  #choose(strategy: Strategy): PlanNode | GatewayError {
+    if (strategy.mode === 'conditional') return this.#matching(strategy);
+    const eligible = this.#eligible(strategy);
+    if (strategy.mode === 'loadbalance') return this.#balanced(strategy, eligible);
+    return eligible[0] ?? new GatewayError('no_eligible_target', `${strategy.path} has no target`);
+  }
+
+  /** Children whose breaker is open are left out; when all are open, none is. */
+  #eligible(strategy: Strategy): readonly PlanNode[] {
+    const { breakers } = this.#parts;
+    const closed = strategy.children.filter((child) => !breakers.isOpen(this.#scope, child));
+    return closed.length > 0 ? closed : strategy.children;
+  }
+
+  async #fallback(
+    strategy: Strategy,
+    children: readonly PlanNode[],
+    from: number,
+    delivered: Delivered | null,
+  ): Promise<Answer> {
+    let answer: Answer | null = null;
+    for (let index = from; index < children.length; index++) {
+      const child = children[index];
+      if (!child) break;
+      if (answer) discard(answer);
+      answer = await this.visit(child, delivered);
+      if (this.#stopsAt(strategy, answer)) return this.#withRescue(strategy, children, index + 1, answer);
+    }
+    return answer ?? this.#unrouted(strategy, new GatewayError('no_eligible_target', `${strategy.path} has no target`));
+  }
+
+  #stopsAt(strategy: Strategy, answer: Answer): boolean {
+    if (this.#journey.clientGone.aborted || answer.content.form === 'socket') return true;
+    if (answer.content.form === 'error' && answer.content.error.code === 'internal_error') return true;
+    // An upload that was begun cannot be sent to anyone else.
+    const { body } = this.#journey;
+    if (body.form === 'stream' && body.stream.locked) return true;
+    return strategy.onStatus ? !strategy.onStatus.has(answer.status) : answer.status >= 200 && answer.status <= 299;
+  }
+
+  /** A stream that breaks later goes on with the targets behind this one. */
+  #withRescue(strategy: Strategy, children: readonly PlanNode[], next: number, answer: Answer): Answer {
+    if (!strategy.recoverStreams || next >= children.length || answer.content.form !== 'events') return answer;
+    const inner = answer.rescue;
+    const outer = (delivered: Delivered) => this.#fallback(strategy, children, next, delivered);
+    return {
+      ...answer,
+      rescue: async (delivered) => {
+        const rescued = inner && (await inner(delivered));
+        // It may break too; then those behind its own fallback are still there.
+        if (rescued?.content.form === 'events') return this.#withRescue(strategy, children, next, rescued);
+        return outer(delivered);
+      },
+    };
+  }
+
+  #balanced(strategy: Strategy, eligible: readonly PlanNode[]): PlanNode | GatewayError {
+    const key = this.#stickyKey(strategy);
+    if (key !== null) {
+      const remembered = strategy.children[this.#parts.sticky.recall(key) ?? -1];
+      if (remembered && remembered.weight > 0 && eligible.includes(remembered)) return remembered;
+    }
+    const r = this.#parts.random();
+    // When all that have a share are open, the breaker is ignored.
+    const chosen = draw(eligible, r) ?? draw(strategy.children, r);
+    if (!chosen) return new GatewayError('no_eligible_target', `every target of ${strategy.path} has weight 0`);
+    if (key !== null && strategy.sticky) {
+      this.#parts.sticky.remember(key, strategy.children.indexOf(chosen), strategy.sticky.ttlSeconds);
+    }
+    return chosen;
+  }
+
+  /** Who this request counts as for a sticky choice; null when it carries none of the fields. */
+  #stickyKey(strategy: Strategy): string | null {
+    if (!strategy.sticky) return null;
+    const { metadata, body, request, workspace, plan } = this.#journey;
+    const parameters = parametersOf(body);
+    const pairs = strategy.sticky.fields.flatMap((field) => {
+      const [root = '', ...rest] = field.split('.');
+      const name = rest.join('.');
+      const value =
+        root === 'params' ? parameters[name] : root === 'headers' ? request.headers.get(name) : metadata[name];
+      return value === undefined || value === null ? [] : [`${field}=${String(value)}`];
+    });
+    if (pairs.length === 0) return null;
+    const identity = [workspace.workspaceId, plan.id, strategy.path, ...pairs].join('\n');
+    return createHash('sha256').update(identity).digest('hex');
+  }
+
+  #matching(strategy: Strategy): PlanNode | GatewayError {
+    const { metadata, body, request, path, matched } = this.#journey;
+    const facts = {
+      metadata,
+      params: parametersOf(body),
+      pathname: path,
+      headers: request.headers,
+      kind: matched.route.kind,
+    };
+    const child = strategy.children[chosenChild(strategy, facts) ?? -1];
+    if (child) return child;
+    return new GatewayError(
+      'router_no_match',
+      `no condition of ${strategy.path} matches this request and it has no default`,
+    );
+  }
+}
+
+/** A weighted draw: `r` in [0, 1) falls into one child's share. */
+export function draw<T extends { weight: number }>(children: readonly T[], r: number): T | null {
+  const total = children.reduce((sum, child) => sum + child.weight, 0);
+  let left = r * total;
+  let last: T | null = null;
+  for (const child of children) {
+    if (child.weight <= 0) continue;
+    if (left < child.weight) return child;
+    left -= child.weight;
+    last = child;
+  }
+  // Sums of fractions are not exact: what is left over belongs to the last.
+  return last;
+}
+
+/** The status by which a breaker judges; null for our own refusals and faults, which say nothing about the target. */
+function healthOf({ content, status }: Answer): number | null {
+  if (content.form !== 'error') return status;
+  const { code } = content.error;
+  const isTheirs = code === 'upstream_refused' || status === 408 || (status >= 500 && code !== 'internal_error');
+  return isTheirs ? status : null;
+}

@@ -1,0 +1,173 @@
+/** Headers, the key's defaults and the body to a plan: a compiled tree of targets, and what the headers set over it. */
+import { compileConfig, parseConfig, planForProvider } from '../catalog/compile.ts';
+import { faultOfForwardedHeader } from '../catalog/forward-headers.ts';
+import type { Plan } from '../catalog/plan.ts';
+import { faultOfCustomHost } from '../http/custom-host.ts';
+import { digestOf } from '../identity/secrets.ts';
+import { type ClientBody, readBody } from './body.ts';
+import { GatewayError } from './errors.ts';
+import { refuseHost } from './host-guard.ts';
+import type { HeaderRules, Identified, Journey, RequestProvider } from './journey.ts';
+import { metadataOf } from './metadata.ts';
+import type { GatewayParts } from './parts.ts';
+import { requireSavedOnly } from './saved-only.ts';
+
+/** The plan of a request that names no config: its one leaf takes the provider from the request. */
+const requestPlan = planForProvider({ from: 'request' });
+
+export async function select(parts: GatewayParts, identified: Identified): Promise<Journey> {
+  const { settings } = parts;
+  requireSavedOnly(identified, settings.blockInlineConfig);
+  const rules = headerRules(parts, identified);
+  const plan = choosePlan(parts, identified);
+  const exceeded = plan.exceeds(settings.targetLimits);
+  if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
+  const provider = requestProvider(identified);
+  const body: ClientBody = await readBody(identified.request, identified.matched.route, settings.bodyLimit);
+  const metadata = metadataOf(identified, plan.metadata, body, settings.headersToMetadata);
+  return { ...identified, plan, rules, provider, body, metadata, ignoredHeaders: settings.ignoredHeaders };
+}
+
+function choosePlan(parts: GatewayParts, { own, caller, workspace }: Identified): Plan {
+  const named = own.get('config')?.trim();
+  const { configId, allowConfigOverride } = caller.defaults;
+  if (!named) {
+    if (configId === null) return requestPlan;
+    const plan = workspace.plan(configId);
+    if (plan) return plan;
+    throw new GatewayError('config_not_found', 'the default config of this API key is gone; give the key another one');
+  }
+  if (configId !== null && !allowConfigOverride && !isSamePlan(workspace, configId, named)) {
+    throw new GatewayError('config_override_not_allowed', 'this API key is bound to its own config; send no other', {
+      field: 'x-gw-config',
+    });
+  }
+  if (named.startsWith('{')) return inlinePlan(parts, named);
+  const plan = workspace.plan(named);
+  if (!plan) {
+    throw new GatewayError('config_not_found', `no config "${named}" in this workspace`, { field: 'x-gw-config' });
+  }
+  return plan;
+}
+
+/** A config that is gone is no other's equal. */
+function isSamePlan(workspace: Identified['workspace'], one: string, other: string): boolean {
+  const plan = workspace.plan(one);
+  return plan !== null && plan === workspace.plan(other);
+}
+
+const inlineKept = 1_000;
+const longestInline = 65_536;
+
+/** Clients send the same inline config again and again; it is compiled once. */
+function inlinePlan(parts: GatewayParts, text: string): Plan {
+  const { inlinePlans } = parts;
+  const known = inlinePlans.get(text);
+  if (known) return known;
+  if (text.length > longestInline) {
+    throw new GatewayError('invalid_config', `an inline config may have ${longestInline} characters; save this one`);
+  }
+  const plan = compileInline(parts, text);
+  if (inlinePlans.size >= inlineKept) inlinePlans.delete(inlinePlans.keys().next().value ?? '');
+  inlinePlans.set(text, plan);
+  return plan;
+}
+
+function compileInline({ settings, providers }: GatewayParts, text: string): Plan {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GatewayError('invalid_config_json', `x-gw-config is not valid JSON (${reason})`, {
+      field: 'x-gw-config',
+    });
+  }
+  const parsed = parseConfig(value, 'inline', {
+    faultOfCustomHost: (url) => faultOfCustomHost(url, settings.trustedHosts),
+    needsCredential: (name) => providers.get(name)?.needsCredential ?? true,
+  });
+  if (!parsed.ok) {
+    const faults = parsed.errors.map(({ path, message }) => `path: ${path}, message: ${message}`);
+    throw new GatewayError('invalid_config', `the config is not valid: ${faults.join('; ')}`, {
+      field: 'x-gw-config',
+      faults,
+    });
+  }
+  return compileConfig(parsed.config, {
+    id: digestOf(text),
+    saved: null,
+    ignoredKeys: parsed.ignoredKeys,
+  });
+}
+
+function headerRules({ settings }: GatewayParts, { own }: Identified): HeaderRules {
+  const customHost = own.get('custom-host');
+  if (customHost) refuseHost(customHost, settings.trustedHosts);
+  const strict = own.flag('strict-open-ai-compliance') ?? own.flag('strict-openai-compliance');
+  return {
+    requestTimeout: own.milliseconds('request-timeout'),
+    customHost,
+    forwardHeaders: forwardedNames(own.get('forward-headers')),
+    strictOff: strict === false,
+    debug: own.flag('debug') !== false,
+  };
+}
+
+function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
+  if (header === null) return null;
+  const names = header
+    .replace(/^\s*\[|\]\s*$/g, '')
+    .split(',')
+    .map((name) => name.trim().replace(/^"|"$/g, '').toLowerCase())
+    .filter((name) => name !== '');
+  for (const name of names) {
+    const fault = faultOfForwardedHeader(name);
+    if (fault)
+      throw new GatewayError('invalid_forward_headers', `${name}: ${fault}`, { field: 'x-gw-forward-headers' });
+  }
+  return names.map((name) => ({ from: name, to: name }));
+}
+
+/** The provider that the headers name. */
+function requestProvider({ own, request, keyHeaders, workspace }: Identified): RequestProvider {
+  const virtualKey = own.get('virtual-key')?.replace(/^@/, '') ?? null;
+  const header = own.get('provider') ?? own.get('mode')?.replace(/^proxy\s+/, '') ?? null;
+  const named = header ? parseProvider(header) : null;
+  if (virtualKey && named) {
+    const kind = workspace.provider(virtualKey)?.provider;
+    const agree = named.savedSlug ? named.savedSlug === virtualKey : kind === undefined || named.name === kind;
+    if (!agree) {
+      throw new GatewayError(
+        'provider_conflict',
+        `x-gw-provider names ${header} but x-gw-virtual-key names ${virtualKey}; send one of them`,
+        { field: 'x-gw-provider' },
+      );
+    }
+  }
+  const authorization = keyHeaders.has('authorization') ? null : request.headers.get('authorization');
+  const apiKey = keyHeaders.has('x-api-key') ? null : request.headers.get('x-api-key');
+  return {
+    savedSlug: virtualKey ?? named?.savedSlug ?? null,
+    name: virtualKey ? null : (named?.name ?? null),
+    model: named?.model ?? null,
+    credential: authorization?.replace(/^bearer\s+/i, '') ?? apiKey,
+  };
+}
+
+/** `@slug`, `@slug/model` or a provider's own name. Of a header that was sent twice, a saved one wins. */
+function parseProvider(header: string): Pick<RequestProvider, 'savedSlug' | 'name' | 'model'> {
+  const values = header.split(',').map((value) => value.trim());
+  const value = values.findLast((candidate) => candidate.startsWith('@')) ?? values[0] ?? '';
+  if (!value.startsWith('@')) return { savedSlug: null, name: value, model: null };
+  const { slug, model } = splitModel(value);
+  return { savedSlug: slug, name: null, model };
+}
+
+/** `@slug/model` at its first slash; the model may hold further ones. */
+export function splitModel(text: string): { slug: string; model: string | null } {
+  const slash = text.indexOf('/');
+  return slash === -1
+    ? { slug: text.slice(1), model: null }
+    : { slug: text.slice(1, slash), model: text.slice(slash + 1) };
+}

@@ -1,0 +1,77 @@
+/** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
+import { GatewayError } from './errors.ts';
+import type { GatewayParts } from './parts.ts';
+import type { Target } from './target.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Why an attempt was given up by us; carried by the abort signal. */
+export class GivenUp extends Error {
+  readonly error: GatewayError;
+
+  constructor(error: GatewayError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+export async function send(
+  parts: GatewayParts,
+  target: Target,
+  upstream: Upstream,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { url, method, headers, body } = upstream;
+  try {
+    if (target.provider.local) {
+      return await target.provider.local(new Request(url, { method, headers, signal, ...(body && { body }) }));
+    }
+    const pinned = upstream.customHost ? await unlessGivenUp(parts.hostGuard.check(url), signal) : null;
+    const init: BunFetchRequestInit & { timeout: false } = {
+      method,
+      headers,
+      signal,
+      redirect: 'manual',
+      // Our own deadlines count; the runtime's would end long waits that a config allows.
+      timeout: false,
+      ...(body && { body }),
+    };
+    // Passthrough hands on whatever encoding the two sides agreed on.
+    if (upstream.passthrough) init.decompress = false;
+    if (!pinned) return await fetch(url, init);
+    const address = new URL(url);
+    address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
+    return await fetch(address, {
+      ...init,
+      headers: { ...headers, host: pinned.host },
+      tls: { serverName: pinned.name },
+    });
+  } catch (fault) {
+    throw explain(fault, signal, target);
+  }
+}
+
+/** A name server that stays silent must not outlast the request's own deadline. */
+function unlessGivenUp<T>(checked: Promise<T> | null, signal: AbortSignal): Promise<T> | null {
+  if (!checked) return null;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    checked.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+/** What a failed connection means to the client. Internals stay out of the message. */
+export function explain(fault: unknown, signal: AbortSignal, target: Target): GatewayError {
+  if (fault instanceof GatewayError) return fault;
+  if (signal.aborted && signal.reason instanceof GivenUp) return signal.reason.error;
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+  const name = target.saved ? `@${target.saved.slug}` : target.provider.id;
+  if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
+    return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);
+  }
+  return new GatewayError(
+    'upstream_unreachable',
+    `${name} could not be reached or closed the connection${code && ` (${code})`}`,
+  );
+}

@@ -1,0 +1,159 @@
+/** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
+import { type Answer, discard, type Trail } from './answer.ts';
+import type { StreamState } from './dialects/dialect.ts';
+import { GatewayError } from './errors.ts';
+import type { Journey } from './journey.ts';
+import { KeptCopy } from './kept-copy.ts';
+import { Resumption } from './resumption.ts';
+import { writeEvent } from './sse.ts';
+import type { Piece, UpstreamEvents } from './upstream-events.ts';
+
+/** How a stream ended, for those who settle the request. */
+export interface StreamEnd {
+  outcome: 'complete' | 'failed' | 'client left';
+  /** The trail of the target that had the last word. */
+  trail: Trail;
+  /** What the client received. */
+  sent: readonly Uint8Array[];
+}
+
+type EventAnswer = Answer & { content: Extract<Answer['content'], { form: 'events' }> };
+type Broken = Extract<Piece, { is: 'broken' }>;
+
+export const isEventAnswer = (answer: Answer): answer is EventAnswer => answer.content.form === 'events';
+
+export function clientStream(
+  journey: Journey,
+  first: EventAnswer,
+  settle: (end: StreamEnd) => void,
+): ReadableStream<Uint8Array> {
+  const delivery = new Delivery(journey, first);
+  let settled = false;
+  const finish = (outcome: StreamEnd['outcome']) => {
+    if (settled) return;
+    settled = true;
+    settle({ outcome, trail: delivery.close(outcome), sent: delivery.sent.pieces });
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await delivery.next();
+        if (settled) return;
+        if (next.bytes) {
+          delivery.sent.push(next.bytes);
+          controller.enqueue(next.bytes);
+        }
+        if (next.over) {
+          controller.close();
+          finish(next.over);
+        }
+      },
+      cancel() {
+        finish('client left');
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+interface Next {
+  bytes: Uint8Array | null;
+  over: 'complete' | 'failed' | null;
+}
+
+/** What the log says of a stream that the client did not wait for. */
+const clientLeftStatus = 499;
+
+class Delivery {
+  readonly sent = new KeptCopy();
+  readonly #journey: Journey;
+  #answer: EventAnswer;
+  #events: UpstreamEvents;
+  #resumption: Resumption | null = null;
+  /** All that the client has been told, whichever streams it came from. */
+  #delivered: StreamState;
+  #closed = false;
+
+  constructor(journey: Journey, answer: EventAnswer) {
+    this.#journey = journey;
+    this.#answer = answer;
+    this.#events = answer.content.events;
+    this.#delivered = this.#events.state;
+  }
+
+  async next(): Promise<Next> {
+    for (;;) {
+      const piece = await this.#events.next();
+      if (piece.is === 'end') return this.#atEnd();
+      const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
+      if (bytes instanceof Uint8Array) {
+        if (bytes.length > 0) return { bytes, over: null };
+      } else if (!(await this.#rescued(bytes))) {
+        return this.#failure(bytes);
+      }
+    }
+  }
+
+  /** Ends whatever is still open and completes the last trail. */
+  close(outcome: StreamEnd['outcome']): Trail {
+    this.#closed = true;
+    const { trail } = this.#answer;
+    if (outcome !== 'complete') this.#events.abandon();
+    const { usage, model, text } = this.#events.state;
+    trail.usage = usage;
+    trail.model = model;
+    trail.producedCharacters = text.reduce((sum, part) => sum + part.length, 0);
+    if (outcome === 'client left') trail.status = clientLeftStatus;
+    trail.endedAt = performance.now();
+    return trail;
+  }
+
+  /** The part of a piece that the client does not have yet. */
+  #joined({ bytes, events }: Extract<Piece, { is: 'bytes' }>): Uint8Array | Broken {
+    if (!this.#resumption) return bytes;
+    const joined = this.#resumption.join(events);
+    if (joined !== 'diverged') return Buffer.concat(joined.events.map(writeEvent));
+    this.#events.abandon();
+    const message = 'the stream broke, and the answer of the next target differs from what was delivered';
+    return { is: 'broken', error: new GatewayError('stream_diverged', message), reported: null };
+  }
+
+  #atEnd(): Next {
+    const { terminator } = this.#events.dialect;
+    const missing = !this.#events.terminated && terminator;
+    return { bytes: missing ? writeEvent(terminator) : null, over: 'complete' };
+  }
+
+  #failure({ error, reported }: Broken): Next {
+    const { trail } = this.#answer;
+    trail.status = error.status;
+    trail.error = error;
+    return { bytes: writeEvent(reported ?? this.#events.dialect.errorEvent(error, this.#delivered)), over: 'failed' };
+  }
+
+  /** Takes up the next target's stream, if there is one that can go on from what was delivered. */
+  async #rescued({ error }: Broken): Promise<boolean> {
+    const { rescue, trail } = this.#answer;
+    const { resume } = this.#events.dialect;
+    const untouched = this.sent.size === 0;
+    const joinable = untouched || (resume !== null && !this.#delivered.beyondText);
+    if (!rescue || !joinable || this.#gone) return false;
+    this.#events.abandon();
+    trail.status = error.status;
+    trail.error = error;
+    trail.endedAt = performance.now();
+    const next = await rescue({ text: untouched ? '' : this.#delivered.text.join('') });
+    if (this.#gone) discard(next);
+    if (this.#gone || !isEventAnswer(next)) return false;
+    this.#answer = next;
+    const { events, joined } = next.content;
+    this.#events = events;
+    if (untouched) this.#delivered = events.state;
+    else if (resume) this.#resumption = new Resumption(events.dialect, resume, this.#delivered, joined === 'continued');
+    return true;
+  }
+
+  get #gone(): boolean {
+    return this.#closed || this.#journey.clientGone.aborted;
+  }
+}

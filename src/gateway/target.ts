@@ -1,0 +1,165 @@
+/** A leaf of the plan to what it calls: the provider, its credential, the model, and whether this caller may use them. */
+import type { ModelRule, SavedProvider } from '../catalog/catalog.ts';
+import type { Leaf } from '../catalog/plan.ts';
+import { openAiCompatible } from '../providers/openai-compatible.ts';
+import type { JsonObject, Provider, TargetFields } from '../providers/provider.ts';
+import { GatewayError } from './errors.ts';
+import type { Journey } from './journey.ts';
+import type { GatewayParts } from './parts.ts';
+import { splitModel } from './select.ts';
+
+export interface Target {
+  provider: Provider;
+  saved: SavedProvider | null;
+  credential: string | null;
+  fields: TargetFields;
+  /** As the provider knows it, without a prefix of ours; empty when the call names none. */
+  model: string;
+  rule: ModelRule | null;
+  customHost: string | null;
+  customHeaders: Readonly<Record<string, string>>;
+}
+
+export function resolveTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, parameters: JsonObject): Target {
+  const asked = typeof parameters.model === 'string' ? parameters.model : '';
+  const prefixed = asked.startsWith('@') ? splitModel(asked) : null;
+  const choice = chooseProvider(journey, leaf, prefixed?.slug ?? null);
+  if (choice.savedSlug !== null) {
+    const named = prefixed ? (prefixed.model ?? '') : asked;
+    // A model written with the provider stands over the client's, and below what the config overrides.
+    const model = typeof leaf.overrideParams?.model === 'string' ? named : (choice.model ?? named);
+    return savedTarget(parts, journey, leaf, choice.savedSlug, model);
+  }
+  const provider = providerNamed(parts, choice.name, choice.fields, journey.rules.customHost ?? leaf.customHost);
+  return {
+    provider,
+    saved: null,
+    credential: choice.credential,
+    fields: choice.fields,
+    // Some providers have names of their own that begin with @.
+    model: asked,
+    rule: null,
+    customHost: journey.rules.customHost ?? leaf.customHost,
+    customHeaders: {},
+  };
+}
+
+interface Choice {
+  savedSlug: string | null;
+  name: string;
+  credential: string | null;
+  fields: TargetFields;
+  model: string | null;
+}
+
+function chooseProvider(journey: Journey, leaf: Leaf, modelSlug: string | null): Choice {
+  const { provider } = leaf;
+  if (provider.from === 'inline') {
+    refuseOther(journey, provider.provider, modelSlug);
+    return {
+      savedSlug: null,
+      name: provider.provider,
+      credential: provider.credential,
+      fields: { ...leaf.fields, ...provider.fields },
+      model: null,
+    };
+  }
+  const own = provider.from === 'saved' ? provider.slug : journey.provider.savedSlug;
+  if (own !== null && modelSlug !== null && own !== modelSlug) throw conflict(modelSlug, `@${own}`);
+  const { name, credential } = journey.provider;
+  if (own === null && name !== null) refuseOther(journey, name, modelSlug);
+  const savedSlug = own ?? (name === null ? modelSlug : null);
+  const model = provider.from === 'saved' ? provider.model : journey.provider.model;
+  if (savedSlug !== null) return { savedSlug, name: '', credential: null, fields: leaf.fields, model };
+  if (name)
+    return { savedSlug: null, name, credential, fields: { ...leaf.fields, ...headerFields(journey) }, model: null };
+  throw new GatewayError(
+    'missing_provider',
+    leaf.passthrough
+      ? 'this target takes its provider from the request, and the request names none: send x-gw-provider: @slug or a model "@slug/model"'
+      : 'no provider is named: send x-gw-config, x-gw-provider or x-gw-virtual-key, or a model "@slug/model"',
+  );
+}
+
+/** A provider by its own name, and a model of a saved one: only one of them can be meant. */
+function refuseOther({ workspace }: Journey, name: string, modelSlug: string | null): void {
+  if (modelSlug !== null && workspace.provider(modelSlug)) throw conflict(modelSlug, name);
+}
+
+const conflict = (modelSlug: string, chosen: string) =>
+  new GatewayError('provider_conflict', `the model names provider @${modelSlug}, but ${chosen} is already chosen`, {
+    field: 'model',
+  });
+
+function savedTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, slug: string, model: string): Target {
+  const saved = journey.workspace.provider(slug);
+  if (!saved) throw new GatewayError('provider_not_found', `no provider "@${slug}" in this workspace`);
+  requireUsable(saved, parts.clock.now());
+  const rule = saved.models.bySlug.get(model) ?? null;
+  if (model !== '' && !(rule ? rule.enabled : saved.models.allowAll)) {
+    throw new GatewayError('model_not_allowed', `the model "${model}" is not enabled on provider "@${slug}"`, {
+      field: 'model',
+    });
+  }
+  const customHost = journey.rules.customHost ?? leaf.customHost ?? rule?.customHost ?? saved.customHost;
+  const fields = { ...saved.fields, ...leaf.fields };
+  return {
+    provider: providerNamed(parts, saved.provider, fields, customHost),
+    saved,
+    credential: saved.credential,
+    fields,
+    model,
+    rule,
+    customHost,
+    customHeaders: rule ? { ...saved.customHeaders, ...rule.customHeaders } : saved.customHeaders,
+  };
+}
+
+function requireUsable(saved: SavedProvider, now: Date): void {
+  if (!saved.enabled) {
+    throw new GatewayError(
+      'provider_not_allowed',
+      `the integration of provider "@${saved.slug}" is not enabled for this workspace`,
+    );
+  }
+  if (saved.status === 'exhausted') {
+    throw new GatewayError(
+      'usage_limit_exceeded',
+      `usage limit exceeded for virtual key "${saved.slug}"; raise its limit or reset its usage`,
+    );
+  }
+  if (saved.status === 'expired' || (saved.expiresAt !== null && saved.expiresAt <= now.toISOString())) {
+    throw new GatewayError('provider_not_found', `the provider "@${saved.slug}" has expired`);
+  }
+}
+
+/** A provider that we do not know by name is taken for an OpenAI-compatible one when its address is given. */
+function providerNamed(parts: GatewayParts, name: string, fields: TargetFields, customHost: string | null): Provider {
+  const known = parts.providers.get(name);
+  if (known) return known;
+  if (customHost !== null || typeof fields.custom_host === 'string')
+    return openAiCompatible({ id: name, name, address: null });
+  throw new GatewayError('invalid_provider', `no provider is called "${name}"; see GET /v1/reference/providers`, {
+    field: 'x-gw-provider',
+  });
+}
+
+const notFields = new Set([
+  'api-key',
+  'config',
+  'provider',
+  'virtual-key',
+  'custom-host',
+  'metadata',
+  'forward-headers',
+  'mode',
+]);
+
+/** Settings of a provider that the request names by headers: `x-gw-azure-api-version` is `azure_api_version`. */
+function headerFields({ own }: Journey): TargetFields {
+  const fields: Record<string, string> = {};
+  for (const [name, value] of own.all()) {
+    if (!notFields.has(name)) fields[name.replaceAll('-', '_')] = value;
+  }
+  return fields;
+}

@@ -1,0 +1,191 @@
+/** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
+import type { ServerEvent } from '../providers/provider.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
+import { type Dialect, newStreamState, type ReportedFault, type StreamState } from './dialects/dialect.ts';
+import { GatewayError } from './errors.ts';
+import { KeptCopy } from './kept-copy.ts';
+import { GivenUp } from './send.ts';
+import { EventSplitter, readEvents, writeEvent } from './sse.ts';
+
+export type Piece =
+  | { is: 'bytes'; bytes: Uint8Array; events: readonly ServerEvent[] }
+  /** The stream came to its proper end. */
+  | { is: 'end' }
+  /** It did not. `reported` is the provider's own error event, if it sent one. */
+  | { is: 'broken'; error: GatewayError; reported: ServerEvent | null };
+
+export interface StreamTiming {
+  deadlines: Deadlines;
+  idleMs: number;
+}
+
+/** A provider that has said all may still hold the connection; the client need not wait for it as long as for a token. */
+const lingerMs = 10_000;
+
+export class UpstreamEvents {
+  readonly state: StreamState = newStreamState();
+  readonly dialect: Dialect;
+  readonly #copy = new KeptCopy();
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #abort: AbortController;
+  readonly #splitter = new EventSplitter();
+  readonly #idle: Deadline;
+  #idleMs: number;
+  #ended = false;
+  /** Read, but not yet handed out. */
+  readonly #pending: Piece[] = [];
+
+  constructor(body: ReadableStream<Uint8Array>, dialect: Dialect, abort: AbortController, timing: StreamTiming) {
+    this.#reader = body.getReader();
+    this.dialect = dialect;
+    this.#abort = abort;
+    this.#idleMs = timing.idleMs;
+    this.#idle = timing.deadlines.set(timing.idleMs, () =>
+      abort.abort(new GivenUp(new GatewayError('stream_stalled', `the stream was silent for ${timing.idleMs} ms`))),
+    );
+  }
+
+  /** What was received, for the log. */
+  get received(): readonly Uint8Array[] {
+    return this.#copy.pieces;
+  }
+
+  async next(): Promise<Piece> {
+    return this.#pending.shift() ?? this.#read();
+  }
+
+  async #read(): Promise<Piece> {
+    for (;;) {
+      let chunk: Uint8Array | undefined;
+      // Only the provider's silence counts, not the time that the client takes.
+      this.#idle.extend(this.#idleMs);
+      try {
+        const { value, done } = await this.#reader.read();
+        if (done) return this.#atEnd();
+        chunk = value;
+      } catch (fault) {
+        return this.#failed(fault);
+      }
+      this.#idle.extend(Number.POSITIVE_INFINITY);
+      this.#copy.push(chunk);
+      const whole = this.#splitter.push(chunk);
+      if (whole) return this.#take(whole);
+    }
+  }
+
+  /** Reads until there is an event to deliver; answers the fault when there never is. Comments and pings are no answer yet. */
+  async untilFirst(): Promise<GatewayError | null> {
+    const held: Piece[] = [];
+    for (;;) {
+      const piece = await this.next();
+      if (piece.is === 'broken') return piece.error;
+      held.push(piece);
+      if (piece.is === 'bytes' && piece.events.every(isPing)) continue;
+      this.#pending.unshift(...held);
+      return null;
+    }
+  }
+
+  /** Stops reading; the connection is closed. */
+  abandon(): void {
+    this.#idle.clear();
+    this.#abort.abort();
+  }
+
+  #take(whole: Uint8Array): Piece {
+    const events = readEvents(whole);
+    for (const [index, event] of events.entries()) {
+      // Behind the terminator nothing can go wrong any more.
+      if (this.#ended) break;
+      const meaning = this.dialect.read(event, this.state);
+      if (meaning === 'part') continue;
+      if (meaning === 'end') {
+        this.#ended = true;
+        this.#idleMs = Math.min(this.#idleMs, lingerMs);
+        continue;
+      }
+      this.abandon();
+      const broken: Piece =
+        meaning === 'malformed'
+          ? this.#broken('invalid_provider_response', 'the provider sent a chunk that cannot be read')
+          : { is: 'broken', error: refusalInStream(meaning), reported: event };
+      if (index === 0) return broken;
+      // What came whole before the fault still goes out.
+      this.#pending.push(broken);
+      const sound = events.slice(0, index);
+      return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound };
+    }
+    return { is: 'bytes', bytes: whole, events };
+  }
+
+  #atEnd(): Piece {
+    this.#idle.clear();
+    const rest = this.#splitter.rest();
+    if (!rest || readEvents(rest).length === 0) return this.#ending();
+    // Some servers leave out the blank line behind their last event; a piece of an event is no event.
+    const piece = this.#isWhole(rest) ? this.#take(Buffer.concat([rest, Buffer.from('\n\n')])) : this.#cut();
+    if (piece.is !== 'bytes') return this.#complete ? { is: 'end' } : piece;
+    if (this.#pending.length === 0) this.#pending.push(this.#ending());
+    return piece;
+  }
+
+  /** Where no event marks the end, an event without its blank line cannot be told from a piece of one. */
+  #isWhole(rest: Uint8Array): boolean {
+    return !this.dialect.endsWithBytes || readEvents(rest).every(({ data }) => isJson(data));
+  }
+
+  #ending(): Piece {
+    const { endsWithBytes } = this.dialect;
+    return this.#complete || (endsWithBytes && this.#copy.size > 0) ? { is: 'end' } : this.#cut();
+  }
+
+  get #complete(): boolean {
+    return this.#ended || this.state.finished;
+  }
+
+  /** True when the proper terminator was seen, not only the model's word that it is done. */
+  get terminated(): boolean {
+    return this.#ended;
+  }
+
+  #failed(fault: unknown): Piece {
+    this.#idle.clear();
+    if (this.#complete) return { is: 'end' };
+    const reason: unknown = this.#abort.signal.reason;
+    if (reason instanceof GivenUp) return { is: 'broken', error: reason.error, reported: null };
+    const code = fault instanceof Error && 'code' in fault ? ` (${fault.code})` : '';
+    return this.#broken('stream_incomplete', `the provider's connection broke before the stream was complete${code}`);
+  }
+
+  #cut(): Extract<Piece, { is: 'broken' }> {
+    return this.#broken('stream_incomplete', 'the provider closed the stream before it was complete');
+  }
+
+  #broken(code: 'stream_incomplete' | 'invalid_provider_response', message: string): Extract<Piece, { is: 'broken' }> {
+    return { is: 'broken', error: new GatewayError(code, message), reported: null };
+  }
+}
+
+/** The status that a provider would have answered with, had it known the fault before the stream's head was sent. */
+const statusByType: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  invalid_request_error: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+};
+
+const refusalInStream = ({ type, message }: ReportedFault): GatewayError =>
+  new GatewayError('upstream_refused', message, { type, status: statusByType[type] ?? 502 });
+
+const isPing = ({ event, data }: ServerEvent): boolean => event === 'ping' || data === '{"type":"ping"}';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

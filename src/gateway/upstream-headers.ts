@@ -1,0 +1,84 @@
+/** The headers of an upstream request: the provider's own, what the client asked to forward, and on passthrough what the client sent. */
+import type { Leaf } from '../catalog/plan.ts';
+import type { CallFacts } from '../providers/provider.ts';
+import type { Journey } from './journey.ts';
+import type { Target } from './target.ts';
+
+type HeaderFields = Record<string, string>;
+
+export function upstreamHeaders(
+  journey: Journey,
+  leaf: Leaf,
+  target: Target,
+  facts: CallFacts,
+  { passthrough, repeatable }: { passthrough: boolean; repeatable: boolean },
+): HeaderFields {
+  const credentials = target.provider.headers(facts);
+  if (passthrough) {
+    const headers = passedHeaders(journey, target, repeatable);
+    add(headers, target.customHeaders);
+    return Object.assign(headers, credentials);
+  }
+  const headers = { ...credentials };
+  add(headers, target.customHeaders);
+  const { body } = journey;
+  if (body.form === 'json') headers['content-type'] = 'application/json';
+  else if ('contentType' in body && body.contentType) headers['content-type'] = body.contentType;
+  for (const { from, to } of journey.rules.forwardHeaders ?? leaf.forwardHeaders) {
+    const value = isOurs(journey, from) ? null : journey.request.headers.get(from);
+    if (value !== null) headers[to] = value;
+  }
+  return headers;
+}
+
+/** Two spellings of one name would be sent as one header with two values. */
+function add(headers: HeaderFields, more: Readonly<HeaderFields>): void {
+  for (const name in more) headers[name.toLowerCase()] = more[name] ?? '';
+}
+
+/** Our own headers, and whatever carries our key. */
+const isOurs = ({ own, keyHeaders }: Journey, name: string): boolean => own.isOwn(name) || keyHeaders.has(name);
+
+/** Meant for one connection, for us, or for the browser that holds our session. */
+const notPassed = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'content-length',
+  'cookie',
+]);
+
+/** Where a credential is saved, none of the client's goes beside it. */
+const credentialHeaders = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
+
+/** A passthrough request keeps its headers, except ours and the connection's. */
+function passedHeaders(journey: Journey, target: Target, repeatable: boolean): HeaderFields {
+  const { headers, method } = journey.request;
+  const named = connectionNames(headers.get('connection'));
+  const passed: HeaderFields = {};
+  for (const [name, value] of journey.own.entries) {
+    if (isOurs(journey, name) || name.startsWith('x-forwarded-') || notPassed.has(name)) continue;
+    if (journey.ignoredHeaders.has(name) || named?.includes(name)) continue;
+    if (target.saved && credentialHeaders.has(name)) continue;
+    passed[name] = value;
+  }
+  if (method === 'GET' || method === 'HEAD') delete passed['content-type'];
+  // A stream of known length keeps saying so; the length of anything else is told by whoever sends it.
+  const length = headers.get('content-length');
+  if (length !== null && !repeatable) passed['content-length'] = length;
+  return passed;
+}
+
+/** Headers that the client has declared to be for this connection alone. */
+function connectionNames(connection: string | null): string[] | null {
+  if (connection === null || connection === 'keep-alive' || connection === 'close') return null;
+  return connection.split(',').map((name) => name.trim().toLowerCase());
+}

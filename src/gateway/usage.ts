@@ -1,0 +1,107 @@
+/** The usage of an answer: as the provider reports it, or estimated where it reports none. */
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import type { EndpointKind } from '../providers/endpoints.ts';
+import type { JsonObject, ServerEvent, Usage } from '../providers/provider.ts';
+import { laterUsage, noUsage, readUsage } from '../providers/usage.ts';
+import type { Trail } from './answer.ts';
+import { jsonOf, objectIn } from './dialects/dialect.ts';
+import type { Journey } from './journey.ts';
+import { readEvents } from './sse.ts';
+
+const decoder = new TextDecoder();
+
+/** Null when the provider reported nothing. */
+export function usageOfAnswer(kind: EndpointKind, trail: Trail): { usage: Usage; model: string | null } | null {
+  if (trail.usage) return { usage: trail.usage, model: trail.model };
+  if (trail.firstTokenMs !== null || trail.received.length === 0) return null;
+  const bytes = plainBytes(trail);
+  if (!bytes) return null;
+  if (isStream(trail)) return usageInEvents(readEvents(bytes));
+  const json = parsed(bytes);
+  const usage = json && (readUsage(json.usage) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json));
+  return usage ? { usage, model: typeof json?.model === 'string' ? json.model : null } : null;
+}
+
+export const isStream = ({ firstTokenMs, responseHeaders }: Trail): boolean =>
+  firstTokenMs !== null || (responseHeaders?.get('content-type')?.startsWith('text/event-stream') ?? false);
+
+const largestDecoded = 16 * 1024 * 1024;
+
+/** What was received, without the encoding that a passthrough leaves on it; null when that cannot be undone. */
+function plainBytes({ received, upstream, responseHeaders }: Trail): Uint8Array | null {
+  const [first] = received;
+  const bytes = received.length === 1 && first ? first : Buffer.concat([...received]);
+  const encoding = upstream?.passthrough ? responseHeaders?.get('content-encoding') : null;
+  if (!encoding || encoding === 'identity') return bytes;
+  const decode = decoders[encoding];
+  try {
+    return decode ? decode(bytes, { maxOutputLength: largestDecoded }) : null;
+  } catch {
+    // Cut off by the bound on copies, or not what its header says: the usage stays unknown.
+    return null;
+  }
+}
+
+const decoders: Record<string, (bytes: Uint8Array, bound: { maxOutputLength: number }) => Uint8Array> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** The figures of a stream that passed through, in whichever dialect it came. */
+function usageInEvents(events: readonly ServerEvent[]): { usage: Usage; model: string | null } | null {
+  let usage: Usage | null = null;
+  let model: string | null = null;
+  for (const event of events) {
+    const json = jsonOf(event);
+    if (!json) continue;
+    for (const holder of [json, objectIn(json, 'message'), objectIn(json, 'response')]) {
+      const reported = readUsage(holder.usage);
+      if (reported) usage = laterUsage(usage, reported);
+      if (typeof holder.model === 'string') model ??= holder.model;
+    }
+  }
+  return usage && { usage, model };
+}
+
+function parsed(bytes: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
+  } catch {
+    // A transcript as plain text, or an error page: there is no usage in it.
+    return null;
+  }
+}
+
+/** Rerankers keep their figures one level deeper. */
+const billedUnits = (json: JsonObject): unknown => (json.meta as { billed_units?: unknown } | undefined)?.billed_units;
+
+function countedImages(kind: EndpointKind, json: JsonObject): Usage | null {
+  const isImage = kind === 'imageGenerate' || kind === 'imageEdit' || kind === 'imageVariation';
+  return isImage && Array.isArray(json.data) ? { ...noUsage, units: { generated_images: json.data.length } } : null;
+}
+
+const charactersPerToken = 4;
+
+const textKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'chatComplete',
+  'complete',
+  'messages',
+  'createModelResponse',
+]);
+
+/** A provider that tells nothing is counted by length: about four characters a token. The log marks the figures as estimated. */
+export function estimateUsage(journey: Journey, trail: Trail): Usage | null {
+  const { kind } = journey.matched.route;
+  if (!textKinds.has(kind) || journey.body.form !== 'json') return null;
+  const input = JSON.stringify(
+    journey.body.json.messages ?? journey.body.json.input ?? journey.body.json.prompt ?? '',
+  ).length;
+  return {
+    ...noUsage,
+    inputTokens: Math.ceil(input / charactersPerToken),
+    outputTokens: Math.ceil(trail.producedCharacters / charactersPerToken),
+  };
+}

@@ -1,0 +1,61 @@
+/** Serves the OpenAPI document at `/openapi.json` and the reference page made from it at `/docs`. Both work offline. */
+
+import { createHash } from 'node:crypto';
+import { once } from '../once.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import { referencePage } from './reference/page.ts';
+import { script } from './reference/script.ts';
+import { style } from './reference/style.ts';
+import type { Handler } from './server.ts';
+
+const allow = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** The page may use its own style and script, and nothing else from anywhere. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src ${allow(style)}`,
+  `script-src ${allow(script)}`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Both are made when they are first asked for: most starts never need them. */
+export function createReference(document: () => OpenApiDocument): Handler {
+  const pages = new Map<string, () => Served>([
+    ['/openapi.json', once(() => serve(JSON.stringify(document()), { 'content-type': 'application/json' }))],
+    [
+      '/docs',
+      once(() =>
+        serve(referencePage(document()), {
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': contentSecurityPolicy,
+          'referrer-policy': 'no-referrer',
+        }),
+      ),
+    ],
+  ]);
+  return (request) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return null;
+    const path = new URL(request.url).pathname.replace(/(?<=.)\/$/, '');
+    const found = pages.get(path)?.();
+    if (!found) return null;
+    const unchanged = request.headers.get('if-none-match') === found.headers.etag;
+    return new Response(unchanged ? null : found.text, { status: unchanged ? 304 : 200, headers: found.headers });
+  };
+}
+
+interface Served {
+  text: string;
+  headers: { etag: string } & Record<string, string>;
+}
+
+const serve = (text: string, headers: Record<string, string>): Served => ({
+  text,
+  headers: {
+    ...headers,
+    etag: `"${Bun.hash(text).toString(36)}"`,
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+  },
+});

@@ -1,0 +1,183 @@
+/** Carries finished segments into the log store and deletes them. While the store fails they wait where they are. */
+
+import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { framesIn } from './segment.ts';
+import { LogWriter } from './store.ts';
+
+export interface Breaker {
+  /** After so many failures in a row the store is left alone for a while. */
+  failureThreshold: number;
+  backoffMs: number;
+  /** How long the store may keep us waiting. */
+  timeoutMs: number;
+}
+
+export interface CarrierOrders {
+  folder: string;
+  file: string;
+  breaker: Breaker;
+}
+
+export type CarrierReport =
+  | { report: 'carried'; segment: string }
+  | { report: 'trouble'; message: string; cause: string }
+  | { report: 'recovered' }
+  | { report: 'stopped' };
+
+export const readySuffix = '.ready';
+const rejectedSuffix = '.rejected';
+const retryMs = 1_000;
+/** A little more than a segment usually grows to. */
+const bufferBytes = 5 * 1024 * 1024;
+
+export class Carrier {
+  readonly #orders: CarrierOrders;
+  readonly #tell: (report: CarrierReport) => void;
+  readonly #file = new SegmentFile();
+  #writer: LogWriter | null = null;
+  #failures = 0;
+  #run: Promise<void> | null = null;
+  #again = false;
+  #stopping = false;
+  #wake: () => void = () => undefined;
+
+  constructor(orders: CarrierOrders, tell: (report: CarrierReport) => void) {
+    this.#orders = orders;
+    this.#tell = tell;
+  }
+
+  /** Carries all that is ready; a call while one runs makes it look again. */
+  carry(): void {
+    this.#again = true;
+    this.#run ??= this.#carryAll().finally(() => {
+      this.#run = null;
+    });
+  }
+
+  /** Tries once more what is left and ends. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wake();
+    this.carry();
+    await this.#run;
+    this.#writer?.close();
+    this.#tell({ report: 'stopped' });
+  }
+
+  async #carryAll(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      for (const segment of this.#ready()) {
+        while (!this.#attempt(segment)) {
+          if (this.#stopping) return;
+          await this.#pause();
+        }
+        // Between two segments orders are heard.
+        await Bun.sleep(0);
+      }
+    }
+  }
+
+  #ready(): string[] {
+    try {
+      return readdirSync(this.#orders.folder)
+        .filter((name) => name.endsWith(readySuffix))
+        .sort();
+    } catch (error) {
+      this.#tell({ report: 'trouble', message: 'The spool folder cannot be read.', cause: String(error) });
+      return [];
+    }
+  }
+
+  /** True when the segment needs no further attempt. */
+  #attempt(segment: string): boolean {
+    const path = join(this.#orders.folder, segment);
+    try {
+      const bytes = this.#file.read(path);
+      if (bytes) {
+        this.#writer ??= new LogWriter(this.#orders.file, this.#orders.breaker.timeoutMs);
+        this.#writer.write(framesIn(bytes));
+        rmSync(path, { force: true });
+      }
+    } catch (error) {
+      if (isFault(error)) {
+        this.#failed(error);
+        return false;
+      }
+      this.#reject(path, error);
+    }
+    if (this.#failures > 0) this.#tell({ report: 'recovered' });
+    this.#failures = 0;
+    this.#tell({ report: 'carried', segment });
+    return true;
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    // What is wrong may be the connection itself: the next attempt opens another.
+    this.#writer?.close();
+    this.#writer = null;
+    if (this.#failures > 1 && !this.#isOpen) return;
+    const next = this.#stopping ? 'at the next start' : `in ${this.#pauseMs / 1000} s`;
+    this.#tell({
+      report: 'trouble',
+      message: `The log store takes no records; the spool keeps them and the next attempt is ${next}.`,
+      cause: String(error),
+    });
+  }
+
+  /** A segment that is whole and yet makes no sense would stand in the way of all others for ever. */
+  #reject(path: string, error: unknown): void {
+    renameSync(path, path + rejectedSuffix);
+    const message = `A segment cannot be stored and was set aside as ${path}${rejectedSuffix}.`;
+    this.#tell({ report: 'trouble', message, cause: String(error) });
+  }
+
+  get #isOpen(): boolean {
+    return this.#failures >= this.#orders.breaker.failureThreshold;
+  }
+
+  get #pauseMs(): number {
+    const { backoffMs } = this.#orders.breaker;
+    return this.#isOpen ? backoffMs : Math.min(retryMs, backoffMs);
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#pauseMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** Reads files into one buffer, again and again: fresh memory for each would cost more than the reading. */
+class SegmentFile {
+  #buffer = Buffer.allocUnsafeSlow(bufferBytes);
+
+  /** The bytes, good until the next call, or null when another process carried the segment meanwhile. */
+  read(path: string): Buffer | null {
+    let file: number;
+    try {
+      file = openSync(path, 'r');
+    } catch (error) {
+      if (isFault(error) && error.code === 'ENOENT') return null;
+      throw error;
+    }
+    try {
+      const { size } = fstatSync(file);
+      const buffer = size > this.#buffer.length ? Buffer.allocUnsafeSlow(size) : this.#buffer;
+      let end = 0;
+      for (let read = -1; read !== 0 && end < size; end += read) read = readSync(file, buffer, end, size - end, end);
+      return buffer.subarray(0, end);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+/** A fault of the store or of the disk, which may pass: both carry a code. */
+const isFault = (error: unknown): error is Error & { code: unknown } => error instanceof Error && 'code' in error;

@@ -1,0 +1,233 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jsonMessage, logRecord, message } from '../../test/log-records.ts';
+import type { Log } from '../log.ts';
+import { type Logs, openLogs } from './logs.ts';
+import { FrameWriter } from './segment.ts';
+
+let folder: string;
+let logs: Logs;
+let warnings: string[];
+const log: Log = {
+  info: () => undefined,
+  warn: (text) => void warnings.push(text),
+  error: (text) => void warnings.push(text),
+};
+const breaker = { failureThreshold: 3, backoffMs: 20, timeoutMs: 1 };
+
+const open = () => openLogs(folder, breaker, log);
+const spoolFolder = () => join(folder, 'spool');
+const storeFile = () => join(folder, 'logs.db');
+const segments = () => readdirSync(spoolFolder()).filter((name) => !name.startsWith('lock'));
+
+beforeEach(() => {
+  warnings = [];
+  folder = mkdtempSync(join(tmpdir(), 'gw-logs-'));
+  logs = open();
+});
+afterEach(async () => {
+  await logs.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function storedIds(): string[] {
+  if (!existsSync(storeFile())) return [];
+  const db = new Database(storeFile(), { readonly: true });
+  try {
+    db.run('PRAGMA busy_timeout = 5000');
+    if (!db.query("select 1 from sqlite_master where name = 'logs'").get()) return [];
+    return db
+      .query<{ id: string }, []>('select id from logs')
+      .all()
+      .map(({ id }) => id);
+  } finally {
+    db.close();
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(5);
+}
+
+function append(count: number): string[] {
+  const records = Array.from({ length: count }, (_, at) => logRecord({ ai_model: `model-${at % 3}` }));
+  for (const record of records) logs.append(record);
+  return records.map(({ metrics }) => metrics.id);
+}
+
+describe('a record', () => {
+  test('is found at once, in a segment, and in the store, and reads the same', async () => {
+    const record = logRecord(
+      { endpoint_type: 'embed' },
+      {
+        request: jsonMessage({ input: 'a' }),
+        response: jsonMessage({ data: [{ index: 0, embedding: [0.1, 0.2] }] }),
+        originalResponse: message('application/octet-stream', Buffer.from([1, 2, 3])),
+      },
+    );
+    logs.append(record);
+    const fresh = await logs.find(record.metrics.id);
+    expect(fresh?.metrics).toEqual(record.metrics);
+    expect(Buffer.from(fresh?.bodies.response?.body ?? []).toString()).toBe('{"data":[{"index":0}]}');
+    expect(fresh?.bodies.originalResponse).toMatchObject({ body: null, size: 3 });
+
+    await until(() => segments().length > 0);
+    const written = await logs.find(record.metrics.id);
+    await until(() => storedIds().length > 0);
+    const stored = await logs.find(record.metrics.id);
+    const plain = (found: typeof stored) => JSON.parse(JSON.stringify(found));
+    expect(plain(written)).toEqual(plain(stored));
+    expect(stored?.metrics).toEqual(fresh?.metrics);
+    expect(stored?.bodies.response?.body?.length).toBe(fresh?.bodies.response?.body?.length);
+  });
+
+  test('that nobody wrote is not found', async () => {
+    expect(await logs.find(Bun.randomUUIDv7())).toBeNull();
+    expect(await logs.find('no id at all')).toBeNull();
+  });
+});
+
+test('ten thousand records are stored, each once, and leave no segment behind', async () => {
+  const ids: string[] = [];
+  for (let round = 0; round < 100; round++) {
+    ids.push(...append(100));
+    await Bun.sleep(0);
+  }
+  await logs.close();
+  expect(storedIds().sort()).toEqual(ids.sort());
+  expect(segments()).toEqual([]);
+  expect(logs.dropped).toBe(0);
+  expect(warnings).toEqual([]);
+});
+
+test('records are found while others are written and carried', async () => {
+  const ids: string[] = [];
+  const missing: string[] = [];
+  let writing = true;
+  const readers = Array.from({ length: 4 }, async () => {
+    while (writing) {
+      const id = ids[Math.floor(Math.random() * ids.length)];
+      if (id && (await logs.find(id))?.metrics.id !== id) missing.push(id);
+      await Bun.sleep(0);
+    }
+  });
+  const end = Date.now() + 2_500; // Long enough for segments to be finished, carried and deleted meanwhile.
+  while (Date.now() < end) {
+    ids.push(...append(20));
+    await Bun.sleep(2);
+  }
+  writing = false;
+  await Promise.all(readers);
+  expect(missing).toEqual([]);
+  expect(storedIds().length).toBeGreaterThan(0);
+});
+
+describe('a store that fails', () => {
+  test('is tried again until it takes what waited, and nothing is lost', async () => {
+    await until(() => append(1).length > 0 && storedIds().length > 0);
+    const other = new Database(storeFile());
+    other.run('begin immediate');
+    const ids = append(500);
+    await until(() => segments().some((name) => name.endsWith('.ready')));
+    await until(() => warnings.some((text) => text.includes('takes no records')));
+    ids.push(...append(500));
+    await until(() => warnings.some((text) => text.includes('in 0.02 s')));
+    for (const id of [ids[0], ids[499], ids[500], ids[999]]) expect((await logs.find(id ?? ''))?.metrics.id).toBe(id);
+    other.run('rollback');
+    other.close();
+    await until(() => segments().length === 0);
+    const stored = new Set(storedIds());
+    expect(ids.filter((id) => !stored.has(id))).toEqual([]);
+  });
+
+  test('at the stop leaves the segments for the next start', async () => {
+    await logs.close();
+    rmSync(storeFile(), { force: true });
+    mkdirSync(storeFile());
+    logs = open();
+    const ids = append(50);
+    await logs.close();
+    expect(segments()).toHaveLength(1);
+    rmSync(storeFile(), { recursive: true });
+    logs = open();
+    expect((await logs.find(ids[7] ?? ''))?.metrics.id).toBe(ids[7] ?? '');
+    await until(() => segments().length === 0);
+    expect(storedIds().sort()).toEqual(ids.sort());
+  });
+});
+
+describe('a disk that takes nothing', () => {
+  test('makes records be dropped and counted, with one warning, until it is back', async () => {
+    rmSync(spoolFolder(), { recursive: true });
+    writeFileSync(spoolFolder(), 'in the way');
+    append(10);
+    await until(() => logs.dropped === 10);
+    append(10);
+    await until(() => logs.dropped === 20);
+    expect(warnings.filter((text) => text.includes('dropped'))).toHaveLength(1);
+    rmSync(spoolFolder());
+    const ids = append(10);
+    await logs.close();
+    expect(storedIds().sort()).toEqual(ids.sort());
+    expect(logs.dropped).toBe(20);
+  });
+
+  test('never makes more wait in memory than 64 MB', async () => {
+    const body = { response: message('text/plain', Buffer.alloc(200_000, 'x')) };
+    // Nothing can be written before this turn of the loop ends.
+    for (let count = 0; count < 500; count++) logs.append(logRecord({}, body));
+    expect(logs.dropped).toBeGreaterThan(500 - (64 * 1024 * 1024) / 200_000 - 10);
+    expect(logs.dropped).toBeLessThan(500 - (64 * 1024 * 1024) / 202_000 + 10);
+    const held = logs.dropped;
+    await logs.close();
+    expect(storedIds()).toHaveLength(500 - held);
+  });
+});
+
+describe('what an earlier run left', () => {
+  test('is carried at the start, a torn tail apart', async () => {
+    await logs.close();
+    const whole = [logRecord(), logRecord()];
+    const frame = Buffer.from(new FrameWriter().encode(whole));
+    const torn = new FrameWriter().encode([logRecord()]);
+    writeFileSync(join(spoolFolder(), 'killed.open'), Buffer.concat([frame, torn.subarray(0, torn.length - 1)]));
+    writeFileSync(join(spoolFolder(), 'empty.open'), '');
+    logs = open();
+    await until(() => segments().length === 0);
+    expect(storedIds().sort()).toEqual(whole.map(({ metrics }) => metrics.id).sort());
+    expect(warnings).toEqual([]);
+  });
+
+  test('that makes no sense is set aside and does not stand in the way', async () => {
+    await logs.close();
+    const frame = new FrameWriter().encode([logRecord()]);
+    const rows = Buffer.from(JSON.stringify([[], [[3, 'lost']]]));
+    frame.writeUInt32LE(rows.length, 4);
+    frame.writeUInt32LE(0, 8);
+    rows.copy(frame, 16);
+    frame.writeUInt32LE(Bun.hash.crc32(rows), 12);
+    writeFileSync(join(spoolFolder(), '0.ready'), frame.subarray(0, 16 + rows.length));
+    logs = open();
+    const ids = append(5);
+    await logs.close();
+    expect(storedIds().sort()).toEqual(ids.sort());
+    expect(segments()).toEqual(['0.ready.rejected']);
+  });
+
+  test('is left to a process that still writes it', async () => {
+    append(1);
+    await until(() => segments().some((name) => name.endsWith('.open')));
+    const second = open();
+    expect(segments().filter((name) => name.endsWith('.open'))).toHaveLength(1);
+    await second.close();
+  });
+});
+
+test('a record appended after the close is dropped and counted', async () => {
+  await logs.close();
+  append(3);
+  expect(logs.dropped).toBe(3);
+});

@@ -1,0 +1,120 @@
+/** What is kept of a finished call: one record for each target that was tried. */
+import type { EndpointKind } from '../providers/endpoints.ts';
+
+export type CacheStatus = 'HIT' | 'SEMANTIC HIT' | 'MISS' | 'SEMANTIC MISS' | 'REFRESH' | 'DISABLED';
+
+/** The narrow part: always kept, one row in the log store. Field names are the wire's. */
+export interface LogMetrics {
+  id: string;
+  organisation_id: string;
+  workspace_id: string;
+  workspace_slug: string;
+  api_key_id: string;
+  user_id: string | null;
+  /** When the request arrived, in ms since the epoch. */
+  created_at: number;
+  is_success: boolean;
+  endpoint_type: EndpointKind;
+  /** The provider's id: `openai`. */
+  ai_org: string;
+  ai_model: string;
+  req_units: number;
+  res_units: number;
+  total_units: number;
+  cached_units: number;
+  reasoning_units: number;
+  /** True when the provider reported no usage and the figures are ours. */
+  usage_estimated: boolean;
+  /** In US cents. */
+  cost: number;
+  request_url: string;
+  request_method: string;
+  response_status_code: number;
+  /** Milliseconds, fractions kept. */
+  response_time: number;
+  upstream_response_time: number;
+  gateway_processing_time: number;
+  first_token_time: number | null;
+  is_proxy_call: boolean;
+  cache_status: CacheStatus | null;
+  cache_type: 'simple' | 'semantic' | null;
+  stream_mode: 0 | 1;
+  retry_success_count: number;
+  trace_id: string;
+  span_id: string;
+  span_name: string;
+  parent_span_id: string;
+  /** One for each incoming request, shared by its attempts. */
+  internal_trace_id: string;
+  mode: 'single' | 'fallback' | 'loadbalance' | 'conditional';
+  /** The saved provider's slug, or empty. */
+  virtual_key: string;
+  integration_id: string | null;
+  /** The config's slug, `inline`, or empty. */
+  config: string;
+  config_id: string | null;
+  config_version_id: string | null;
+  last_used_option_index: number;
+  last_used_option_path: string;
+  source: 'gateway' | 'proxy' | 'custom' | 'otel';
+  runtime: string;
+  runtime_version: string;
+  sdk_version: string;
+  /** The error's text, cut at 1 KB; null for successes. */
+  error_message: string | null;
+  /** Keys of an inline config that were not understood. */
+  ignored_config_keys: readonly string[];
+  metadata: Readonly<Record<string, string>>;
+}
+
+/** One side of an exchange as it is kept. Header values are masked before they come here. */
+export interface LogMessage {
+  headers: Readonly<Record<string, string>>;
+  /** The bytes as they went over the wire; null when there were none or they are not kept. */
+  body: Uint8Array | null;
+  /** The content type of the body, so that a reader knows what it looks at. */
+  contentType: string;
+  /** How many bytes went over the wire; needed only where the body itself is not handed over. */
+  size?: number;
+}
+
+/** The wide part: kept in full logging mode, and the answer alone when the call failed. */
+export interface LogBodies {
+  /** What the client sent. */
+  request: LogMessage;
+  /** What went upstream, where it differs from what the client sent. */
+  transformedRequest: LogMessage | null;
+  /** What the client got. */
+  response: LogMessage;
+  /** What the provider sent, where it differs from what the client got. */
+  originalResponse: LogMessage | null;
+}
+
+export interface LogRecord {
+  metrics: LogMetrics;
+  bodies: Partial<LogBodies>;
+}
+
+/** Where finished records go. Appending never waits and never fails the request. */
+export interface LogSink {
+  /** Hands the record over: it is read again a moment later, so nobody changes it or its bytes from here on. */
+  append(record: LogRecord): void;
+}
+
+/** One side of an exchange as a reader gets it. */
+export interface KeptMessage extends LogMessage {
+  /** How many bytes went over the wire; more than none with a body of null where the body was not kept. */
+  size: number;
+}
+
+export type KeptBodies = Partial<Record<keyof LogBodies, KeptMessage>>;
+
+export interface KeptRecord {
+  metrics: LogMetrics;
+  bodies: KeptBodies;
+}
+
+/** Where records are read. A record is there from the moment it was appended. */
+export interface LogReader {
+  find(id: string): Promise<KeptRecord | null>;
+}

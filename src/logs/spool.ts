@@ -1,0 +1,223 @@
+/** Takes finished records and writes them to segment files, many at a time, before anything else happens to them. */
+import { renameSync } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { faultFields, type Log } from '../log.ts';
+import { readySuffix } from './carrier.ts';
+import type { LogRecord, LogSink } from './record.ts';
+import { FrameWriter, keptBody, sizeOf } from './segment.ts';
+
+export const openSuffix = '.open';
+const flushDelayMs = 50;
+const flushBytes = 256 * 1024;
+/** Larger batches are written in pieces, so that one write never holds the loop for long. */
+const batchBytes = 1024 * 1024;
+const segmentBytes = 4 * 1024 * 1024;
+const segmentAgeMs = 1_000;
+/** What may wait in memory while the disk does not take it; beyond this, records are dropped and counted. */
+const waitingLimitBytes = 64 * 1024 * 1024;
+/** What a record without its bodies takes, roughly. */
+const recordBytes = 1_024;
+const warningEveryMs = 60_000;
+
+/** A segment that the carrier has not stored yet. */
+export interface WaitingSegment {
+  path: string;
+  /** When the last record went into it, in ms since the epoch. */
+  until: number;
+}
+
+interface OpenSegment {
+  name: string;
+  file: FileHandle;
+  bytes: number;
+  openedAt: number;
+}
+
+export class Spool implements LogSink {
+  /** Records that could not be kept since the start. */
+  dropped = 0;
+  readonly #folder: string;
+  readonly #log: Log;
+  readonly #onReady: (segment: string) => void;
+  readonly #writer = new FrameWriter();
+  readonly #waiting = new Map<string, number>();
+  #pending: LogRecord[] = [];
+  #pendingBytes = 0;
+  /** The records of the write under way. */
+  #underway: readonly LogRecord[] = [];
+  #segment: OpenSegment | null = null;
+  #drain: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #closed = false;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(folder: string, log: Log, onReady: (segment: string) => void) {
+    this.#folder = folder;
+    this.#log = log;
+    this.#onReady = onReady;
+  }
+
+  append(record: LogRecord): void {
+    const bytes = bytesOf(record);
+    const kept = bytes > flushBytes ? light(record) : record;
+    const size = kept === record ? bytes : bytesOf(kept);
+    if (this.#closed || this.#pendingBytes + size > waitingLimitBytes) {
+      this.#drop(1, this.#closed ? 'the spool is closed' : 'the disk is too slow');
+      return;
+    }
+    this.#pending.push(kept);
+    this.#pendingBytes += size;
+    if (this.#pendingBytes >= flushBytes) this.#flush();
+    else this.#timer ??= setTimeout(this.#tick, flushDelayMs);
+  }
+
+  /** A record that has not reached a file yet. */
+  inMemory(id: string): LogRecord | null {
+    const isIt = ({ metrics }: LogRecord) => metrics.id === id;
+    return this.#pending.find(isIt) ?? this.#underway.find(isIt) ?? null;
+  }
+
+  /** The segments that hold what the store may not have yet, oldest first. */
+  get segments(): WaitingSegment[] {
+    const closed = [...this.#waiting].map(([name, until]) => ({ path: join(this.#folder, name), until }));
+    if (!this.#segment) return closed;
+    return [...closed, { path: join(this.#folder, this.#segment.name), until: Number.POSITIVE_INFINITY }];
+  }
+
+  /** Counts a segment of an earlier run among those that wait. */
+  adopt(name: string, until: number): void {
+    this.#waiting.set(name, until);
+  }
+
+  forget(name: string): void {
+    this.#waiting.delete(name);
+  }
+
+  /** Writes what is in memory and hands the last segment over. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#flush();
+    await this.#drain;
+    await this.#finishSegment();
+  }
+
+  readonly #tick = (): void => {
+    this.#timer = null;
+    this.#flush();
+  };
+
+  #flush(): void {
+    this.#drain ??= this.#writePending().finally(() => {
+      this.#drain = null;
+      // While a segment is open something must finish it, traffic or none.
+      const more = this.#pending.length > 0 || this.#segment !== null;
+      if (more && !this.#closed) this.#timer ??= setTimeout(this.#tick, this.#nextTickMs());
+    });
+  }
+
+  #nextTickMs(): number {
+    if (this.#pending.length > 0 || !this.#segment) return flushDelayMs;
+    return Math.max(flushDelayMs, this.#segment.openedAt + segmentAgeMs - performance.now());
+  }
+
+  async #writePending(): Promise<void> {
+    while (this.#pending.length > 0) {
+      const batch = this.#takeBatch();
+      this.#underway = batch;
+      try {
+        await this.#write(this.#writer.encode(batch));
+      } catch (error) {
+        this.#drop(batch.length, error);
+        await this.#finishSegment();
+      }
+      this.#underway = [];
+      if (this.#segment && this.#segment.bytes >= segmentBytes) await this.#finishSegment();
+    }
+    if (this.#segment && performance.now() - this.#segment.openedAt >= segmentAgeMs) await this.#finishSegment();
+  }
+
+  #takeBatch(): LogRecord[] {
+    let bytes = 0;
+    let count = 0;
+    for (const record of this.#pending) {
+      bytes += bytesOf(record);
+      count += 1;
+      if (bytes >= batchBytes) break;
+    }
+    this.#pendingBytes -= bytes;
+    if (count < this.#pending.length) return this.#pending.splice(0, count);
+    const all = this.#pending;
+    this.#pending = [];
+    return all;
+  }
+
+  async #write(frame: Buffer): Promise<void> {
+    this.#segment ??= await this.#openSegment();
+    const { file } = this.#segment;
+    for (let at = 0; at < frame.length; ) at += (await file.write(frame, at, frame.length - at)).bytesWritten;
+    this.#segment.bytes += frame.length;
+  }
+
+  async #openSegment(): Promise<OpenSegment> {
+    // Made again where someone removed it while we ran.
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const name = Bun.randomUUIDv7() + openSuffix;
+    const file = await open(join(this.#folder, name), 'ax', 0o600);
+    return { name, file, bytes: 0, openedAt: performance.now() };
+  }
+
+  /** A segment is finished when it is full or old, and after a failed write: what follows a torn frame is never read. */
+  async #finishSegment(): Promise<void> {
+    const segment = this.#segment;
+    if (!segment) return;
+    const ready = segment.name.slice(0, -openSuffix.length) + readySuffix;
+    try {
+      // A disk that cannot sync still has what was written; the carrier reads as far as it is whole.
+      await segment.file.datasync().catch((error) => this.#warn('The spool could not be synced.', faultFields(error)));
+      await segment.file.close();
+      renameSync(join(this.#folder, segment.name), join(this.#folder, ready));
+      this.#waiting.set(ready, Date.now());
+      this.#onReady(ready);
+    } catch (error) {
+      this.#warn('A segment of the spool could not be finished; the next start looks for it.', faultFields(error));
+    }
+    this.#segment = null;
+  }
+
+  #drop(count: number, cause: unknown): void {
+    this.dropped += count;
+    this.#warn('Log records are dropped; requests go on.', {
+      dropped_since_start: this.dropped,
+      ...faultFields(cause),
+    });
+  }
+
+  #warn(message: string, fields: Record<string, unknown>): void {
+    if (performance.now() - this.#warnedAt < warningEveryMs) return;
+    this.#warnedAt = performance.now();
+    this.#log.warn(message, fields);
+  }
+}
+
+function bytesOf({ bodies }: LogRecord): number {
+  const { request, transformedRequest, response, originalResponse } = bodies;
+  return (
+    recordBytes +
+    (request?.body?.length ?? 0) +
+    (transformedRequest?.body?.length ?? 0) +
+    (response?.body?.length ?? 0) +
+    (originalResponse?.body?.length ?? 0)
+  );
+}
+
+/** The record without the bodies that will not be written, so that they do not stay in memory until then. */
+function light(record: LogRecord): LogRecord {
+  const bodies: LogRecord['bodies'] = {};
+  for (const name of ['request', 'transformedRequest', 'response', 'originalResponse'] as const) {
+    const message = record.bodies[name];
+    if (message) bodies[name] = { ...message, body: keptBody(message), size: sizeOf(message) };
+  }
+  return { metrics: record.metrics, bodies };
+}

@@ -1,0 +1,181 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { jsonMessage, logRecord, message } from '../../test/log-records.ts';
+import { contentOf } from './content.ts';
+import { LogFinder } from './finder.ts';
+import type { LogRecord } from './record.ts';
+import { FrameWriter, framesIn } from './segment.ts';
+import { LogWriter } from './store.ts';
+
+let folder: string;
+let file: string;
+let writer: LogWriter;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-log-store-'));
+  file = join(folder, 'logs.db');
+  writer = new LogWriter(file, 100);
+});
+afterEach(() => {
+  writer.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const segmentOf = (...batches: LogRecord[][]): Buffer => {
+  const frames = new FrameWriter();
+  return Buffer.concat(batches.map((batch) => Buffer.from(frames.encode(batch))));
+};
+
+function find(id: string) {
+  const finder = new LogFinder(file);
+  try {
+    return finder.find(id);
+  } finally {
+    finder.close();
+  }
+}
+
+function count(table: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    return db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()?.n ?? 0;
+  } finally {
+    db.close();
+  }
+}
+
+test('a stored record has every field it was written with', () => {
+  const records = [
+    logRecord(),
+    logRecord({
+      first_token_time: 5.25,
+      error_message: 'no',
+      is_success: false,
+      cache_status: null,
+      is_proxy_call: true,
+    }),
+    logRecord({ metadata: {}, ignored_config_keys: [], usage_estimated: true }, {}),
+  ];
+  writer.write(framesIn(segmentOf(records)));
+  for (const { metrics } of records) expect(find(metrics.id)?.metrics).toEqual(metrics);
+  const [first, , last] = records;
+  expect(contentOf(find(first?.metrics.id ?? '')?.bodies.response ?? empty)).toMatchObject({
+    form: 'json',
+    value: { id: 'chatcmpl-1' },
+  });
+  expect(find(last?.metrics.id ?? '')?.bodies).toEqual({});
+  expect(find(Bun.randomUUIDv7())).toBeNull();
+});
+
+const empty = { headers: {}, contentType: '', body: null, size: 0 };
+
+test('a segment that is carried twice is stored once', () => {
+  const first = [logRecord(), logRecord()];
+  const segment = segmentOf(first);
+  writer.write(framesIn(segment));
+  writer.write(framesIn(segment));
+  expect([count('logs'), count('log_bodies')]).toEqual([2, 1]);
+  const added = logRecord();
+  writer.write(framesIn(segmentOf(first, [added])));
+  expect([count('logs'), count('log_bodies')]).toEqual([3, 2]);
+  for (const { metrics } of [...first, added]) expect(find(metrics.id)?.bodies.request?.size).toBeGreaterThan(0);
+});
+
+test('what records have in common is stored once', () => {
+  const records = Array.from({ length: 50 }, (_, at) => logRecord({ ai_model: `model-${at % 5}` }));
+  writer.write(framesIn(segmentOf(records)));
+  writer.write(framesIn(segmentOf(Array.from({ length: 50 }, () => logRecord({ ai_model: 'model-1' })))));
+  expect([count('logs'), count('log_contexts')]).toEqual([100, 5]);
+});
+
+test('messages of many records share blocks, and each finds its own again', () => {
+  const records = Array.from({ length: 600 }, (_, at) =>
+    logRecord({}, { response: jsonMessage({ at, text: `${at} `.repeat(500) }) }),
+  );
+  const batches = Array.from({ length: 60 }, (_, at) => records.slice(at * 10, at * 10 + 10));
+  writer.write(framesIn(segmentOf(...batches)));
+  expect(count('log_bodies')).toBeGreaterThan(1);
+  expect(count('log_bodies')).toBeLessThan(20);
+  for (const at of [0, 9, 10, 299, 300, 599]) {
+    const response = find(records[at]?.metrics.id ?? '')?.bodies.response ?? empty;
+    expect(contentOf(response)).toMatchObject({ form: 'json', value: { at } });
+  }
+});
+
+test('a segment that fails half-way leaves nothing behind', () => {
+  function* failing() {
+    yield* framesIn(segmentOf([logRecord({ ai_model: 'seldom' })]));
+    throw new Error('the disk went away');
+  }
+  expect(() => writer.write(failing())).toThrow('the disk went away');
+  expect([count('logs'), count('log_bodies'), count('log_contexts')]).toEqual([0, 0, 0]);
+  const next = logRecord({ ai_model: 'seldom' });
+  writer.write(framesIn(segmentOf([next])));
+  expect(find(next.metrics.id)?.metrics).toEqual(next.metrics);
+});
+
+test('a store of an older release gets the fields that came since, and its rows stay readable', () => {
+  const old = logRecord();
+  writer.write(framesIn(segmentOf([old])));
+  writer.close();
+  const db = new Database(file);
+  db.run('alter table logs drop column first_token_time');
+  db.run('alter table log_contexts drop column runtime');
+  db.close();
+  writer = new LogWriter(file, 100);
+  const record = logRecord({ ai_model: 'newer', first_token_time: 7 });
+  writer.write(framesIn(segmentOf([record])));
+  expect(find(record.metrics.id)?.metrics).toEqual(record.metrics);
+  expect(find(old.metrics.id)?.metrics).toMatchObject({ id: old.metrics.id, first_token_time: null, runtime: null });
+});
+
+describe('answers of embedding calls', () => {
+  const vectors = {
+    data: [{ index: 0, object: 'embedding', embedding: [0.123456789, 0.2] }],
+    usage: { total_tokens: 4 },
+  };
+  const stored = (record: LogRecord) => {
+    writer.write(framesIn(segmentOf([logRecord(), record, logRecord()])));
+    return find(record.metrics.id)?.bodies ?? {};
+  };
+
+  test('are stored without their vectors, whatever their form', () => {
+    const bodies = stored(
+      logRecord(
+        { endpoint_type: 'embed' },
+        {
+          request: jsonMessage({ input: 'a' }),
+          response: jsonMessage(vectors),
+          originalResponse: jsonMessage({ embeddings: { float: [[0.123456789, 0.3]] }, texts: ['a'], n: [] }),
+        },
+      ),
+    );
+    expect(contentOf(bodies.request ?? empty)).toEqual({ form: 'json', value: { input: 'a' } });
+    expect(contentOf(bodies.response ?? empty)).toEqual({
+      form: 'json',
+      value: { data: [{ index: 0, object: 'embedding' }], usage: { total_tokens: 4 } },
+    });
+    expect(contentOf(bodies.originalResponse ?? empty)).toEqual({
+      form: 'json',
+      value: { embeddings: {}, texts: ['a'], n: [] },
+    });
+  });
+
+  test('are cleaned through their compression, and dropped where they cannot be read', () => {
+    const packed = gzipSync(JSON.stringify({ data: [{ embedding: 'AAAAAA==', index: 0 }] }));
+    const bodies = stored(
+      logRecord(
+        { endpoint_type: 'embed' },
+        {
+          response: message('application/json', packed, { 'content-encoding': 'gzip' }),
+          originalResponse: message('application/json', Buffer.from('[0.1, 0.2')),
+        },
+      ),
+    );
+    expect(contentOf(bodies.response ?? empty)).toEqual({ form: 'json', value: { data: [{ index: 0 }] } });
+    expect(contentOf(bodies.originalResponse ?? empty)).toEqual({ form: 'omitted', size: 9 });
+  });
+});

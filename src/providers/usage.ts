@@ -1,0 +1,100 @@
+/** Reads the usage that providers report, in each of the dialects that pass through, into one form. */
+import type { Usage } from './provider.ts';
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
+  units: {},
+};
+
+type Fields = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+const inside = (holder: Fields, name: string): Fields => {
+  const value = holder[name];
+  return isObject(value) ? value : {};
+};
+
+/** Null when there is no usage to read. */
+export function readUsage(raw: unknown): Usage | null {
+  if (!isObject(raw)) return null;
+  if ('prompt_tokens' in raw) return chatUsage(raw);
+  if ('input_tokens' in raw || 'output_tokens' in raw) {
+    return 'cache_read_input_tokens' in raw || 'cache_creation_input_tokens' in raw
+      ? messagesUsage(raw)
+      : responsesUsage(raw);
+  }
+  if ('search_units' in raw) return { ...noUsage, units: { search: number(raw.search_units) } };
+  if (raw.type === 'duration') return { ...noUsage, units: { audio_seconds: number(raw.seconds) } };
+  return null;
+}
+
+function chatUsage(raw: Fields): Usage {
+  const input = inside(raw, 'prompt_tokens_details');
+  const output = inside(raw, 'completion_tokens_details');
+  return {
+    ...noUsage,
+    inputTokens: number(raw.prompt_tokens),
+    outputTokens: number(raw.completion_tokens),
+    cacheReadTokens: number(input.cached_tokens),
+    reasoningTokens: number(output.reasoning_tokens),
+    inputAudioTokens: number(input.audio_tokens),
+    outputAudioTokens: number(output.audio_tokens),
+  };
+}
+
+function responsesUsage(raw: Fields): Usage {
+  // Realtime sessions and transcriptions spell the details in the singular.
+  const input = inside(raw, 'input_tokens_details' in raw ? 'input_tokens_details' : 'input_token_details');
+  const output = inside(raw, 'output_tokens_details' in raw ? 'output_tokens_details' : 'output_token_details');
+  return {
+    ...noUsage,
+    inputTokens: number(raw.input_tokens),
+    outputTokens: number(raw.output_tokens),
+    cacheReadTokens: number(input.cached_tokens),
+    reasoningTokens: number(output.reasoning_tokens),
+    inputAudioTokens: number(input.audio_tokens),
+    outputAudioTokens: number(output.audio_tokens),
+  };
+}
+
+/** This dialect counts what the prompt cache read and wrote beside the input, not within it. */
+function messagesUsage(raw: Fields): Usage {
+  const read = number(raw.cache_read_input_tokens);
+  const written = number(raw.cache_creation_input_tokens);
+  const longLived = number(inside(raw, 'cache_creation').ephemeral_1h_input_tokens);
+  const searches = number(inside(raw, 'server_tool_use').web_search_requests);
+  return {
+    ...noUsage,
+    inputTokens: number(raw.input_tokens) + read + written,
+    outputTokens: number(raw.output_tokens),
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    units: {
+      ...(searches > 0 && { web_search: searches }),
+      ...(longLived > 0 && { cache_write_1h: longLived }),
+    },
+  };
+}
+
+/** The later figures of a stream over the earlier ones: a dialect may report input at its start and output at its end. */
+export function laterUsage(earlier: Usage | null, later: Usage): Usage {
+  if (!earlier) return later;
+  const larger = (name: Exclude<keyof Usage, 'units'>) => Math.max(earlier[name], later[name]);
+  return {
+    inputTokens: larger('inputTokens'),
+    outputTokens: larger('outputTokens'),
+    cacheReadTokens: larger('cacheReadTokens'),
+    cacheWriteTokens: larger('cacheWriteTokens'),
+    reasoningTokens: larger('reasoningTokens'),
+    inputAudioTokens: larger('inputAudioTokens'),
+    outputAudioTokens: larger('outputAudioTokens'),
+    units: { ...earlier.units, ...later.units },
+  };
+}

@@ -1,0 +1,138 @@
+/** The program as an operator meets it: its commands, its faults in one line, its first and later starts, its end. */
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run, serve } from './process.ts';
+
+const folders: string[] = [];
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-cli-'));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const oneLine = (text: string) => text.trim().split('\n').length === 1;
+
+describe('commands', () => {
+  test('--help lists every command and exits 0', async () => {
+    const { code, stdout } = await run(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['serve', 'migrate', 'keys']) expect(stdout).toContain(`  ${command} `);
+  });
+
+  test('--version prints the release', async () => {
+    const { code, stdout } = await run(['--version']);
+    expect({ code, matches: /^\d+\.\d+\.\d+\n$/.test(stdout) }).toEqual({ code: 0, matches: true });
+  });
+
+  test.each([
+    ['an unknown flag', ['serve', '--prot', '1'], '--prot'],
+    ['an unknown command', ['srve'], 'srve'],
+    ['a flag without its value', ['serve', '--port'], '--port'],
+    ['a second command', ['serve', 'migrate'], 'migrate'],
+  ])('%s is told in one line that names it, with exit code 1', async (_, args, named) => {
+    const { code, stderr } = await run(args, { GW_DATA_DIR: newFolder() });
+    expect(code).toBe(1);
+    expect(stderr).toContain(named);
+    expect(stderr).toContain('gw --help');
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test.each([
+    ['PORT', 'eighty'],
+    ['GW_ADMIN_API_KEY', 'short'],
+    ['DATABASE_URL', 'mysql://localhost/x'],
+  ])('a wrong %s is told in one line that names it', async (name, value) => {
+    const { code, stderr } = await run(['serve'], { [name]: value, GW_DATA_DIR: newFolder() });
+    expect(code).toBe(1);
+    expect(stderr).toContain(name);
+    expect(oneLine(stderr)).toBe(true);
+  });
+});
+
+describe('starting', () => {
+  test('a taken port is told in one line', async () => {
+    const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+    const { code, stderr } = await run(['serve'], { PORT: String(other.port), GW_DATA_DIR: newFolder() });
+    other.stop(true);
+    expect(code).toBe(1);
+    expect(stderr).toContain(String(other.port));
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test('a data folder that cannot be used is told in one line', async () => {
+    const file = join(newFolder(), 'a-file');
+    writeFileSync(file, '');
+    const { code, stderr } = await run(['serve'], { PORT: '0', GW_DATA_DIR: join(file, 'data') });
+    expect(code).toBe(1);
+    expect(stderr).toContain('data folder');
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test('a database of a newer release is refused in one line', async () => {
+    const folder = newFolder();
+    expect((await run(['migrate'], { GW_DATA_DIR: folder })).code).toBe(0);
+    const database = new Database(join(folder, 'state.db'));
+    database.run("insert into schema_migrations values (9999, 'from the future', '2030-01-01T00:00:00.000Z')");
+    database.close();
+    const { code, stderr } = await run(['serve'], { PORT: '0', GW_DATA_DIR: folder });
+    expect(code).toBe(1);
+    expect(stderr).toContain('9999');
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test('a PostgreSQL that does not answer is told in one line', async () => {
+    const { code, stderr } = await run(['serve'], {
+      PORT: '0',
+      GW_DATA_DIR: newFolder(),
+      DATABASE_URL: 'postgres://gw@127.0.0.1:1/gw',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('DATABASE_URL');
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test('the first start prints working secrets, later ones print none', async () => {
+    const folder = newFolder();
+    const first = await serve({ GW_DATA_DIR: folder });
+    const [command = ''] = /curl [\s\S]*?}'/.exec(first.greeting) ?? [];
+    const curl = Bun.spawn(['sh', '-c', `${command} --silent`]);
+    expect(JSON.parse(await new Response(curl.stdout).text())).toMatchObject({
+      choices: [{ message: { content: 'You said: Hello' } }],
+    });
+    expect(statSync(join(folder, 'master.key')).mode & 0o777).toBe(0o600);
+    first.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+
+    const second = await serve({ GW_DATA_DIR: folder });
+    expect(second.greeting).not.toContain('key');
+    const health = await fetch(`${second.url}/v1/health`);
+    expect(await health.json()).toMatchObject({ status: 'success' });
+    second.kill('SIGTERM');
+    expect(await second.ended).toBe(0);
+  });
+
+  test('chosen credentials are taken instead of generated ones', async () => {
+    const chosen = 'chosen-admin-key-0123456789-abcdefghij';
+    const served = await serve({ GW_DATA_DIR: newFolder(), GW_ADMIN_API_KEY: chosen });
+    const answer = await fetch(`${served.url}/v1/workspaces`, { headers: { 'x-gw-api-key': chosen } });
+    expect(answer.status).toBe(200);
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+
+  test('gw keys makes an admin key that works', async () => {
+    const folder = newFolder();
+    const served = await serve({ GW_DATA_DIR: folder });
+    const { stdout } = await run(['keys'], { GW_DATA_DIR: folder });
+    const answer = await fetch(`${served.url}/v1/workspaces`, { headers: { 'x-gw-api-key': stdout.trim() } });
+    expect(answer.status).toBe(200);
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+});

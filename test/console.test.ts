@@ -1,0 +1,297 @@
+/** Journeys through the web console in a real browser, against the running program. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { browserInstalled, newVisitor, openBrowser, type Visitor } from './browser.ts';
+import { startGateway, type TestGateway } from './harness.ts';
+
+const newcomer = { email: 'newcomer@example.com', password: 'a password for newcomers' };
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.goto('/login');
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+const visit = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name });
+
+/** The value of a field that is shown once, and the button that ends its showing. */
+async function takeSecret(page: Page, title: string): Promise<string> {
+  const shown = dialog(page, title);
+  const secret = await shown.getByLabel(/^Secret of/).inputValue();
+  await shown.getByRole('button', { name: 'Copy' }).click();
+  await shown.getByText('Copied').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await shown.waitFor({ state: 'hidden' });
+  return secret;
+}
+
+describe.if(browserInstalled)('The console in Chromium', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let owner: Visitor;
+
+  const status = async (key: string): Promise<number> => (await gateway.get('/v1/api-keys', { key })).status;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser();
+    owner = await newVisitor(browser, gateway.url);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  test('a wrong password is refused with its reason and the request to quote', async () => {
+    const { page } = owner;
+    await signIn(page, gateway.owner.email, 'not the password at all');
+    const alert = page.getByRole('alert');
+    await alert.getByText('Wrong e-mail address or password').waitFor();
+    expect(await alert.innerText()).toMatch(/Request [0-9a-f-]{36}/);
+    expect(new URL(page.url()).pathname).toBe('/login');
+  });
+
+  test('an address that needs a sign-in leads through it and back', async () => {
+    const { page } = owner;
+    await page.goto('/workspaces');
+    await page.waitForURL('**/login?next=%2Fworkspaces');
+    await page.getByLabel('E-mail address').fill(gateway.owner.email);
+    await page.getByLabel('Password', { exact: true }).fill(gateway.owner.password);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Workspaces').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/workspaces');
+  });
+
+  test('a workspace is made, and its name is asked for before the form is sent', async () => {
+    const { page } = owner;
+    await page.getByRole('button', { name: 'New workspace' }).click();
+    const form = dialog(page, 'New workspace');
+    await form.getByRole('button', { name: 'Create workspace' }).click();
+    await form.getByText('A workspace needs a name.').waitFor();
+    await form.getByLabel('Name').fill('Field research');
+    await form.getByLabel('Icon').fill('x');
+    await form.getByRole('button', { name: 'Create workspace' }).click();
+    // What only the service knows to be wrong stands at its field too.
+    await form.getByText('Must be one emoji').waitFor();
+    await form.getByLabel('Icon').fill('');
+    await form.getByRole('button', { name: 'Create workspace' }).click();
+    await heading(page, 'Field research').waitFor();
+    const { body } = await gateway.get('/v1/workspaces?exact_name=Field%20research');
+    expect(body.total).toBe(1);
+  });
+
+  test('a key is made and its secret is shown once', async () => {
+    const { page } = owner;
+    await visit(page, 'API keys');
+    await page.getByRole('button', { name: 'New key' }).click();
+    const form = dialog(page, 'New API key');
+    await form.getByRole('combobox', { name: 'Workspace' }).click();
+    await page.getByRole('option', { name: 'Field research' }).click();
+    await form.getByLabel('Name').fill('Nightly run');
+    await form.getByLabel('workspace_service_api_keys.list').check();
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const secret = await takeSecret(page, 'The key is ready');
+    expect(await status(secret)).toBe(200);
+    await page.getByRole('button', { name: 'Nightly run', exact: true }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+    expect(stored).not.toContain(secret);
+  });
+
+  test('a rotated key shows its new secret and how long the old one lives', async () => {
+    const { page } = owner;
+    await page.getByRole('button', { name: 'Actions for Nightly run' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate' }).click();
+    await dialog(page, /Rotate/)
+      .getByRole('button', { name: 'Rotate' })
+      .click();
+    await page.getByText('The old secret stays valid until').waitFor();
+    const secret = await takeSecret(page, 'The key was rotated');
+    expect(await status(secret)).toBe(200);
+    await page.getByText('In transition').waitFor();
+  });
+
+  test('somebody invited joins in a browser of their own and sees only what they may', async () => {
+    const { page } = owner;
+    await visit(page, 'Invites');
+    await page.getByRole('button', { name: 'New invite' }).click();
+    const form = dialog(page, 'New invite');
+    await form.getByLabel('E-mail address').fill(newcomer.email);
+    await form.getByRole('combobox', { name: 'Workspace 1', exact: true }).click();
+    await page.getByRole('option', { name: 'Field research' }).click();
+    await form.getByRole('button', { name: 'Create invite' }).click();
+    const link = await dialog(page, 'The invite is ready').getByLabel('Invite link').inputValue();
+
+    const guest = await newVisitor(browser, gateway.url);
+    await guest.page.goto(link);
+    await guest.page.getByText(`You were invited as ${newcomer.email}`).waitFor();
+    await guest.page.getByLabel('First name').fill('New');
+    await guest.page.getByLabel('Last name').fill('Comer');
+    await guest.page.getByLabel('Password', { exact: true }).fill(newcomer.password);
+    await guest.page.getByLabel('Password, once more').fill(newcomer.password);
+    await guest.page.getByRole('button', { name: 'Join' }).click();
+    await heading(guest.page, 'My organisation').waitFor();
+    const navigation = guest.page.getByRole('navigation', { name: 'Main' });
+    expect(await navigation.getByRole('link').allInnerTexts()).toEqual(['Overview', 'Workspaces', 'API keys']);
+    await guest.page.getByRole('link', { name: 'Field research' }).click();
+    await heading(guest.page, 'Field research').waitFor();
+    expect(await guest.page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    expect(guest.complaints).toEqual([]);
+    await guest.context.close();
+
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.reload();
+    await page.getByRole('row', { name: newcomer.email }).getByText('Accepted').waitFor();
+  });
+
+  test('editing a key sends what was changed and leaves the rest', async () => {
+    const { page } = owner;
+    await visit(page, 'API keys');
+    await page.getByRole('button', { name: 'Nightly run', exact: true }).click();
+    await dialog(page, 'Nightly run').getByRole('button', { name: 'Edit' }).click();
+    const form = dialog(page, /^Edit/);
+    await form.getByRole('switch', { name: 'Set a budget' }).click({ force: true });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Enter a limit of at least 1.').waitFor();
+    await form.getByLabel('Limit', { exact: true }).fill('25');
+    await form.getByRole('combobox', { name: 'Rotation' }).click();
+    await page.getByRole('option', { name: 'Every month, on day 1' }).click();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'hidden' });
+    await dialog(page, 'Nightly run').getByText('$0.00 of $25.00').waitFor();
+    await page.keyboard.press('Escape');
+    const { body } = await gateway.get('/v1/api-keys?search=Nightly');
+    expect(body.data[0]).toMatchObject({
+      name: 'Nightly run',
+      scopes: ['completions.write', 'prompts.read', 'workspace_service_api_keys.list'],
+      usage_limits: { type: 'cost', credit_limit: 25, periodic_reset: 'monthly' },
+      rotation_policy: { rotation_period: 'monthly', key_transition_period_ms: 1_800_000 },
+    });
+  });
+
+  test('a section that the organisation opens can be set in one workspace', async () => {
+    const { page } = owner;
+    await page.goto('/settings/data');
+    await page.getByRole('switch', { name: 'Request logging: workspaces may differ' }).click({ force: true });
+    await page.getByText('Workspaces may set their own values here now.').waitFor();
+    await visit(page, 'Workspaces');
+    await page.getByRole('link', { name: 'Field research' }).click();
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    const section = page.getByRole('region', { name: 'Request logging' });
+    await section.getByRole('combobox', { name: 'Keep' }).click();
+    await page.getByRole('option', { name: 'Metrics only' }).click();
+    await page.getByText('Saved for this workspace.').waitFor();
+    await page.getByRole('region', { name: 'Gateway security' }).getByText('Set by the organisation').waitFor();
+    const slug = new URL(page.url()).pathname.split('/')[2];
+    const { body } = await gateway.get(`/v1/workspaces/${slug}/settings`);
+    expect(body.request_logging).toMatchObject({ value: 'metrics_only', source: 'workspace' });
+  });
+
+  test('a workspace is archived only after its name was typed', async () => {
+    const { page } = owner;
+    await visit(page, 'Workspaces');
+    await page.getByRole('link', { name: 'Field research' }).click();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    const confirm = page.getByRole('alertdialog');
+    expect(await confirm.getByRole('button', { name: 'Archive' }).isDisabled()).toBe(true);
+    await confirm.getByLabel(/Type/).fill('Field research');
+    await confirm.getByRole('button', { name: 'Archive' }).click();
+    // Its key is still there, so the service refuses and says why.
+    await confirm
+      .getByText(/API key/)
+      .first()
+      .waitFor();
+    await confirm.getByLabel('Also delete what is still in it').check();
+    await confirm.getByRole('button', { name: 'Archive' }).click();
+    await heading(page, 'Workspaces').waitFor();
+    await page.getByText('was archived').waitFor();
+  });
+
+  test('the audit log tells what was done, and by whom', async () => {
+    const { page } = owner;
+    await visit(page, 'Audit log');
+    await page.getByRole('button', { name: 'Workspace · delete' }).first().click();
+    await dialog(page, 'Audit row').getByText('First Owner (owner@gw.local)').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  test('another organisation is made, switched to, and left again', async () => {
+    const { page } = owner;
+    await page.getByRole('button', { name: 'Organisation: My organisation' }).click();
+    await page.getByRole('menuitem', { name: 'New organisation' }).click();
+    await dialog(page, 'New organisation').getByLabel('Name').fill('Second house');
+    await dialog(page, 'New organisation').getByRole('button', { name: 'Create organisation' }).click();
+    await takeSecret(page, 'The organisation is ready');
+    await heading(page, 'Second house').waitFor();
+    await visit(page, 'Users');
+    await page.getByText('First Owner (you)').waitFor();
+    expect(await page.getByText('New Comer').count()).toBe(0);
+    await page.getByRole('button', { name: 'Organisation: Second house' }).click();
+    await page.getByRole('menuitem', { name: 'My organisation' }).click();
+    await heading(page, 'My organisation').waitFor();
+  });
+
+  test('a changed password is the one that counts', async () => {
+    const { page } = owner;
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    const section = page.getByRole('region', { name: 'Password' });
+    await section.getByLabel('Present password').fill('surely not this one');
+    await section.getByLabel('New password', { exact: true }).fill('another good password');
+    await section.getByLabel('New password, once more').fill('another good password');
+    await section.getByRole('button', { name: 'Change password' }).click();
+    await section.getByText('Is not your password').waitFor();
+    await section.getByLabel('Present password').fill(gateway.owner.password);
+    await section.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Your password was changed').waitFor();
+    const reply = await gateway.post(
+      '/v1/auth/login',
+      {
+        email: gateway.owner.email,
+        password: 'another good password',
+      },
+      { key: '' },
+    );
+    expect(reply.status).toBe(200);
+  });
+
+  test('every page stands on a narrow screen without sideways scrolling', async () => {
+    const { page } = owner;
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const path of [
+      '/',
+      '/workspaces',
+      '/api-keys',
+      '/users',
+      '/invites',
+      '/audit-logs',
+      '/settings',
+      '/account',
+    ]) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect({ path, overflow: Math.max(0, overflow) }).toEqual({ path, overflow: 0 });
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('signing out ends the session, and nothing is left to see', async () => {
+    const { page, context, complaints } = owner;
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in to gw').waitFor();
+    expect((await context.cookies()).filter(({ name }) => name === 'gw_session')).toEqual([]);
+    await page.goto('/users');
+    await heading(page, 'Sign in to gw').waitFor();
+    expect(complaints).toEqual([]);
+    expect(gateway.faults).toEqual([]);
+  });
+});

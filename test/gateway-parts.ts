@@ -1,0 +1,208 @@
+/** The data plane by itself: real HTTP in front, simulated providers behind, and a catalog in memory instead of the admin side. */
+import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts';
+import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
+import type { Plan } from '../src/catalog/plan.ts';
+import { type GatewaySettings, readEnvironment } from '../src/environment.ts';
+import { createBreakers } from '../src/gateway/breakers.ts';
+import { Deadlines } from '../src/gateway/deadlines.ts';
+import { createGateway } from '../src/gateway/handle.ts';
+import { createHostGuard, type Lookup } from '../src/gateway/host-guard.ts';
+import type { GatewayParts } from '../src/gateway/parts.ts';
+import { createStickyChoices } from '../src/gateway/sticky.ts';
+import type { KeyCaller } from '../src/identity/caller.ts';
+import type { Scope } from '../src/identity/scopes.ts';
+import { defaultSettings, type OrganisationSettings } from '../src/identity/settings.ts';
+import type { LogRecord } from '../src/logs/record.ts';
+import { createPricer } from '../src/pricing/pricer.ts';
+import { providers } from '../src/providers/index.ts';
+import { TestClock } from './harness.ts';
+
+export const workspaceKey = 'gw-workspace-key-0123456789';
+const workspaceId = 'workspace-1';
+const organisationId = 'organisation-1';
+
+export const workspaceCaller = (more: Partial<KeyCaller> = {}): KeyCaller => ({
+  kind: 'workspace-key',
+  keyId: 'key-1',
+  keyName: 'Test key',
+  organisationId,
+  workspaceId,
+  userId: null,
+  exhausted: false,
+  rights: rightsOf('completions.write'),
+  defaults: { configId: null, allowConfigOverride: true, metadata: {}, userName: null },
+  ...more,
+});
+
+export const rightsOf = (...scopes: Scope[]): KeyCaller['rights'] => ({
+  organisation: new Set(),
+  everyWorkspace: null,
+  workspaces: new Map([[workspaceId, new Set(scopes)]]),
+});
+
+export const savedProvider = (slug: string, more: Partial<SavedProvider> = {}): SavedProvider => ({
+  id: `provider-${slug}`,
+  slug,
+  integrationId: `integration-${slug}`,
+  integrationSlug: slug,
+  provider: 'openai',
+  credential: `sk-${slug}-secret`,
+  fields: {},
+  customHost: null,
+  customHeaders: {},
+  status: 'active',
+  expiresAt: null,
+  enabled: true,
+  models: { allowAll: true, bySlug: new Map() },
+  pricingAdjustments: null,
+  ...more,
+});
+
+/** What a test changes while it runs. */
+export interface Lab {
+  parts: GatewayParts;
+  clock: TestClock;
+  callers: Map<string, KeyCaller>;
+  providers: Map<string, SavedProvider>;
+  plans: Map<string, Plan>;
+  settings: OrganisationSettings;
+  metadata: Record<string, string>;
+  records: LogRecord[];
+  faults: unknown[];
+  /** The waits between tries, in milliseconds; nobody really waits. */
+  waits: number[];
+}
+
+export interface LabOptions {
+  settings?: Partial<GatewaySettings>;
+  lookup?: Lookup;
+  random?: () => number;
+}
+
+const noLookup: Lookup = (name) => Promise.reject(new Error(`nobody may look ${name} up`));
+
+export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: LabOptions = {}): Lab {
+  const clock = new TestClock();
+  const gatewaySettings = {
+    ...readEnvironment({ TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' }).gateway,
+    ...settings,
+  };
+  const lab: Omit<Lab, 'parts'> = {
+    clock,
+    callers: new Map([[workspaceKey, workspaceCaller()]]),
+    providers: new Map(),
+    plans: new Map(),
+    settings: { ...defaultSettings, data_plane_security_settings: { block_inline_config: false } },
+    metadata: {},
+    records: [],
+    faults: [],
+    waits: [],
+  };
+  const now = () => clock.now().getTime();
+  const parts: GatewayParts = {
+    settings: gatewaySettings,
+    clock,
+    keyring: { find: async (secret) => lab.callers.get(secret) ?? null },
+    catalog: { workspace: (id) => (id === workspaceId ? workspaceOf(lab) : null) },
+    providers,
+    pricer: createPricer(),
+    sink: { append: (record) => void lab.records.push(record) },
+    deadlines: new Deadlines(),
+    breakers: createBreakers(now),
+    sticky: createStickyChoices(now),
+    hostGuard: createHostGuard(gatewaySettings.trustedHosts, lookup),
+    inlinePlans: new Map(),
+    random,
+    pause: async (ms) => void lab.waits.push(ms),
+    onFault: (fault) => void lab.faults.push(fault),
+  };
+  return Object.assign(lab, { parts });
+}
+
+const workspaceOf = (lab: Omit<Lab, 'parts'>): WorkspaceCatalog => ({
+  organisationId,
+  organisationName: 'Test organisation',
+  workspaceId,
+  workspaceSlug: 'test-workspace',
+  settings: lab.settings,
+  metadata: lab.metadata,
+  plan: (reference) => lab.plans.get(reference) ?? null,
+  provider: (slug) => lab.providers.get(slug) ?? null,
+  get providers() {
+    return [...lab.providers.values()];
+  },
+});
+
+let configs = 0;
+
+/** Saves a config in the lab and answers its slug. Each has an id of its own, so that breakers do not mix. */
+export function saveConfig(lab: Lab, config: unknown): string {
+  const parsed = parseConfig(config, 'inline');
+  if (!parsed.ok) throw new Error(`The config was refused: ${JSON.stringify(parsed.errors)}`);
+  const slug = `pc-test-${++configs}`;
+  const saved = { configId: `id-${slug}`, slug, versionId: 'version-1' };
+  lab.plans.set(slug, compileConfig(parsed.config, { id: saved.configId, saved }));
+  return slug;
+}
+
+export interface Plane extends Lab {
+  url: string;
+  call(path: string, body?: unknown, headers?: Record<string, string>, init?: RequestInit): Promise<Response>;
+  saveConfig(config: unknown): string;
+  /** The records of what was called since the last time, once all of it is settled. */
+  settled(): Promise<LogRecord[]>;
+  stop(): Promise<void>;
+}
+
+/** A lab behind a real listener. */
+export function startPlane(options: LabOptions = {}): Plane {
+  const lab = newLab(options);
+  const gateway = createGateway(lab.parts);
+  const upgrade = () => false;
+  const peer = () => '';
+  const handling = new Set<Promise<unknown>>();
+  const handle = async (request: Request): Promise<Response> => {
+    const answer =
+      (await gateway.handle(request, peer, upgrade)) ??
+      (await gateway.passthrough(request, peer, upgrade)) ??
+      'upgraded';
+    return answer === 'upgraded' ? new Response('outside the data plane', { status: 404 }) : answer;
+  };
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch(request) {
+      const answer = handle(request).finally(() => handling.delete(answer));
+      handling.add(answer);
+      return answer;
+    },
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  return Object.assign(lab, {
+    url,
+    saveConfig: (config: unknown) => saveConfig(lab, config),
+    call: (path: string, body?: unknown, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+      fetch(url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          'x-gw-api-key': workspaceKey,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...init,
+      }),
+    async settled() {
+      await Promise.all(handling);
+      await gateway.idle();
+      return lab.records.splice(0);
+    },
+    async stop() {
+      lab.parts.deadlines.stop();
+      await server.stop(true);
+    },
+  });
+}

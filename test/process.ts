@@ -1,0 +1,60 @@
+/** Runs the program as a process of its own, as an operator does. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const root = join(import.meta.dir, '..');
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function launch(args: string[], env: Record<string, string>): ChildProcess {
+  // Only what the program needs: a variable of the developer's shell must not reach a test.
+  const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
+  const child = spawn(process.execPath, ['src/main.ts', ...args], { cwd: root, env: { ...inherited, ...env } });
+  // A test that fails half-way must not leave its server behind.
+  process.on('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+/** Runs a command to its end. */
+export function run(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  const child = launch(args, env);
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => (stdout += chunk));
+  child.stderr?.on('data', (chunk) => (stderr += chunk));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })));
+}
+
+export interface Served {
+  url: string;
+  greeting: string;
+  adminKey: string;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code; null when a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+/** Starts `gw serve` on a free port and waits until it says that it serves. */
+export async function serve(env: Record<string, string>): Promise<Served> {
+  const child = launch(['serve'], { PORT: '0', ...env });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  let stdout = '';
+  let stderr = '';
+  child.stderr?.on('data', (chunk) => (stderr += chunk));
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      stdout += chunk;
+      // The greeting comes in one piece and ends with an empty line on a first start.
+      if (/serves at http\S+/.test(stdout)) resolve();
+    });
+    void ended.then((code) => reject(new Error(`gw ended with ${code} before it served: ${stderr}`)));
+  });
+  await ready;
+  const url = /serves at (http\S+)/.exec(stdout)?.[1] ?? '';
+  const adminKey = /admin key\s+(\S+)/.exec(stdout)?.[1] ?? '';
+  return { url, greeting: stdout, adminKey, kill: (signal) => void child.kill(signal), ended };
+}

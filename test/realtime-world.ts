@@ -1,0 +1,153 @@
+/** The data plane alone behind a real listener, its catalog and its keys set by hand, with simulated realtime providers behind it. */
+import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts';
+import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
+import type { Plan } from '../src/catalog/plan.ts';
+import { readEnvironment } from '../src/environment.ts';
+import { createBreakers } from '../src/gateway/breakers.ts';
+import { Deadlines } from '../src/gateway/deadlines.ts';
+import { createGateway } from '../src/gateway/handle.ts';
+import { createHostGuard, type PinnedHost } from '../src/gateway/host-guard.ts';
+import type { GatewayParts } from '../src/gateway/parts.ts';
+import { createStickyChoices } from '../src/gateway/sticky.ts';
+import { listen } from '../src/http/server.ts';
+import type { KeyCaller } from '../src/identity/caller.ts';
+import { adminKeyRights, workspaceKeyRights } from '../src/identity/rights.ts';
+import { defaultSettings } from '../src/identity/settings.ts';
+import type { LogRecord } from '../src/logs/record.ts';
+import { createPricer } from '../src/pricing/pricer.ts';
+import { openai } from '../src/providers/openai.ts';
+import { TestClock } from './harness.ts';
+
+export const workspaceKey = 'gw-test-workspace-key';
+export const adminKey = 'gw-test-admin-key';
+const workspaceId = 'workspace-1';
+
+export interface RealtimeWorld {
+  url: string;
+  /** The address of the realtime route, as a WebSocket client takes it. */
+  socketUrl: string;
+  /** Every record, in the order in which they were settled. */
+  records: LogRecord[];
+  /** Faults of ours; a test that expects none may check. */
+  faults: unknown[];
+  clock: TestClock;
+  /** What became of the workspace key. */
+  key: { revoked: boolean; exhausted: boolean };
+  /** Resolves when no session is open any more. */
+  idle(): Promise<void>;
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** `providers` are saved ones, by slug; `configs` saved configs, by slug. */
+export function startRealtimeWorld(
+  providers: Record<string, { url: string; more?: Partial<SavedProvider> }>,
+  configs: Record<string, unknown> = {},
+): RealtimeWorld {
+  const settings = readEnvironment({ TRUSTED_CUSTOM_HOSTS: '127.0.0.1' });
+  const key = { revoked: false, exhausted: false };
+  const catalog = workspaceCatalog(providers, configs);
+  const records: LogRecord[] = [];
+  const faults: unknown[] = [];
+  const clock = new TestClock();
+  const guard = createHostGuard(settings.gateway.trustedHosts, async () => []);
+  const parts: GatewayParts = {
+    settings: settings.gateway,
+    clock,
+    keyring: {
+      async find(secret) {
+        if (secret === adminKey) return { ...caller(false), workspaceId: null, rights: adminKeyRights([]) };
+        return secret === workspaceKey && !key.revoked ? caller(key.exhausted) : null;
+      },
+    },
+    catalog: { workspace: () => catalog },
+    providers: new Map([['openai', openai]]),
+    pricer: createPricer(),
+    sink: { append: (record) => void records.push(record) },
+    deadlines: new Deadlines(),
+    breakers: createBreakers(() => performance.now()),
+    sticky: createStickyChoices(() => performance.now()),
+    hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
+    inlinePlans: new Map(),
+    random: () => 0,
+    pause: async () => undefined,
+    onFault: (fault) => void faults.push(fault),
+  };
+  const gateway = createGateway(parts);
+  const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void faults.push(message) };
+  const listener = listen({ host: '127.0.0.1', port: 0 }, [gateway.handle], log);
+  return {
+    url: listener.url,
+    socketUrl: `${listener.url.replace('http', 'ws')}/v1/realtime`,
+    records,
+    faults,
+    clock,
+    key,
+    idle: () => gateway.idle(),
+    async stop(graceMs = 0) {
+      await listener.stop(graceMs);
+      parts.deadlines.stop();
+    },
+  };
+}
+
+/** The one name that has an address here: no public name leads to loopback. */
+function pinnedExample(url: string): PinnedHost | null {
+  const { hostname, host } = new URL(url);
+  return hostname === 'pinned.example' ? { address: '127.0.0.1', name: hostname, host } : null;
+}
+
+const caller = (exhausted: boolean): KeyCaller => ({
+  kind: 'workspace-key',
+  organisationId: 'organisation-1',
+  keyId: 'key-1',
+  keyName: 'Test key',
+  workspaceId,
+  userId: null,
+  exhausted,
+  defaults: { configId: null, allowConfigOverride: true, metadata: {}, userName: null },
+  rights: workspaceKeyRights(workspaceId, ['completions.write']),
+});
+
+function workspaceCatalog(
+  providers: Record<string, { url: string; more?: Partial<SavedProvider> }>,
+  configs: Record<string, unknown>,
+): WorkspaceCatalog {
+  const saved = Object.entries(providers).map(([slug, { url, more }]) => savedProvider(slug, url, more));
+  const plans = new Map(Object.entries(configs).map(([slug, config]) => [slug, savedPlan(slug, config)]));
+  return {
+    organisationId: 'organisation-1',
+    organisationName: 'Test',
+    workspaceId,
+    workspaceSlug: 'ws-test',
+    settings: defaultSettings,
+    metadata: {},
+    plan: (reference) => plans.get(reference) ?? null,
+    provider: (slug) => saved.find((provider) => provider.slug === slug) ?? null,
+    providers: saved,
+  };
+}
+
+const savedProvider = (slug: string, customHost: string, more: Partial<SavedProvider> = {}): SavedProvider => ({
+  id: `provider-${slug}`,
+  slug,
+  integrationId: `integration-${slug}`,
+  integrationSlug: slug,
+  provider: 'openai',
+  credential: `sk-${slug}-secret`,
+  fields: {},
+  customHost,
+  customHeaders: {},
+  status: 'active',
+  expiresAt: null,
+  enabled: true,
+  models: { allowAll: true, bySlug: new Map() },
+  pricingAdjustments: null,
+  ...more,
+});
+
+function savedPlan(slug: string, config: unknown): Plan {
+  const parsed = parseConfig(config, 'saved', { faultOfCustomHost: () => null, needsCredential: () => true });
+  if (!parsed.ok) throw new Error(`The config is not valid: ${JSON.stringify(parsed.errors)}`);
+  const saved = { configId: slug, slug, versionId: '1' };
+  return compileConfig(parsed.config, { id: slug, saved });
+}
