@@ -130,7 +130,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const reference = createReference(() => createOpenApiDocument(resources));
     const handlers = [gateway.handle, reference, kernel.handle, gateway.passthrough, await openConsole(log)];
-    const listener = listen(settings, handlers, log);
+    const listener = listen(settings, { handlers, idle: gateway.idle, log });
     const jobs = createJobRunner(createJobs(services), store, clock, log);
     jobs.start();
     return {
@@ -141,7 +141,6 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       jobs,
       async stop() {
         await listener.stop(shutdownGraceMs);
-        await gateway.idle();
         await jobs.stop();
         await trail.flush();
         await closeServices(services);

@@ -60,6 +60,7 @@ export const environmentSchema = z.object({
   ORGANISATION_HEADERS_TO_MASK: list,
   CUSTOM_HEADERS_TO_IGNORE: list,
   BLOCK_INLINE_CONFIG: flag,
+  SKIP_DATAPLANE_CONFIG_CHECK: flag,
   MAX_ROOT_CONFIG_TARGETS: wholeNumber(100, 1, 100_000),
   MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: wholeNumber(1_000, 1, 100_000),
   MAX_NESTED_CONFIG_TARGETS: wholeNumber(50, 1, 100_000),
@@ -83,6 +84,8 @@ export interface GatewaySettings {
   /** Headers that passthrough does not forward. */
   ignoredHeaders: ReadonlySet<string>;
   blockInlineConfig: boolean;
+  /** Uploads, batches and fine-tunes may use configs with several targets. */
+  skipSingleTargetCheck: boolean;
   targetLimits: { root: number; conditionalRoot: number; nested: number };
   /** Milliseconds for an upstream attempt when nothing else is set. */
   requestTimeout: number;
@@ -162,6 +165,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       maskedHeaders: values.ORGANISATION_HEADERS_TO_MASK.map((name) => name.toLowerCase()),
       ignoredHeaders: new Set(values.CUSTOM_HEADERS_TO_IGNORE.map((name) => name.toLowerCase())),
       blockInlineConfig: values.BLOCK_INLINE_CONFIG,
+      skipSingleTargetCheck: values.SKIP_DATAPLANE_CONFIG_CHECK,
       targetLimits: {
         root: values.MAX_ROOT_CONFIG_TARGETS,
         conditionalRoot: values.MAX_CONDITIONAL_ROOT_CONFIG_TARGETS,

@@ -1,4 +1,5 @@
 /** What was acknowledged stays: a kill in the middle of writes, a stop in the middle of requests. */
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,5 +84,31 @@ test('SIGTERM finishes the requests under way and exits 0', async () => {
   const statuses = (await Promise.all(signIns)).map((answer) => answer.status);
   expect(statuses.every((status) => status === 401 || status === 429)).toBe(true);
   expect(await served.ended).toBe(0);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('SIGTERM lets an open stream come to its end', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-stream-'));
+  const served = await serve({ GW_DATA_DIR: folder });
+  const response = await fetch(`${served.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-gw-api-key': served.workspaceKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: '@sandbox/echo+words=20+pace=40',
+      stream: true,
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  });
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    if (text === '') served.kill('SIGTERM');
+    text += new TextDecoder().decode(chunk);
+  }
+  expect(text).toContain('word20');
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  expect(await served.ended).toBe(0);
+  const logs = new Database(join(folder, 'logs.db'), { readonly: true });
+  expect(logs.query('select count(*) as count from logs').get()).toEqual({ count: 1 });
+  logs.close();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -33,6 +33,7 @@ export interface Served {
   url: string;
   greeting: string;
   adminKey: string;
+  workspaceKey: string;
   kill(signal: NodeJS.Signals): void;
   /** The exit code; null when a signal ended it. */
   ended: Promise<number | null>;
@@ -55,6 +56,13 @@ export async function serve(env: Record<string, string>): Promise<Served> {
   });
   await ready;
   const url = /serves at (http\S+)/.exec(stdout)?.[1] ?? '';
-  const adminKey = /admin key\s+(\S+)/.exec(stdout)?.[1] ?? '';
-  return { url, greeting: stdout, adminKey, kill: (signal) => void child.kill(signal), ended };
+  const key = (name: string) => new RegExp(`${name} key\\s+(\\S+)`).exec(stdout)?.[1] ?? '';
+  return {
+    url,
+    greeting: stdout,
+    adminKey: key('admin'),
+    workspaceKey: key('workspace'),
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
 }

@@ -74,7 +74,7 @@ export function startRealtimeWorld(
   };
   const gateway = createGateway(parts);
   const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void faults.push(message) };
-  const listener = listen({ host: '127.0.0.1', port: 0 }, [gateway.handle], log);
+  const listener = listen({ host: '127.0.0.1', port: 0 }, { handlers: [gateway.handle], idle: gateway.idle, log });
   return {
     url: listener.url,
     socketUrl: `${listener.url.replace('http', 'ws')}/v1/realtime`,

@@ -184,7 +184,10 @@ export class ThingService {
       checkReplies: true,
     });
     const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    return listen({ host: '127.0.0.1', port: 0 }, [kernel.handle], quiet);
+    return listen(
+      { host: '127.0.0.1', port: 0 },
+      { handlers: [kernel.handle], idle: async () => undefined, log: quiet },
+    );
   }
 
   async ask(method: string, path: string, { key, body, headers, at = this.listener }: ThingAsk = {}) {

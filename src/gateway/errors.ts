@@ -95,7 +95,8 @@ export type ErrorForm = 'openai' | 'anthropic';
 
 export function errorBody(error: GatewayError, form: ErrorForm): object {
   if (error.code === 'insufficient_scope' || error.code === 'key_type_not_allowed') {
-    return { success: false, data: { message: error.message, errorCode: 'AB03' }, ...plainBody(error) };
+    const permission = { success: false, data: { message: error.message, errorCode: 'AB03' }, ...plainBody(error) };
+    return form === 'anthropic' ? { type: 'error', ...permission } : permission;
   }
   return form === 'anthropic'
     ? { type: 'error', error: { type: error.type, message: error.message, code: error.code, ...fieldOf(error) } }

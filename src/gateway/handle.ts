@@ -1,6 +1,7 @@
 /** A request's journey, top to bottom: identify, select, admit, route, reply, settle. */
 import type { Peer } from '../http/server.ts';
 import type { Upgrade, Upgraded } from '../http/sockets.ts';
+import { Underway } from '../underway.ts';
 import { admit } from './admit.ts';
 import type { Answer, Trail } from './answer.ts';
 import { failed } from './attempt.ts';
@@ -20,7 +21,6 @@ import type { MatchedRoute } from './routes.ts';
 import { select } from './select.ts';
 import { type Outcome, settle } from './settle.ts';
 import { clientStream, isEventAnswer } from './stream.ts';
-import { Underway } from './underway.ts';
 
 export interface Gateway {
   /** Serves the data plane's own routes; null for other paths. */
@@ -121,13 +121,22 @@ export function createGateway(parts: GatewayParts): Gateway {
     return response;
   };
 
-  /** Settling waits until the answer is on its way. */
+  let waiting: (() => void)[] = [];
+
+  /** Settling waits until the answer is on its way; all that waits is settled in one turn. */
   const later = (journey: Journey, trails: Trail[], outcome: Outcome) => {
     const leave = underway.enter();
-    setImmediate(() => {
+    waiting.push(() => {
       close(journey, trails, outcome);
       leave();
     });
+    if (waiting.length === 1) setImmediate(settleWaiting);
+  };
+
+  const settleWaiting = () => {
+    const batch = waiting;
+    waiting = [];
+    for (const work of batch) work();
   };
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */

@@ -11,6 +11,7 @@ import type { HeaderRules, Identified, Journey, RequestProvider } from './journe
 import { metadataOf } from './metadata.ts';
 import type { GatewayParts } from './parts.ts';
 import { requireSavedOnly } from './saved-only.ts';
+import { requireSingleTarget } from './single-target.ts';
 
 /** The plan of a request that names no config: its one leaf takes the provider from the request. */
 const requestPlan = planForProvider({ from: 'request' });
@@ -22,6 +23,7 @@ export async function select(parts: GatewayParts, identified: Identified): Promi
   const plan = choosePlan(parts, identified);
   const exceeded = plan.exceeds(settings.targetLimits);
   if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
+  if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
   const provider = requestProvider(identified);
   const body: ClientBody = await readBody(identified.request, identified.matched.route, settings.bodyLimit);
   const metadata = metadataOf(identified, plan.metadata, body, settings.headersToMetadata);

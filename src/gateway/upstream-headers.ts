@@ -14,18 +14,21 @@ export function upstreamHeaders(
   { passthrough, repeatable }: { passthrough: boolean; repeatable: boolean },
 ): HeaderFields {
   const credentials = target.provider.headers(facts);
+  const { body, request } = journey;
+  // A stream of known length keeps saying so; the length of anything else is told by whoever sends it.
+  const length = repeatable ? null : request.headers.get('content-length');
+  const framing: HeaderFields = length === null ? {} : { 'content-length': length };
   if (passthrough) {
-    const headers = passedHeaders(journey, target, repeatable);
+    const headers = passedHeaders(journey, target);
     add(headers, target.customHeaders);
-    return Object.assign(headers, credentials);
+    return Object.assign(headers, credentials, framing);
   }
-  const headers = { ...credentials };
+  const headers = { ...credentials, ...framing };
   add(headers, target.customHeaders);
-  const { body } = journey;
   if (body.form === 'json') headers['content-type'] = 'application/json';
   else if ('contentType' in body && body.contentType) headers['content-type'] = body.contentType;
   for (const { from, to } of journey.rules.forwardHeaders ?? leaf.forwardHeaders) {
-    const value = isOurs(journey, from) ? null : journey.request.headers.get(from);
+    const value = isOurs(journey, from) ? null : request.headers.get(from);
     if (value !== null) headers[to] = value;
   }
   return headers;
@@ -60,7 +63,7 @@ const notPassed = new Set([
 const credentialHeaders = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
 
 /** A passthrough request keeps its headers, except ours and the connection's. */
-function passedHeaders(journey: Journey, target: Target, repeatable: boolean): HeaderFields {
+function passedHeaders(journey: Journey, target: Target): HeaderFields {
   const { headers, method } = journey.request;
   const named = connectionNames(headers.get('connection'));
   const passed: HeaderFields = {};
@@ -71,9 +74,6 @@ function passedHeaders(journey: Journey, target: Target, repeatable: boolean): H
     passed[name] = value;
   }
   if (method === 'GET' || method === 'HEAD') delete passed['content-type'];
-  // A stream of known length keeps saying so; the length of anything else is told by whoever sends it.
-  const length = headers.get('content-length');
-  if (length !== null && !repeatable) passed['content-length'] = length;
   return passed;
 }
 

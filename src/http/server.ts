@@ -1,5 +1,6 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
 import { faultFields, type Log } from '../log.ts';
+import { Underway } from '../underway.ts';
 import { ApiError, errorResponse, noSuchRoute } from './errors.ts';
 import { createSockets, type Upgrade, type Upgraded } from './sockets.ts';
 
@@ -21,20 +22,16 @@ export interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-export function listen(
-  address: { host: string; port: number },
-  handlers: readonly UpgradingHandler[],
-  log: Log,
-): Listener {
-  let underway = 0;
-  let idle: (() => void) | null = null;
+export interface ListenerParts {
+  handlers: readonly UpgradingHandler[];
+  /** Resolves when nothing goes on any more of what handlers have already answered, such as open streams. */
+  idle(): Promise<void>;
+  log: Log;
+}
 
-  const count = (change: 1 | -1) => {
-    underway += change;
-    if (underway === 0) idle?.();
-  };
-
-  const sockets = createSockets(count, log);
+export function listen(address: { host: string; port: number }, { handlers, idle, log }: ListenerParts): Listener {
+  const underway = new Underway();
+  const sockets = createSockets(underway, log);
 
   const answer = async (request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> => {
     for (const handler of handlers) {
@@ -54,7 +51,7 @@ export function listen(
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     websocket: sockets.handlers,
     async fetch(request, self) {
-      count(1);
+      const leave = underway.enter();
       try {
         const upgrade: Upgrade = (relay, headers) => self.upgrade(request, { data: relay, headers });
         const answered = await answer(request, () => self.requestIP(request)?.address ?? '', upgrade);
@@ -64,7 +61,7 @@ export function listen(
         log.error('A request failed outside every handler.', { request_id: requestId, ...faultFields(fault) });
         return errorResponse(new ApiError('AB04', 'Something went wrong on our side'), requestId);
       } finally {
-        count(-1);
+        leave();
       }
     },
   });
@@ -74,15 +71,23 @@ export function listen(
     port: server.port ?? address.port,
     async stop(graceMs) {
       const drained = server.stop(false);
-      if (underway > 0) {
-        await Promise.race([new Promise<void>((resolve) => (idle = resolve)), Bun.sleep(graceMs)]);
-      }
+      await within(graceMs, Promise.all([underway.none(), idle()]));
       sockets.dismissAll();
       // What is left are idle connections, replies being flushed, or requests that outlived their grace.
-      await Promise.race([drained, Bun.sleep(200)]);
+      await within(flushMs, drained);
       await server.stop(true);
     },
   };
+}
+
+const flushMs = 200;
+
+/** Waits for `work`, but no longer than `ms`. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, ms);
+  await Promise.race([work, timer.promise]);
+  clearTimeout(timeout);
 }
 
 function unknownPath(request: Request): Response {

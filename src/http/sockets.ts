@@ -1,5 +1,6 @@
 /** WebSockets that the listener accepts. Each is driven by the relay that the handler of its request made for it. */
 import { faultFields, type Log } from '../log.ts';
+import type { Underway } from '../underway.ts';
 
 /** The client's side of an accepted WebSocket. */
 export type ClientSocket = Pick<
@@ -39,11 +40,12 @@ export interface Sockets {
 }
 
 /** The listener's part: it counts each socket as under way, and hands what happens to the socket's relay. */
-export function createSockets(count: (change: 1 | -1) => void, log: Log): Sockets {
-  const open = new Set<Relay>();
+export function createSockets(underway: Underway, log: Log): Sockets {
+  /** Each open socket, with what counts it out. */
+  const open = new Map<Relay, () => void>();
   return {
     dismissAll() {
-      for (const relay of open) relay.dismissed(1001, 'the gateway is shutting down');
+      for (const relay of open.keys()) relay.dismissed(1001, 'the gateway is shutting down');
     },
     handlers: {
       maxPayloadLength: largestFrame,
@@ -52,14 +54,13 @@ export function createSockets(count: (change: 1 | -1) => void, log: Log): Socket
       // A message over the limit would be dropped in silence; relays keep their own bound by pausing the other side.
       backpressureLimit: 0,
       open(socket) {
-        count(1);
-        open.add(socket.data);
+        open.set(socket.data, underway.enter());
         socket.data.opened(socket);
       },
       message: (socket, frame) => socket.data.message(frame),
       drain: (socket) => socket.data.drained(),
       close(socket, code, reason) {
-        count(-1);
+        open.get(socket.data)?.();
         open.delete(socket.data);
         socket.data.closed(code, reason);
       },

@@ -10,8 +10,8 @@ import { digestOf } from './secrets.ts';
 import { settingsInForce } from './settings.ts';
 
 export interface Keyring {
-  /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. */
-  find(secret: string): Promise<KeyCaller | null>;
+  /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. At once when the key is in memory. */
+  find(secret: string): KeyCaller | null | Promise<KeyCaller | null>;
 }
 
 interface Entry {
@@ -37,18 +37,22 @@ export function createKeyring(db: Db, feed: ChangeFeed, clock: Clock, capacity =
     else forget(known, changes);
   });
 
+  const callerOf = ({ caller, validUntil }: Entry): KeyCaller | null =>
+    validUntil !== null && validUntil <= clock.now().toISOString() ? null : caller;
+
+  const read = async (digest: string): Promise<KeyCaller | null> => {
+    const before = generation;
+    const entry = await load(db, digest);
+    if (!entry) return null;
+    if (before === generation && feed.live) remember(known, digest, entry, capacity);
+    return callerOf(entry);
+  };
+
   return {
-    async find(secret) {
+    find(secret) {
       const digest = digestOf(secret);
-      const now = clock.now().toISOString();
-      let entry = feed.live ? known.get(digest) : undefined;
-      if (!entry) {
-        const before = generation;
-        entry = await load(db, digest);
-        if (!entry) return null;
-        if (before === generation && feed.live) remember(known, digest, entry, capacity);
-      }
-      return entry.validUntil !== null && entry.validUntil <= now ? null : entry.caller;
+      const entry = feed.live ? known.get(digest) : undefined;
+      return entry ? callerOf(entry) : read(digest);
     },
   };
 }

@@ -8,6 +8,7 @@ import { asList, listOf } from '../kernel/paging.ts';
 import { byIdAccess, keepsToOwnKeys, keyScope } from './access.ts';
 import { keyRecords } from './record.ts';
 import { type KeyListQuery, keyListQuery, keyRecord, keyTypes, listedStatuses } from './schema.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 type Keys = ExpressionBuilder<Schema, 'api_keys'>;
 
@@ -29,7 +30,7 @@ export const listKeys = endpoint({
       const ids = [...new Set(query.ids)].filter((id) => found.has(id));
       return asList(await keyRecords(call, ids.slice(page.offset, page.offset + page.size)), ids.length);
     }
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = await countOf(matches);
     return asList(await keyRecords(call, await pageOf(matches, query, page, total)), total);
   },
 });

@@ -5,6 +5,7 @@ import { ApiError, invalidQuery } from '../../http/errors.ts';
 import type { Schema } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { commaList, dateTime, id } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 const word = z.string().min(1).max(255);
 
@@ -69,7 +70,7 @@ const listAuditLogs = endpoint({
       .selectFrom('audit_logs')
       .where('organisation_id', '=', caller.organisationId)
       .where((eb) => eb.and(conditions(eb, query)));
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = await countOf(matches);
     const records = await matches
       .selectAll()
       .orderBy('timestamp', 'desc')

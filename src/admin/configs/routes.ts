@@ -19,6 +19,7 @@ import {
 } from './schema.ts';
 import { archiveConfigs, catalogChange, currentConfig, insertConfig, openConfig, requireUnused } from './store.ts';
 import { updateConfig } from './update.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 
 const tag = 'Configs';
 const paging = { size: 50, max: 1000 };
@@ -34,14 +35,7 @@ const listConfigs = endpoint({
   reply: configList,
   async handle({ caller, workspace, page, db }) {
     const matches = visibleConfigs(db, caller, workspace).where('status', '=', 'active');
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const rows = await matches
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows, total } = await newestFirst(matches, page);
     return { success: true as const, ...asList(rows.map(asListed), total) };
   },
 });
@@ -133,14 +127,7 @@ const listVersions = endpoint({
     const { db, page, services } = call;
     const row = await reachConfig(call, call.params.config, 'read');
     const versions = db.selectFrom('config_versions').where('config_id', '=', row.id);
-    const { total } = await versions.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await versions
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows: found, total } = await newestFirst(versions, page);
     return asList(
       found.map((version) => asVersion(row, { ...version, config: openConfig(services.vault, version.config_sealed) })),
       total,

@@ -13,6 +13,7 @@ import { domainName, isRoot, rootOf } from './domain-name.ts';
 import { isAddressOf } from './match.ts';
 import { asRecord, changing, domainPath, emailDomain, findDomain, reading, verifiedElsewhere } from './records.ts';
 import { verifyDomain } from './verify.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 
 const tag = 'E-mail domains';
 const params = z.object({ emailDomainId: id });
@@ -27,14 +28,7 @@ const listDomains = endpoint({
   reply: listOf(emailDomain),
   async handle({ caller, page, db }) {
     const own = db.selectFrom('email_domains').where('organisation_id', '=', caller.organisationId);
-    const { total } = await own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const rows = await own
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows, total } = await newestFirst(own, page);
     return asList(rows.map(asRecord), total);
   },
 });

@@ -10,6 +10,7 @@ import { integrationAccess } from './access.ts';
 import { asListed } from './record.ts';
 import { type IntegrationFilters, integrationFilters, listedIntegration } from './schema.ts';
 import { carries, readTagsQuery } from './tags.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 
 export const listIntegrations = endpoint({
   method: 'GET',
@@ -23,14 +24,7 @@ export const listIntegrations = endpoint({
   reply: listOf(listedIntegration),
   async handle({ caller, workspace, query, page, db }) {
     const matches = matching(db, caller, workspace, query);
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const rows = await matches
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows, total } = await newestFirst(matches, page);
     return asList(rows.map(asListed), total);
   },
 });

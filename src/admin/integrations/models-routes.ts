@@ -6,6 +6,7 @@ import { commaList, empty } from '../kernel/fields.ts';
 import { catalogChange, integrationAccess, reachIntegration } from './access.ts';
 import { asModelRecord, modelRecord, modelSlug, modelsUpdate, mostModels, upsertModels } from './models.ts';
 import { integrationPath, workspaceQuery } from './schema.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Integrations';
 const path = '/integrations/:integration/models';
@@ -26,7 +27,7 @@ const listModels = endpoint({
   async handle({ caller, params, page, db, services }) {
     const row = await reachIntegration(db, caller, params.integration, 'read');
     const models = db.selectFrom('integration_models').where('integration_id', '=', row.id);
-    const { total } = await models.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = await countOf(models);
     const rows = await models
       .selectAll()
       .orderBy('created_at', 'desc')

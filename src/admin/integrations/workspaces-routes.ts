@@ -19,6 +19,7 @@ import {
   workspacesPaging,
   workspacesUpdate,
 } from './workspaces-schema.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Integrations';
 const path = '/integrations/:integration/workspaces';
@@ -40,7 +41,7 @@ const listWorkspaces = endpoint({
       .innerJoin('workspaces as workspace', 'workspace.id', 'grant.workspace_id')
       .where('grant.integration_id', '=', integration.id)
       .where('workspace.status', '=', 'active');
-    const { total } = await grants.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = await countOf(grants);
     const rows = await grants
       .selectAll('grant')
       .select('workspace.slug')

@@ -15,6 +15,7 @@ import { findInvite, newLink, refuseTwice, statusAt } from './invite.ts';
 import { acceptInvite, readLink } from './link-routes.ts';
 import { inviteBody, inviteFilters, inviteParams, inviteRecord, linkReplies } from './schema.ts';
 import { sendInvite } from './send.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 
 const callers = ['admin-key', 'session'] as const;
 const tag = 'Invites';
@@ -76,14 +77,7 @@ const listInvites = endpoint({
       .selectFrom('invites')
       .where('organisation_id', '=', caller.organisationId)
       .where((eb) => eb.and(conditions(eb, query, now)));
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const rows = await matches
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows, total } = await newestFirst(matches, page);
     return asList(
       rows.map((row) => record(row, now)),
       total,

@@ -6,6 +6,7 @@ import { timestamp } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { openFields } from './outbox.ts';
 import { showFields } from './show.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 
 const statuses = ['queued', 'sent', 'failed'] as const;
 
@@ -38,14 +39,7 @@ const listNotices = endpoint({
       .selectFrom('notices')
       .where('organisation_id', '=', caller.organisationId)
       .where('status', '=', query.status);
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const rows = await matches
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows, total } = await newestFirst(matches, page);
     const notices = rows.map((row) => {
       const fields = openFields(services.vault, row.fields_sealed);
       return {

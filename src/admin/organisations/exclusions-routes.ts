@@ -5,6 +5,7 @@ import { endpoint } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { changeExclusions } from './exclusions.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Workspace exclusions';
 
@@ -32,7 +33,7 @@ const listExcluded = (direction: GuardrailDirection) =>
         .where('exclusion.organisation_id', '=', caller.organisationId)
         .where('exclusion.direction', '=', direction)
         .where('workspace.status', '=', 'active');
-      const { total } = await excluded.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+      const total = await countOf(excluded);
       const rows = await excluded
         .select(['workspace.id', 'workspace.slug', 'workspace.name'])
         .orderBy('exclusion.created_at', 'desc')

@@ -19,6 +19,7 @@ import { organisationRow, recordOf, summaryOf } from './record.ts';
 import { organisationRecord, organisationSummary } from './schema.ts';
 import { settingsEndpoints } from './settings-routes.ts';
 import { announceUpdate, type OrganisationChange, requireSomething, saveOrganisation } from './update.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Organisations';
 const name = z.string().trim().min(1).max(255);
@@ -78,7 +79,7 @@ const listOwn = endpoint({
       .where('member.user_id', '=', personOf(caller).userId)
       .where('member.status', '=', 'active')
       .where('organisation.status', '=', 'active');
-    const { total } = await own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = await countOf(own);
     const rows = await own
       .select([
         'organisation.id',

@@ -3,6 +3,7 @@ import type { Db } from '../../store/database.ts';
 import { carries } from '../integrations/tags.ts';
 import type { Page } from '../kernel/endpoint.ts';
 import type { SavedPair } from './access.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 interface Choice {
   workspaceId: string;
@@ -13,7 +14,7 @@ interface Choice {
 
 export async function pageOfPairs(db: Db, choice: Choice, page: Page): Promise<{ pairs: SavedPair[]; total: number }> {
   const matches = matching(db, choice);
-  const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+  const total = await countOf(matches);
   const providers = await matches
     .selectAll('provider')
     .orderBy('provider.created_at', 'desc')

@@ -9,6 +9,7 @@ import { asList, listOf } from '../kernel/paging.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
 import { userFilters, userListed, userParams, userRead, userUpdate } from './schema.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 const callers = ['admin-key', 'session'] as const;
 const tag = 'Users';
@@ -34,7 +35,7 @@ const listUsers = endpoint({
       if (userId === null) return asList([], 0);
       matches = matches.where('member.user_id', '=', userId);
     }
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = await countOf(matches);
     const rows = await matches
       .innerJoin('users as user', 'user.id', 'member.user_id')
       .select(shownColumns)

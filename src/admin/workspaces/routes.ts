@@ -33,6 +33,7 @@ import {
 } from './schema.ts';
 import { settingsEndpoints } from './settings-routes.ts';
 import { updatedColumns } from './update.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 
 const tag = 'Workspaces';
 /** Workspace keys do no more than read the record of their own workspace. */
@@ -96,14 +97,7 @@ const listWorkspaces = endpoint({
       throw forbidden('Archived workspaces are shown to owners and admins of the organisation and to admin keys');
     }
     const matches = matching(db, caller.organisationId, workspacesWith(caller, 'workspaces.list'), query);
-    const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const rows = await matches
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { rows, total } = await newestFirst(matches, page);
     return asList(
       rows.map((row) => asRecord(row, query.name_format)),
       total,

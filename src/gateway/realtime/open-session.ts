@@ -1,11 +1,11 @@
 /** From an open upstream to a session: the client is accepted, and both are bound to each other, to the log and to the key. */
 import type { Upgrade } from '../../http/sockets.ts';
+import type { Underway } from '../../underway.ts';
 import { credentialOf } from '../identify.ts';
 import type { Journey } from '../journey.ts';
 import type { GatewayParts } from '../parts.ts';
 import { replyHeaders } from '../reply.ts';
 import type { Routed } from '../route.ts';
-import type { Underway } from '../underway.ts';
 import { chosenProtocol, offeredProtocols } from './handshake.ts';
 import { Session, type SessionTerms } from './session.ts';
 import { SessionLog } from './session-log.ts';

@@ -34,8 +34,11 @@ describe('a silent provider', () => {
     };
     listener = listen(
       { host: '127.0.0.1', port: 0 },
-      [async (request, _, upgrade) => (upgrade(await relayed(request), new Headers()) ? 'upgraded' : null)],
-      log,
+      {
+        handlers: [async (request, _, upgrade) => (upgrade(await relayed(request), new Headers()) ? 'upgraded' : null)],
+        idle: async () => undefined,
+        log,
+      },
     );
   });
 
