@@ -7,7 +7,7 @@ import { type Aim, ask, bodyOf, compareLatency, type Measured, measure } from '.
 import { startPeer } from './peer.ts';
 import { printTable } from './table.ts';
 
-export interface GatewayOptions {
+interface GatewayOptions {
   peer: boolean;
   /** Minutes of steady load with a look at memory; 0 for none. */
   soakMinutes: number;

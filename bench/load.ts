@@ -25,7 +25,7 @@ export const ask = (aim: Aim, body: string): Promise<Response> =>
   });
 
 /** `count` requests, `together` at a time. */
-export async function run(aim: Aim, body: string, count: number, together: number): Promise<void> {
+async function run(aim: Aim, body: string, count: number, together: number): Promise<void> {
   let left = count;
   const worker = async () => {
     while (left-- > 0) {
@@ -48,7 +48,7 @@ export async function measure(aim: Aim, body: string, count: number, together: n
   return { cpuPerRequest: (cpuMicroseconds(aim.child.pid) - cpu) / count, perSecond: count / seconds };
 }
 
-export interface Latency {
+interface Latency {
   p50: number;
   p99: number;
 }

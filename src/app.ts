@@ -42,7 +42,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-export interface AppOptions {
+interface AppOptions {
   clock?: Clock;
   log?: Log;
   checkReplies?: boolean;
@@ -69,9 +69,9 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-export type OpenServices = Services & { logs: Logs };
+type OpenServices = Services & { logs: Logs };
 
-export async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
+async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
@@ -92,7 +92,7 @@ export async function openServices(settings: Settings, clock: Clock, log: Log): 
   };
 }
 
-export async function closeServices(services: OpenServices): Promise<void> {
+async function closeServices(services: OpenServices): Promise<void> {
   await services.logs.close();
   await services.feed.close();
   await services.store.close();

@@ -73,7 +73,7 @@ export interface Lab {
   waits: number[];
 }
 
-export interface LabOptions {
+interface LabOptions {
   settings?: Partial<GatewaySettings>;
   lookup?: Lookup;
   random?: () => number;

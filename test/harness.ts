@@ -31,13 +31,13 @@ export class TestClock implements Clock {
 // biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the service sent; each test looks at the fields it is about.
 export type Json = any;
 
-export interface Reply {
+interface Reply {
   status: number;
   headers: Headers;
   body: Json;
 }
 
-export interface Ask {
+interface Ask {
   key?: string;
   body?: unknown;
   headers?: Record<string, string>;

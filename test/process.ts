@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dir, '..');
 
-export interface Finished {
+interface Finished {
   code: number | null;
   stdout: string;
   stderr: string;

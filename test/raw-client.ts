@@ -1,7 +1,7 @@
 /** A client that sends exactly the bytes and headers it is told to and shows exactly what came back. */
 import { type ClientRequest, request as openRequest } from 'node:http';
 
-export interface RawReply {
+interface RawReply {
   status: number;
   /** As on the wire, in lower case; repeated ones joined. */
   headers: Record<string, string>;

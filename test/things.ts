@@ -21,7 +21,7 @@ const organisationLevel = {
 const workspaceLevel = { callers: everyone, scope: 'configs.read', level: 'workspace' } as const;
 const audit = { resource: 'workspace', action: 'create' } as const;
 
-export const things: Resource = {
+const things: Resource = {
   name: 'things',
   endpoints: [
     endpoint({
@@ -145,7 +145,7 @@ export const things: Resource = {
   ],
 };
 
-export interface ThingAsk {
+interface ThingAsk {
   /** The admin key unless another credential is given; empty asks without any. */
   key?: string;
   body?: unknown;

@@ -5,7 +5,7 @@ import { pageSize, useAction } from './query.ts';
 import type { ApiKey, ApiKeyType, List, NewSecret, RateLimit, RotationPolicy, Scope } from './types.ts';
 import type { UsageLimitDraft } from './workspaces.ts';
 
-export interface KeyFilter {
+interface KeyFilter {
   type: ApiKeyType | '';
   search: string;
   workspaceId: string;
@@ -53,7 +53,7 @@ export interface KeyInput {
   reset_usage?: boolean;
 }
 
-export interface NewKey extends KeyInput {
+interface NewKey extends KeyInput {
   type: ApiKeyType;
   workspace_id?: string;
   user_id?: string;

@@ -1,6 +1,6 @@
 /** The one place that talks to the administration service: the session's cookie, its CSRF token, and errors as values. */
 
-export interface FieldFault {
+interface FieldFault {
   location: string;
   path: string;
   message: string;
@@ -25,7 +25,7 @@ export class ApiFault extends Error {
   }
 }
 
-export type Query = Record<string, string | number | boolean | null | undefined>;
+type Query = Record<string, string | number | boolean | null | undefined>;
 
 interface KnownSession {
   csrfToken: string;

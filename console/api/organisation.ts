@@ -54,7 +54,7 @@ export const useSaveOverrides = () =>
     ['overrides', 'workspace-settings', 'settings'],
   );
 
-export interface AuditFilter {
+interface AuditFilter {
   start_time: string;
   end_time: string;
   resource_type: string;

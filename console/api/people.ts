@@ -47,14 +47,14 @@ export const useInvites = (filter: { status: InviteStatus | ''; page: number }) 
     placeholderData: keepPreviousData,
   });
 
-export interface NewInvite {
+interface NewInvite {
   email: string;
   role: 'admin' | 'member';
   workspaces: { id: string; role: WorkspaceRole }[];
   workspace_api_key_details?: { scopes: Scope[] };
 }
 
-export interface InviteLink {
+interface InviteLink {
   invite_link: string;
 }
 

@@ -45,7 +45,7 @@ export function useSelf(): Self {
 /** More workspaces than this are not asked about one by one; the service still refuses what is not allowed. */
 const workspacesAsked = 20;
 
-export interface Rights {
+interface Rights {
   /** In the organisation, or in at least one workspace. */
   somewhere(scope: Scope): boolean;
   in(workspaceId: string, scope: Scope): boolean;
@@ -113,7 +113,7 @@ export const useInviteCard = (token: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-export interface Acceptance {
+interface Acceptance {
   first_name?: string;
   last_name?: string;
   password?: string;

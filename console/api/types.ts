@@ -4,15 +4,7 @@ import type { Scope } from '../../src/identity/scopes.ts';
 import type { OrganisationSettings, SettingSource, WorkspaceOverrides } from '../../src/identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../../src/limits/entries.ts';
 
-export type {
-  OrganisationRole,
-  OrganisationSettings,
-  RateLimit,
-  Scope,
-  SettingSource,
-  WorkspaceOverrides,
-  WorkspaceRole,
-};
+export type { OrganisationSettings, RateLimit, Scope, SettingSource, WorkspaceOverrides, WorkspaceRole };
 export type UsageLimit = StoredUsageLimit;
 
 export interface List<T> {

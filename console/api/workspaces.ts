@@ -54,7 +54,7 @@ export type UsageLimitDraft = Pick<
   'type' | 'credit_limit' | 'alert_threshold' | 'periodic_reset' | 'periodic_reset_days'
 >;
 
-export interface WorkspaceInput {
+interface WorkspaceInput {
   name?: string;
   icon?: string;
   description?: string | null;

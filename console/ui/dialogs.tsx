@@ -33,7 +33,7 @@ export function FormDialog<V>(props: {
   );
 }
 
-export interface ConfirmProps {
+interface ConfirmProps {
   title: string;
   children: ReactNode;
   action: string;

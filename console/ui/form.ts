@@ -15,7 +15,7 @@ export interface Form<V> {
   onSubmit(event: FormEvent): void;
 }
 
-export interface FormRules<V> {
+interface FormRules<V> {
   initial: V;
   /** What is wrong before the service is asked; keys are field paths. */
   check?(values: V): FieldErrors;
@@ -93,8 +93,5 @@ function focusFirstError(): void {
     fields.item(fields.length > 0 ? 0 : -1)?.focus();
   });
 }
-
-export const required = (value: string, what: string): FieldErrors =>
-  value.trim() === '' ? { [what]: 'This field is needed.' } : {};
 
 export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text.trim());

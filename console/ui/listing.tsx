@@ -21,7 +21,7 @@ interface Found<R> {
   total: number;
 }
 
-export interface ListingProps<R> {
+interface ListingProps<R> {
   /** What the table holds, for screen readers. */
   label: string;
   columns: readonly Column<R>[];

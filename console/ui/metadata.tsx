@@ -3,7 +3,7 @@ import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core
 import type { FieldErrors } from './form.ts';
 import { Icon } from './icons.tsx';
 
-export interface MetadataRow {
+interface MetadataRow {
   key: string;
   name: string;
   value: string;

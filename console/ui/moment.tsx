@@ -10,7 +10,7 @@ const steps = [
   ['minute', 60],
 ] as const;
 
-export function distance(iso: string, now = Date.now()): string {
+function distance(iso: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   if (Math.abs(seconds) >= 30 * 86_400) return dateOnly.format(new Date(iso));
   const step = steps.find(([, length]) => Math.abs(seconds) >= length);

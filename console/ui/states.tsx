@@ -46,7 +46,7 @@ export function Fault({ error, retry, title }: { error: unknown; retry?: () => v
   );
 }
 
-export interface EmptyProps {
+interface EmptyProps {
   icon: IconName;
   title: string;
   children?: ReactNode;

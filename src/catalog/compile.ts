@@ -10,7 +10,7 @@ import { exceededTargetLimit, type TargetLimits } from './target-limits.ts';
 
 export { parseConfig } from './config-schema.ts';
 
-export interface PlanIdentity {
+interface PlanIdentity {
   id: string;
   saved: Plan['saved'];
   ignoredKeys?: readonly string[];

@@ -64,14 +64,15 @@ function inspect(node: ConfigBody, place: Place, checks: ConfigChecks, findings:
   });
 }
 
-const guardrailLists = [
+/** The fields that name checks, each a list. */
+export const guardrailLists = [
   'input_guardrails',
   'output_guardrails',
   'before_request_hooks',
   'after_request_hooks',
   'input_mutators',
   'output_mutators',
-] as const;
+] as const satisfies readonly (keyof ConfigBody)[];
 
 /** A whole request in passthrough mode is neither routed, changed nor guarded; a passthrough target only takes its provider from the request. */
 function besidePassthrough(node: ConfigBody, place: Place): string[] {

@@ -169,9 +169,7 @@ const configSchema: z.ZodType<ConfigBody> = node.extend({
   targets: z.lazy(() => z.array(configSchema).min(1).max(10_000)).optional(),
 });
 
-export type ParsedConfig =
-  | { ok: true; config: ConfigBody; ignoredKeys: string[] }
-  | { ok: false; errors: ConfigFault[] };
+type ParsedConfig = { ok: true; config: ConfigBody; ignoredKeys: string[] } | { ok: false; errors: ConfigFault[] };
 
 /** JSON nested deeper than this is not walked at all; ten levels of targets with a schema in their parameters stay far below. */
 const deepestJson = 100;

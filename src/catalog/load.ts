@@ -6,7 +6,7 @@ import type { Vault } from '../store/vault.ts';
 import type { Catalog, WorkspaceCatalog } from './catalog.ts';
 import { readWorkspace } from './read-workspace.ts';
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** How many workspaces are kept in memory. */
   capacity: number;
   /** Told of what is saved and cannot be used. */

@@ -11,7 +11,7 @@ export type ParameterPath = readonly [Step, ...Step[]];
 
 type Body = Record<string, unknown>;
 
-export interface ShapingRules {
+interface ShapingRules {
   defaultParams: Readonly<Body> | null;
   overrideParams: Readonly<Body> | null;
   dropParams: readonly ParameterPath[];

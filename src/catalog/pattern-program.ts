@@ -4,7 +4,7 @@ import { type CodeUnits, PatternFault, type PatternNode } from './pattern-syntax
 /** Numbers rather than words, and one shape for all instructions: the matcher reads them millions of times a second. */
 export const op = { unit: 0, split: 1, edge: 2, look: 3, match: 4 } as const;
 
-export interface Instruction {
+interface Instruction {
   op: (typeof op)[keyof typeof op];
   /** Split: where to go on. Look: which one. Otherwise unused. */
   to: number;

@@ -13,7 +13,7 @@ export interface Fuel {
   steps: number;
 }
 
-export interface Pattern {
+interface Pattern {
   /** Whether some part of the text matches. Without fuel nothing does. */
   test(text: string, fuel: Fuel): boolean;
 }
@@ -33,17 +33,16 @@ function matches(program: Program, looks: readonly Look[], text: string, fuel: F
   const found: Uint8Array[] = [];
   for (const look of looks) {
     const positions = new Uint8Array(text.length + 1);
-    scan(look.program, text, look.backward, found, fuel, positions);
+    scan(look, text, found, fuel, positions);
     found.push(positions);
   }
-  return fuel.steps > 0 && scan(program, text, false, found, fuel, null);
+  return fuel.steps > 0 && scan({ program, backward: false }, text, found, fuel, null);
 }
 
 /** Walks the text once with every way through the program open. Stops at the first match, or marks in `positions` where each one ends. */
 function scan(
-  program: Program,
+  { program, backward }: Look,
   text: string,
-  backward: boolean,
   found: readonly Uint8Array[],
   fuel: Fuel,
   positions: Uint8Array | null,

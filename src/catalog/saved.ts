@@ -1,5 +1,5 @@
 /** What integrations and configs keep beside their plain columns: the form of their JSON, and what each sealed column is sealed for. */
-import type { RateLimit } from '../limits/entries.ts';
+import type { RateLimit, UsageLimitTerms } from '../limits/entries.ts';
 import type { Vault } from '../store/vault.ts';
 
 /** The settings of an integration for its provider, in the wire's words. */
@@ -43,14 +43,7 @@ export interface StoredPricingAdjustments {
 }
 
 /** A usage limit as it is given to each workspace that is provisioned by itself. */
-export interface UsageLimitTemplate {
-  type: 'cost' | 'tokens';
-  credit_limit: number;
-  alert_threshold: number | null;
-  periodic_reset: 'weekly' | 'monthly' | null;
-  periodic_reset_days: number | null;
-  next_usage_reset_at: string | null;
-}
+export type UsageLimitTemplate = UsageLimitTerms;
 
 /** What new workspaces of the organisation get of an integration. */
 export interface GlobalWorkspaceAccess {
@@ -61,7 +54,7 @@ export interface GlobalWorkspaceAccess {
   default_provider_slug: string | null;
 }
 
-export type SealedColumn = 'integration-key' | 'integration-configurations' | 'model-configurations' | 'config';
+type SealedColumn = 'integration-key' | 'integration-configurations' | 'model-configurations' | 'config';
 
 export const sealJson = (vault: Vault, value: unknown, column: SealedColumn): string =>
   vault.seal(JSON.stringify(value), column);

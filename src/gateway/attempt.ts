@@ -7,7 +7,7 @@ import { parametersOf } from './body.ts';
 import { dialectOf } from './dialects/index.ts';
 import { GatewayError } from './errors.ts';
 import { exchange, failed, type Try } from './exchange.ts';
-import type { Journey } from './journey.ts';
+import { clientGone, type Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
 import { resolveTarget } from './target.ts';
@@ -64,7 +64,7 @@ export async function repeatedly(call: Try, upstream: Upstream, once: () => Prom
       return answer;
     }
     discard(answer);
-    await parts.pause(wait, journey.clientGone);
+    await parts.pause(wait, clientGone(journey));
     retry.made++;
     retry.waitedMs += wait;
   }
@@ -80,12 +80,12 @@ function nextWait(
   { content, status, headers }: Answer,
 ): number | 'done' | 'used up' {
   const rule = leaf.retry;
-  if (!rule || rule.attempts === 0 || journey.clientGone.aborted) return 'done';
+  if (!rule || rule.attempts === 0) return 'done';
   const unreachable = content.form === 'error' && isTransportFault(content.error);
   if (!unreachable && !rule.onStatus.has(status)) return 'done';
   if (content.form === 'error' && isOurRefusal(content.error)) return 'done';
   if (content.form === 'bytes' && isFinalRefusal(status, content.bytes)) return 'done';
-  if (!upstream.repeatable) return 'done';
+  if (!upstream.repeatable || clientGone(journey).aborted) return 'done';
   return waitBefore(rule, state, { status, headers, now: parts.clock.now() }) ?? 'used up';
 }
 

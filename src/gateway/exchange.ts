@@ -4,7 +4,7 @@ import type { Answer, Content, Joining, Trail } from './answer.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
-import type { Journey } from './journey.ts';
+import { clientGone, type Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { explain, GivenUp, send } from './send.ts';
 import type { Target } from './target.ts';
@@ -29,11 +29,8 @@ interface Flight {
 }
 
 export async function exchange(call: Try, upstream: Upstream, joined: Joining): Promise<Answer> {
-  const { parts, journey, trail, target } = call;
+  const { parts, trail, target } = call;
   const flight: Flight = { upstream, abort: new AbortController(), joined, sentAt: performance.now() };
-  const leave = () => giveUp(flight, 'client_closed', 'the client closed the connection');
-  if (journey.clientGone.aborted) leave();
-  else journey.clientGone.addEventListener('abort', leave, { once: true });
   forgetEarlierTry(trail);
   const deadlines = setDeadlines(call, flight);
   try {
@@ -68,6 +65,16 @@ function forgetEarlierTry(trail: Trail): void {
   trail.firstTokenMs = null;
 }
 
+/** Most answers come at once; for one that does not, we listen for the client's leaving. */
+const patienceMs = 40;
+
+function leaveWithClient(journey: Journey, flight: Flight): void {
+  const gone = clientGone(journey);
+  const leave = () => giveUp(flight, 'client_closed', 'the client closed the connection');
+  if (gone.aborted) leave();
+  else gone.addEventListener('abort', leave, { once: true });
+}
+
 function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[] {
   const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
   const deadlines = [
@@ -75,6 +82,7 @@ function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[]
       giveUp(flight, 'request_timeout', `the provider did not answer within ${timeoutMs} ms`),
     ),
   ];
+  deadlines.push(parts.deadlines.set(patienceMs, () => leaveWithClient(journey, flight)));
   const firstMs = leaf.firstTokenTimeout;
   if (firstMs !== null && flight.upstream.facts.stream) {
     deadlines.push(

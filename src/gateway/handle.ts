@@ -4,11 +4,11 @@ import type { Upgrade, Upgraded } from '../http/sockets.ts';
 import { Underway } from '../underway.ts';
 import { admit } from './admit.ts';
 import type { Answer, Trail } from './answer.ts';
-import { failed } from './attempt.ts';
+import { failed, newTrail } from './attempt.ts';
 import { carry } from './carry.ts';
 import { GatewayError } from './errors.ts';
 import { identify } from './identify.ts';
-import type { Arrival, Journey } from './journey.ts';
+import type { Arrival, Identified, Journey } from './journey.ts';
 import { integratedModels, wantsIntegratedModels } from './models.ts';
 import type { GatewayParts } from './parts.ts';
 import { dial } from './realtime/dial.ts';
@@ -18,7 +18,7 @@ import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } fr
 import { errorReply, replyHeaders } from './reply.ts';
 import { type Routed, route } from './route.ts';
 import type { MatchedRoute } from './routes.ts';
-import { select } from './select.ts';
+import { select, unplanned } from './select.ts';
 import { type Outcome, settle } from './settle.ts';
 import { clientStream, isEventAnswer } from './stream.ts';
 
@@ -41,16 +41,28 @@ export function createGateway(parts: GatewayParts): Gateway {
     upgrade: Upgrade,
   ): Promise<Response | Upgraded> => {
     const arrival = receive(parts, request, asked, matched);
+    let identified: Identified | null = null;
     try {
-      const identified = await identify(parts, arrival);
+      identified = await identify(parts, arrival);
       admit(identified);
       const journey = await select(parts, identified);
       if (wantsIntegratedModels(journey)) return integratedModels(parts, journey);
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(journey), upgrade);
       return reply(journey, await route(parts, journey));
     } catch (fault) {
-      return errorReply(arrival, asError(fault, arrival), null).response;
+      return turnAway(arrival, identified, asError(fault, arrival));
     }
+  };
+
+  /** A refusal before any target was tried. It is logged where it is known whose request it was. */
+  const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Response => {
+    const { response, bytes, headers } = errorReply(arrival, error, null);
+    if (identified) {
+      const journey = unplanned(parts, identified);
+      const { trail } = failed(newTrail(journey.plan.root), error);
+      later(journey, [trail], { status: error.status, headers, body: bytes });
+    }
+    return response;
   };
 
   const asError = (fault: unknown, { requestId }: Arrival): GatewayError => {

@@ -22,8 +22,6 @@ export interface Arrival {
   spanId: string;
   parentSpanId: string;
   spanName: string;
-  /** Aborted when the client leaves. */
-  clientGone: AbortSignal;
 }
 
 /** Where the caller stands. */
@@ -66,3 +64,6 @@ export interface Journey extends Identified {
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
 }
+
+/** Aborted when the client leaves. Asking for it costs more than all other looks at a request together, so only those ask who wait. */
+export const clientGone = ({ request }: Arrival): AbortSignal => request.signal;

@@ -27,8 +27,9 @@ function kept<T>(work: (text: string) => T): (text: string) => T {
 const isCredential = kept((name) => alwaysMasked.test(name));
 const masked = kept((value) => `masked:${createHmac('sha256', maskKey).update(value).digest('hex').slice(0, 16)}`);
 
-/** A config that was sent inline may hold credentials; the name of a saved one tells nothing. */
-const holdsConfig = (name: string, value: string): boolean => name.endsWith('-config') && value.includes('{');
+/** A config that was sent inline may hold credentials, and so may an address; the name of a saved config tells nothing. */
+const mayHoldSecret = (name: string, value: string): boolean =>
+  (name.endsWith('-config') && value.includes('{')) || (name.endsWith('-custom-host') && value.includes('@'));
 
 export function maskedHeaders(
   headers: Iterable<readonly [string, string]>,
@@ -42,7 +43,7 @@ export function maskedHeaders(
     const lower = name.toLowerCase();
     // Our key may stand under a name of the client's own making.
     const named = callerMasked.includes(lower) || operatorMasked.includes(lower) || journey.keyHeaders.has(lower);
-    const secret = named || isCredential(lower) || holdsConfig(lower, value);
+    const secret = named || isCredential(lower) || mayHoldSecret(lower, value);
     shown[lower] = secret ? masked(value) : value;
   }
   return shown;

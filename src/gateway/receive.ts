@@ -51,7 +51,6 @@ export function receive(parts: GatewayParts, request: Request, asked: AskedPath,
     spanId: own.get('span-id') || requestId,
     parentSpanId: own.get('parent-span-id') || parent?.spanId || '',
     spanName: own.get('span-name') || `${request.method} ${asked.path}`,
-    clientGone: request.signal,
   };
 }
 

@@ -4,7 +4,7 @@ import { type ErrorForm, errorBody, type GatewayError } from './errors.ts';
 import type { Arrival, Journey } from './journey.ts';
 
 /** Meant for one connection, or marks of a gateway behind us that speak of its own work. */
-const dropped = new Set([
+const dropped = [
   'transfer-encoding',
   'connection',
   'keep-alive',
@@ -16,17 +16,15 @@ const dropped = new Set([
   'set-cookie',
   'x-gw-gateway-exception',
   'x-gw-last-used-option-params',
-]);
+];
 
 /** No longer true of a body that we have decoded. */
-const describesEncoding = new Set(['content-length', 'content-encoding']);
+const describesEncoding = ['content-length', 'content-encoding'];
 
 export function replyHeaders(journey: Journey, answer: Answer): Headers {
-  const headers = new Headers();
-  const keepsEncoding = answer.trail.upstream?.passthrough ?? false;
-  for (const [name, value] of answer.headers ?? []) {
-    if (!dropped.has(name) && (keepsEncoding || !describesEncoding.has(name))) headers.append(name, value);
-  }
+  const headers = new Headers(answer.headers ?? undefined);
+  for (const name of dropped) headers.delete(name);
+  if (!answer.trail.upstream?.passthrough) for (const name of describesEncoding) headers.delete(name);
   markHeaders(headers, journey);
   markRoute(headers, journey, answer.trail);
   if (answer.content.form === 'events') {

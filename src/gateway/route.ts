@@ -7,7 +7,7 @@ import { attempt, failed, newTrail } from './attempt.ts';
 import { parametersOf } from './body.ts';
 import type { BreakerScope } from './breakers.ts';
 import { GatewayError } from './errors.ts';
-import type { Journey } from './journey.ts';
+import { clientGone, type Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 
 export interface Routed {
@@ -103,12 +103,15 @@ class Walk {
   }
 
   #stopsAt(strategy: Strategy, answer: Answer): boolean {
-    if (this.#journey.clientGone.aborted || answer.content.form === 'socket') return true;
+    if (answer.content.form === 'socket') return true;
     if (answer.content.form === 'error' && answer.content.error.code === 'internal_error') return true;
     // An upload that was begun cannot be sent to anyone else.
     const { body } = this.#journey;
     if (body.form === 'stream' && body.stream.locked) return true;
-    return strategy.onStatus ? !strategy.onStatus.has(answer.status) : answer.status >= 200 && answer.status <= 299;
+    const isFailure = strategy.onStatus
+      ? strategy.onStatus.has(answer.status)
+      : answer.status < 200 || answer.status > 299;
+    return !isFailure || clientGone(this.#journey).aborted;
   }
 
   /** A stream that breaks later goes on with the targets behind this one. */

@@ -30,6 +30,26 @@ export async function select(parts: GatewayParts, identified: Identified): Promi
   return { ...identified, plan, rules, provider, body, metadata, ignoredHeaders: settings.ignoredHeaders };
 }
 
+/** A request that was refused before it had a plan, as its log record needs it. */
+export function unplanned({ settings }: GatewayParts, identified: Identified): Journey {
+  const body: ClientBody = { form: 'none' };
+  return {
+    ...identified,
+    plan: requestPlan,
+    rules: {
+      requestTimeout: null,
+      customHost: null,
+      forwardHeaders: null,
+      strictOff: false,
+      debug: identified.own.flag('debug') !== false,
+    },
+    provider: { savedSlug: null, name: null, credential: null, model: null },
+    body,
+    metadata: metadataOf(identified, {}, body, settings.headersToMetadata),
+    ignoredHeaders: settings.ignoredHeaders,
+  };
+}
+
 function choosePlan(parts: GatewayParts, { own, caller, workspace }: Identified): Plan {
   const named = own.get('config')?.trim();
   const { configId, allowConfigOverride } = caller.defaults;

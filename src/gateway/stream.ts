@@ -2,7 +2,7 @@
 import { type Answer, discard, type Trail } from './answer.ts';
 import type { StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
-import type { Journey } from './journey.ts';
+import { clientGone, type Journey } from './journey.ts';
 import { KeptCopy } from './kept-copy.ts';
 import { Resumption } from './resumption.ts';
 import { writeEvent } from './sse.ts';
@@ -154,6 +154,6 @@ class Delivery {
   }
 
   get #gone(): boolean {
-    return this.#closed || this.#journey.clientGone.aborted;
+    return this.#closed || clientGone(this.#journey).aborted;
   }
 }

@@ -1,12 +1,15 @@
 /** Reads a JSON body within bounds, and refuses with words that name the fault. */
-import { ApiError, tooLarge, unsupportedMedia } from './errors.ts';
+import { ApiError, tooLarge, tooSlow, unsupportedMedia } from './errors.ts';
+
+/** Long enough for a megabyte over a poor line; a client that dribbles must not hold a request for ever. */
+const patience = 30_000;
 
 /** The parsed body; undefined when the request has none. */
-export async function readJsonBody(request: Request, limit: number): Promise<unknown> {
+export async function readJsonBody(request: Request, limit: number, patienceMs = patience): Promise<unknown> {
   if (!request.body) return undefined;
   const declared = Number(request.headers.get('content-length') ?? 0);
   if (declared > limit) throw tooLarge(limit);
-  const bytes = await readAtMost(request.body, limit);
+  const bytes = await readAtMost(request.body, limit, patienceMs);
   if (bytes.length === 0) return undefined;
   const mediaType =
     (request.headers.get('content-type') ?? 'application/json').split(';')[0]?.trim().toLowerCase() ?? '';
@@ -14,19 +17,30 @@ export async function readJsonBody(request: Request, limit: number): Promise<unk
   return parseJson(bytes);
 }
 
-async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number): Promise<Buffer> {
+async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number, patienceMs: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let late = false;
+  const reader = stream.getReader();
+  const leave = () => void reader.cancel().catch(() => undefined);
+  const timer = setTimeout(() => {
+    late = true;
+    leave();
+  }, patienceMs);
   try {
-    for await (const chunk of stream) {
-      size += chunk.byteLength;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.byteLength;
       if (size > limit) throw tooLarge(limit);
-      chunks.push(chunk);
+      chunks.push(part.value);
     }
   } catch (error) {
+    leave();
     // Nobody is left to read this, but a client that leaves is no fault of ours either.
-    throw error instanceof ApiError ? error : new ApiError('AB01', 'The body ended before it was complete');
+    if (!late) throw error instanceof ApiError ? error : new ApiError('AB01', 'The body ended before it was complete');
+  } finally {
+    clearTimeout(timer);
   }
+  if (late) throw tooSlow(patienceMs);
   return Buffer.concat(chunks);
 }
 

@@ -7,7 +7,7 @@ import { type ConsolePack, freshPack, packName, parsePack } from './console-pack
 import { RouteTable } from './routes.ts';
 
 /** Answers for the console's own paths, and null for all others. */
-export type ConsoleHandler = (request: Request) => Response | null;
+type ConsoleHandler = (request: Request) => Response | null;
 
 interface Asset {
   type: string;

@@ -1,6 +1,6 @@
 /** The catalogue of what the administration service answers when it refuses. Nobody writes an error body by hand. */
 
-/** Each code stands for one status; the three exceptions are named where they are made. */
+/** Each code stands for one status; the exceptions are named where they are made. */
 const statusOf = {
   /** A field is missing, of the wrong type, out of bounds, or does not fit the others. */
   AB01: 400,
@@ -22,7 +22,7 @@ const statusOf = {
   AB09: 402,
 } as const;
 
-export type ErrorCode = keyof typeof statusOf;
+type ErrorCode = keyof typeof statusOf;
 export const errorCodes = Object.keys(statusOf) as ErrorCode[];
 
 export interface FieldError {
@@ -74,11 +74,28 @@ export const gone = (message: string): ApiError => new ApiError('AB08', message,
 export const tooLarge = (limit: number): ApiError =>
   new ApiError('AB01', `The body is larger than ${limit} bytes`, { status: 413 });
 
+export const badHost = (): ApiError =>
+  invalidFields([{ location: 'header', path: 'host', message: 'is no host name with an optional port' }]);
+
+export const tooSlow = (patienceMs: number): ApiError =>
+  new ApiError('AB01', `The body was not complete after ${patienceMs / 1000} seconds`, {
+    status: 408,
+    // What is still to come of the body must not be taken for the next request.
+    headers: { connection: 'close' },
+  });
+
 export const unsupportedMedia = (found: string): ApiError =>
   new ApiError('AB01', `Send the body as application/json, not as ${found}`, { status: 415 });
 
 export const tooMany = (retryAfterSeconds: number, message: string): ApiError =>
   new ApiError('AB06', message, { headers: { 'retry-after': String(retryAfterSeconds) } });
+
+/** The state store does not serve at the moment; nothing was changed. */
+export const storeAway = (): ApiError =>
+  new ApiError('AB04', 'The database does not answer at the moment; try again', {
+    status: 503,
+    headers: { 'retry-after': '1' },
+  });
 
 export function errorResponse(error: ApiError, requestId: string): Response {
   const body = {

@@ -67,7 +67,7 @@ export interface Operation {
   'x-level': 'organisation' | 'workspace' | null;
 }
 
-export const methods = ['get', 'post', 'put', 'delete'] as const;
+const methods = ['get', 'post', 'put', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
 export interface OpenApiDocument {

@@ -8,7 +8,7 @@ interface Node<T> {
   methods: Map<string, T>;
 }
 
-export type RouteMatch<T> =
+type RouteMatch<T> =
   | { found: 'route'; value: T; params: Record<string, string> }
   | { found: 'other-methods'; methods: string[] }
   | { found: 'nothing' };

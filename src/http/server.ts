@@ -1,7 +1,7 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
 import { faultFields, type Log } from '../log.ts';
 import { Underway } from '../underway.ts';
-import { ApiError, errorResponse, noSuchRoute } from './errors.ts';
+import { ApiError, badHost, errorResponse, noSuchRoute } from './errors.ts';
 import { createSockets, type Upgrade, type Upgraded } from './sockets.ts';
 
 /** The address at the other end of the connection, for those who ask. */
@@ -13,7 +13,7 @@ export type Handler = (request: Request, peer: Peer) => Promise<Response | null>
 type Handled = Response | Upgraded | null;
 
 /** A handler that may also turn its request into a WebSocket. */
-export type UpgradingHandler = (request: Request, peer: Peer, upgrade: Upgrade) => Promise<Handled> | Handled;
+type UpgradingHandler = (request: Request, peer: Peer, upgrade: Upgrade) => Promise<Handled> | Handled;
 
 export interface Listener {
   url: string;
@@ -22,7 +22,7 @@ export interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface ListenerParts {
+interface ListenerParts {
   handlers: readonly UpgradingHandler[];
   /** Resolves when nothing goes on any more of what handlers have already answered, such as open streams. */
   idle(): Promise<void>;
@@ -54,7 +54,9 @@ export function listen(address: { host: string; port: number }, { handlers, idle
       const leave = underway.enter();
       try {
         const upgrade: Upgrade = (relay, headers) => self.upgrade(request, { data: relay, headers });
-        const answered = await answer(request, () => self.requestIP(request)?.address ?? '', upgrade);
+        const heard = addressed(request);
+        if (!heard) return errorResponse(badHost(), Bun.randomUUIDv7());
+        const answered = await answer(heard, () => self.requestIP(request)?.address ?? '', upgrade);
         return answered === 'upgraded' ? undefined : answered;
       } catch (fault) {
         const requestId = Bun.randomUUIDv7();
@@ -88,6 +90,13 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const timeout = setTimeout(timer.resolve, ms);
   await Promise.race([work, timer.promise]);
   clearTimeout(timeout);
+}
+
+/** The request with a whole address; null when its Host header names no host. */
+function addressed(request: Request): Request | null {
+  if (URL.canParse(request.url)) return request;
+  // Health checks in HTTP/1.0 send no Host, and need none.
+  return request.headers.get('host') ? null : new Request(`http://localhost${request.url}`, request);
 }
 
 function unknownPath(request: Request): Response {

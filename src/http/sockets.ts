@@ -33,7 +33,7 @@ const largestFrame = 32 * 1024 * 1024;
 /** A client that was silent for 30 seconds is pinged, and cut off when it does not answer within the 16 that are left. */
 const idleSeconds = 46;
 
-export interface Sockets {
+interface Sockets {
   handlers: Bun.WebSocketHandler<Relay>;
   /** Closes every socket that is still open, because the program ends. */
   dismissAll(): void;

@@ -6,7 +6,7 @@ import type { Keyring } from './keyring.ts';
 import { sessionTokenPrefix } from './secrets.ts';
 import { findSession } from './sessions.ts';
 
-export type Authentication =
+type Authentication =
   | { outcome: 'caller'; caller: Caller; carrier: 'header' | 'cookie' }
   | { outcome: 'missing' }
   | { outcome: 'refused' };

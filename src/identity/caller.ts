@@ -32,7 +32,7 @@ export interface KeyCaller extends CallerBase {
 }
 
 /** What a key brings into every request made with it. */
-export interface KeyDefaults {
+interface KeyDefaults {
   readonly configId: string | null;
   /** False: a request may not name another config. */
   readonly allowConfigOverride: boolean;

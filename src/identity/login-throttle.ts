@@ -2,7 +2,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Clock } from '../clock.ts';
 
-export interface LoginAttempt {
+interface LoginAttempt {
   email: string;
   clientIp: string;
 }

@@ -38,7 +38,7 @@ export function faultOfMetadataSchema(schema: unknown): string | null {
     .join('; ');
 }
 
-export interface MetadataFault {
+interface MetadataFault {
   path: string;
   message: string;
 }

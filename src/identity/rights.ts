@@ -10,14 +10,14 @@ const nothing: ReadonlySet<Scope> = new Set();
 const belongs: ReadonlySet<Scope> = new Set<Scope>(['organisations.read']);
 
 /** The scopes of a person's workspace role under the settings in force there. */
-export const workspaceRoleScopes = (role: WorkspaceRole, inForce: OrganisationSettings): Set<Scope> =>
+const workspaceRoleScopes = (role: WorkspaceRole, inForce: OrganisationSettings): Set<Scope> =>
   heldBy(role, (setting) => inForce.security_settings[setting]);
 
 /** The scopes of an organisation owner or admin; settings that restrict administrators bind admins, not owners. */
 const runnerScopes = (role: OrganisationRole, organisation: OrganisationSettings): Set<Scope> =>
   heldBy('organisation', (setting: SecuritySetting) => role === 'owner' || organisation.security_settings[setting]);
 
-export interface WorkspaceStanding {
+interface WorkspaceStanding {
   workspaceId: string;
   role: WorkspaceRole;
   inForce: OrganisationSettings;

@@ -64,7 +64,7 @@ export function nextRotation(cadence: Cadence, from: Date): Date | null {
 }
 
 /** The shortest time between two rotations, or null for a policy that rotates once. */
-export function periodMs(cadence: Cadence): number | null {
+function periodMs(cadence: Cadence): number | null {
   if (cadence.rotation_period === 'weekly') return 7 * dayMs;
   if (cadence.rotation_period === 'monthly') return 28 * dayMs;
   return cadence.rotation_period_days ? cadence.rotation_period_days * dayMs : null;
@@ -78,7 +78,7 @@ export const transitionFits = (transitionMs: number, cadence: Cadence): boolean 
 const asSettingDays = (cadence: Cadence): number | null =>
   cadence.rotation_period === 'weekly' ? 7 : cadence.rotation_period === 'monthly' ? 30 : cadence.rotation_period_days;
 
-export type PolicyVerdict = { policy: RotationPolicy } | { fault: { field: string; message: string } };
+type PolicyVerdict = { policy: RotationPolicy } | { fault: { field: string; message: string } };
 
 const fault = (field: keyof RotationPolicy | '', message: string): PolicyVerdict => ({ fault: { field, message } });
 

@@ -60,7 +60,7 @@ const plainSections = {
   data_plane_security_settings: ['data_plane_security_settings'],
 } as const;
 
-export type PlainSection = keyof typeof plainSections;
+type PlainSection = keyof typeof plainSections;
 type OverridablePlainSetting = (typeof plainSections)[PlainSection][number];
 export type OverrideSection = SecuritySection | PlainSection;
 
@@ -76,7 +76,7 @@ const seconds = z
   .min(1)
   .max(10 * year);
 
-export const rotationPeriodSchema = z
+const rotationPeriodSchema = z
   .union([z.int().min(1).max(365), z.enum(['weekly', 'monthly'])], {
     error: 'must be a whole number of days from 1 to 365, or weekly, or monthly',
   })
@@ -129,7 +129,7 @@ const settingsShape = {
 };
 
 export const organisationSettingsUpdate = z.strictObject(settingsShape).exactPartial();
-export type OrganisationSettingsUpdate = z.output<typeof organisationSettingsUpdate>;
+type OrganisationSettingsUpdate = z.output<typeof organisationSettingsUpdate>;
 
 /** What a workspace may set for itself; whether its section is open is checked against the organisation. */
 export const workspaceSettingsUpdate = z

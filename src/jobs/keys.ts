@@ -55,7 +55,10 @@ async function expireKeys(db: Db, services: Services, now: Date): Promise<Batch>
   for (const key of keys) {
     const { organisationName, masked, owner, creator, recipients } = audienceOf(key);
     const person = owner ?? creator;
-    await recordKeyEvent(db, services, now, keyReference(key), 'expire', { expires_at: key.expires_at });
+    await recordKeyEvent(db, services, now, keyReference(key), {
+      action: 'expire',
+      details: { expires_at: key.expires_at },
+    });
     await queueNotice(db, services.vault, now, {
       organisationId: key.organisation_id,
       template: 'apikey-expired-alert',
@@ -118,9 +121,12 @@ async function rotateDueKeys(db: Db, services: Services, now: Date): Promise<Bat
   const ends = new Map<string, string>();
   for (const key of keys) {
     const transitionMs = policyOf(key)?.key_transition_period_ms ?? shortestTransitionMs;
-    const rotation = await rotateKey(db, services, now, key, transitionMs, 'auto');
+    const rotation = await rotateKey(db, services, now, key, { transitionMs, mode: 'auto' });
     ends.set(key.id, rotation.transitionEnd);
-    await recordKeyEvent(db, services, now, keyReference(key), 'rotate', rotationDetails(key.id, 'auto', rotation));
+    await recordKeyEvent(db, services, now, keyReference(key), {
+      action: 'rotate',
+      details: rotationDetails(key.id, 'auto', rotation),
+    });
   }
   await tell(db, keys, (key, { organisationName, masked, recipients }) =>
     queueNotice(db, services.vault, now, {

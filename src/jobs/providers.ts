@@ -1,10 +1,11 @@
 /** What happens to providers by themselves: they expire, and their limits and those of grants start anew. */
 import { recordSystemEvent } from '../admin/kernel/audit.ts';
 import type { Services } from '../admin/kernel/services.ts';
+import { usageLimitColumns } from '../admin/kernel/usage-limits.ts';
 import { rollWindow, type StoredUsageLimit } from '../limits/entries.ts';
 import type { Change } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
-import { decode, encode, type JsonText } from '../store/json.ts';
+import { decode, type JsonText } from '../store/json.ts';
 import { type Batch, batchSize, inBatches } from './batches.ts';
 import type { Job } from './runner.ts';
 
@@ -52,11 +53,7 @@ const changesOf = (rows: readonly { workspace_id: string }[]): Change[] =>
 /** The columns of a limit whose window has ended. */
 function rolled(stored: JsonText<StoredUsageLimit> | null, now: Date) {
   const limit = stored === null ? null : rollWindow(decode(stored), now);
-  return {
-    usage_limits: limit && encode(limit),
-    next_usage_reset_at: limit?.next_usage_reset_at ?? null,
-    last_reset_at: now.toISOString(),
-  };
+  return { ...usageLimitColumns(limit), last_reset_at: now.toISOString() };
 }
 
 export async function resetProviders(db: Db, now: Date): Promise<Batch> {

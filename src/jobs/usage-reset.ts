@@ -1,5 +1,6 @@
 /** Usage limits start anew when their window ends: those of keys, workspaces, providers and grants. */
 import type { Services } from '../admin/kernel/services.ts';
+import { usageLimitColumns } from '../admin/kernel/usage-limits.ts';
 import { rollWindow } from '../limits/entries.ts';
 import type { Change } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
@@ -39,8 +40,7 @@ async function resetKeys(db: Db, now: Date): Promise<Batch> {
     await db
       .updateTable('api_keys')
       .set({
-        usage_limits: limit && encode(limit),
-        next_usage_reset_at: limit?.next_usage_reset_at ?? null,
+        ...usageLimitColumns(limit),
         last_reset_at: at,
         ...(key.status === 'exhausted' && { status: 'active' }),
       })

@@ -1,7 +1,7 @@
 /** The limits that keys and workspaces carry: their schemas, their reset calendar, and what a change of them does to what was used. */
 import { z } from 'zod';
 
-export const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
+const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
 
 const rateLimitSchema = (least: number) =>
   z.strictObject({
@@ -58,13 +58,17 @@ export const workspaceUsageLimits = z
   .max(2)
   .refine((limits) => distinct(limits.map((limit) => limit.type)), { message: 'one entry for each type' });
 
-export interface StoredUsageLimit {
+/** What a usage limit allows, without what was used of it. */
+export interface UsageLimitTerms {
   type: 'cost' | 'tokens';
   credit_limit: number;
   alert_threshold: number | null;
   periodic_reset: 'weekly' | 'monthly' | null;
   periodic_reset_days: number | null;
   next_usage_reset_at: string | null;
+}
+
+export interface StoredUsageLimit extends UsageLimitTerms {
   current_usage: number;
   status: 'active' | 'exhausted';
   last_reset_at: string | null;

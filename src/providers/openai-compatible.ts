@@ -2,7 +2,7 @@
 import type { EndpointKind } from './endpoints.ts';
 import type { CallFacts, Provider, ProviderEndpoint } from './provider.ts';
 
-export interface OpenAiCompatible {
+interface OpenAiCompatible {
   id: string;
   name: string;
   /** Null where the address is given with the target. */

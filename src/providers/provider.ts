@@ -35,7 +35,7 @@ export interface Usage {
 }
 
 /** Turns one upstream stream event into events of the client's dialect; holds what must be remembered between events. */
-export interface StreamTranslator {
+interface StreamTranslator {
   event(event: ServerEvent): ServerEvent[];
   /** Called once at the end of a stream that came to its proper end. */
   end(): ServerEvent[];
@@ -48,7 +48,7 @@ export interface ServerEvent {
 }
 
 /** For an endpoint whose dialect differs from the route's own. */
-export interface Translation {
+interface Translation {
   request(body: JsonObject, facts: CallFacts): JsonObject;
   response(body: JsonObject, facts: CallFacts): JsonObject;
   stream(facts: CallFacts): StreamTranslator;
@@ -62,7 +62,7 @@ export interface ProviderEndpoint {
 }
 
 /** A provider inside the program: it answers without any network. */
-export type LocalAnswer = (request: Request) => Response | Promise<Response>;
+type LocalAnswer = (request: Request) => Response | Promise<Response>;
 
 export interface Provider {
   /** As configs and headers name it: `openai`, `azure-openai`. */

@@ -5,7 +5,7 @@ import type { Schema } from './schema.ts';
 import { sqliteDialect } from './sqlite.ts';
 
 export type Db = Kysely<Schema>;
-export type Tx = Transaction<Schema>;
+type Tx = Transaction<Schema>;
 
 export type StoreAddress = { engine: 'sqlite'; file: string } | { engine: 'postgres'; url: string };
 
@@ -24,11 +24,7 @@ types.setTypeParser(bigintOid, Number);
 
 export function openStore(address: StoreAddress): Store {
   const dialect =
-    address.engine === 'sqlite'
-      ? sqliteDialect(address.file)
-      : new PostgresDialect({
-          pool: new Pool({ connectionString: address.url, max: 10, connectionTimeoutMillis: 5000 }),
-        });
+    address.engine === 'sqlite' ? sqliteDialect(address.file) : new PostgresDialect({ pool: openPool(address.url) });
   const db = new Kysely<Schema>({ dialect });
   return {
     engine: address.engine,
@@ -39,9 +35,21 @@ export function openStore(address: StoreAddress): Store {
   };
 }
 
+function openPool(url: string): Pool {
+  const pool = new Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 5000, keepAlive: true });
+  // A server that restarts ends connections that nobody waits for; unheard, that news would end this program too.
+  // Whoever does wait hears it from the query, and the pool replaces the connection.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
 const serializationFailure = '40001';
 const deadlock = '40P01';
-const retries = 8;
+/** Two that insert the same at once both saw nothing; the one that runs again sees the other, and refuses in words. */
+const uniqueViolation = '23505';
+const lostRaces: Record<string, number> = { [serializationFailure]: 24, [deadlock]: 24, [uniqueViolation]: 3 };
+const longestPauseMs = 250;
 
 /** PostgreSQL refuses a transaction that could not have run alone; running it again is the documented answer. */
 async function serializably<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -49,9 +57,10 @@ async function serializably<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T>
     try {
       return await db.transaction().setIsolationLevel('serializable').execute(work);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      const lostRace = code === serializationFailure || code === deadlock;
-      if (!lostRace || attempt >= retries) throw error;
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (attempt >= (lostRaces[code] ?? 1)) throw error;
+      // Losers that start again together would meet again; chance takes them apart.
+      await Bun.sleep(Math.random() * Math.min(2 ** attempt, longestPauseMs));
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Secrets at rest: AES-256-GCM under the master key, each value bound to the place it was written for. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Vault {
@@ -40,13 +40,24 @@ export const masterKeyFrom = (secret: string): Buffer => createHash('sha256').up
 /** The master key kept in the data folder, made on first use and readable by its owner alone. */
 export function masterKeyFile(dataDir: string): Buffer {
   const path = join(dataDir, 'master.key');
-  if (!existsSync(path)) {
-    writeFileSync(path, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
-  }
+  if (!existsSync(path)) makeKeyFile(path);
   chmodSync(path, 0o600);
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'hex');
   if (key.length !== 32) {
     throw new Error(`${path} does not hold a 32-byte key in hex; restore it from a backup or set GW_MASTER_KEY`);
   }
   return key;
+}
+
+/** The file appears whole or not at all, and of two programs that make it at once the first wins. */
+function makeKeyFile(path: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  } finally {
+    unlinkSync(draft);
+  }
 }

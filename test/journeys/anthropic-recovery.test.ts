@@ -136,7 +136,8 @@ describe('by starting again', () => {
 
   test('an answer that differs from what was delivered ends in an error, and nothing of it is shown', async () => {
     a.script(brokenAfter('One', ' two'));
-    b.script(claude.refusesPrefix, claude.says('Uno', ' due', ' tre'));
+    const differs = [claude.start, claude.textStart, claude.ping, claude.text('Uno')];
+    b.script(claude.refusesPrefix, stream(differs, 'stall'));
     const { text, types, error } = await streamed();
     expect(text).toBe('One two');
     expect(types).not.toContain('message_stop');

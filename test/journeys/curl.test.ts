@@ -66,15 +66,7 @@ describe.if(Bun.which('curl') !== null)('curl', () => {
 
   test('sends a form with a file and receives sound', async () => {
     provider.script(openAiApi);
-    const text = await curl(
-      '/v1/audio/transcriptions',
-      '-F',
-      'model=@-;type=text/plain',
-      '-F',
-      'file=@talk.wav',
-      '-H',
-      'x-gw-provider: @a',
-    );
+    const text = await curl('/v1/audio/transcriptions', '--form-string', 'model=@a/whisper-1', '-F', 'file=@talk.wav');
     expect(JSON.parse(text.toString())).toEqual(transcription);
     expect(provider.calls[0]?.body.includes(speech)).toBe(true);
     const sound = await curl('/v1/audio/speech', ...json, '-d', '{"model":"@a/tts-1","input":"Hello","voice":"alloy"}');

@@ -151,11 +151,11 @@ describe('in the middle of an upload', () => {
       'x-gw-provider': '@a',
       'content-type': 'application/json',
       'content-length': '1000',
+      'x-gw-trace-id': 'left-while-sending',
     });
-    call.write('{"model":');
-    await new Promise<void>((resolve) => call.once('socket', () => resolve()));
+    await new Promise<void>((resolve) => call.write('{"model":', () => resolve()));
     call.destroy();
-    const next = await world.gateway.get('/v1/models?provider=a', { key: world.gateway.workspaceKey });
-    expect([next.status, asked]).toEqual([200, 0]);
+    const [record] = await world.records('left-while-sending', 1);
+    expect([record?.response_status_code, asked]).toEqual([499, 0]);
   });
 });

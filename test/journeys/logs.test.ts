@@ -171,6 +171,21 @@ describe('a call', () => {
     expect(response.body.error.code).toBe('context_length_exceeded');
   });
 
+  test('that was refused before any target was tried is kept too, with the reason', async () => {
+    const log = await logged(question, { 'x-gw-config': 'pc-nothing', 'x-gw-metadata': '{"team":"x"}' });
+    expect(log.metrics).toMatchObject({
+      is_success: false,
+      response_status_code: 400,
+      cost: 0,
+      request_method: 'POST',
+    });
+    expect(log.metrics.error_message).toContain('no config "pc-nothing" in this workspace');
+    expect(log.response.body.error.code).toBe('config_not_found');
+    expect(log.request.headers['x-gw-config']).toBe('pc-nothing');
+    expect(metadataOf(log)).toEqual({ team: 'x' });
+    expect(a.calls).toEqual([]);
+  });
+
   test('of passthrough is marked as such', async () => {
     const { metrics } = await logged(
       { ...question, model: 'gpt-4o-mini' },

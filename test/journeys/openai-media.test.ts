@@ -3,7 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
 import * as api from '../providers/openai-api.ts';
-import { bytes, type ReceivedCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
+import {
+  bytes,
+  json,
+  type ReceivedCall,
+  type SimulatedProvider,
+  startProvider,
+  stream,
+} from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 let provider: SimulatedProvider;
@@ -81,6 +88,15 @@ test('moderations keep every category', async () => {
   const answer = await client.moderations.create({ model: '@a/omni-moderation-latest', input: ['one', 'two'] });
   expect(answer as unknown).toEqual(api.moderation);
   expect(received().json).toEqual({ model: 'omni-moderation-latest', input: ['one', 'two'] });
+});
+
+test('rerank goes to a host that speaks it, and its search units are known', async () => {
+  const results = [{ index: 1, relevance_score: 0.9 }];
+  provider.script(json(200, { id: 'r-1', results, meta: { billed_units: { search_units: 1 } } }));
+  const asked = { model: '@a/rerank-v3.5', query: 'q', documents: ['a', 'b'], top_n: 1, max_chunks_per_doc: 10 };
+  const response = await world.call('/v1/rerank', asked);
+  expect((await response.json()) as unknown).toMatchObject({ results });
+  expect(received()).toMatchObject({ path: '/v1/rerank', json: { ...asked, model: 'rerank-v3.5' } });
 });
 
 describe('images', () => {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-export type Answering = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+type Answering = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 export interface OpenEndedProvider {
   /** The address to save as custom host, version segment included. */

@@ -9,7 +9,7 @@ export interface Farewell {
 }
 
 /** One session that the provider accepted. */
-export class RealtimeSession {
+class RealtimeSession {
   readonly path: string;
   readonly query: string;
   readonly headers: Record<string, string>;
@@ -53,7 +53,7 @@ export class RealtimeSession {
   }
 }
 
-export interface Handshake {
+interface Handshake {
   path: string;
   query: string;
   headers: Record<string, string>;
@@ -160,7 +160,7 @@ const userItem = {
   content: [{ type: 'input_text', text: 'Say hello.' }],
 };
 
-export const usage = {
+const usage = {
   total_tokens: 253,
   input_tokens: 132,
   output_tokens: 121,

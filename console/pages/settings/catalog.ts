@@ -1,9 +1,9 @@
 /** The security settings in words: what each lets a role do, by section. The types see to it that none is missing. */
 import type { OverrideSection, SecuritySection, SecuritySetting } from '../../../src/identity/settings.ts';
 
-export type { OverrideSection, SecuritySetting };
+export type { OverrideSection };
 
-export interface SectionText {
+interface SectionText {
   section: SecuritySection;
   title: string;
   help: string;

@@ -2,7 +2,7 @@
 import { Group, Textarea, TextInput } from '@mantine/core';
 import type { FieldErrors, Form } from '../../ui/form.ts';
 
-export interface Identity {
+interface Identity {
   name: string;
   icon: string;
   description: string;

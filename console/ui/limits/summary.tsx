@@ -5,7 +5,7 @@ import { Status } from '../status.tsx';
 import { inWords } from './rate-limits.tsx';
 import { amount, rhythmOf } from './usage-limit.ts';
 
-export function BudgetUse({ limit }: { limit: UsageLimit }) {
+function BudgetUse({ limit }: { limit: UsageLimit }) {
   const share = Math.min(100, (limit.current_usage / limit.credit_limit) * 100);
   const warned = limit.alert_threshold !== null && limit.current_usage >= limit.alert_threshold;
   const label = limit.type === 'cost' ? 'Cost budget' : 'Token budget';

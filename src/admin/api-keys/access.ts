@@ -7,7 +7,7 @@ import type { ApiKeyTable, ApiKeyType } from '../../store/schema.ts';
 
 type KeyAction = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate';
 
-export const families = {
+const families = {
   'organisation-service': 'organisation_service_api_keys',
   'workspace-service': 'workspace_service_api_keys',
   'workspace-user': 'workspace_user_api_keys',

@@ -10,7 +10,7 @@ import { recordKeyEvent, sealSecret } from './events.ts';
 import { mintKey } from './mint.ts';
 import { defaultExpiry, type KeyPlace, keyPlace, liveUserKeys, standingIn } from './place.ts';
 
-export interface JoiningMember {
+interface JoiningMember {
   organisationId: string;
   workspaceId: string;
   userId: string;
@@ -59,12 +59,16 @@ export async function autoCreateUserKey(
     { prefix: services.settings.apiKeyPrefix },
     sealSecret(services),
   );
-  await recordKeyEvent(db, services, now, { id, organisationId, workspaceId }, 'create', {
-    type: 'workspace-user',
-    user_id: userId,
-    scopes_added: [...scopes],
-    creation_mode: 'auto',
-  });
+  await recordKeyEvent(
+    db,
+    services,
+    now,
+    { id, organisationId, workspaceId },
+    {
+      action: 'create',
+      details: { type: 'workspace-user', user_id: userId, scopes_added: [...scopes], creation_mode: 'auto' },
+    },
+  );
   return [{ topic: 'api_key', id }];
 }
 

@@ -5,18 +5,11 @@ import { actorId, type Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyType } from '../../store/schema.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
+import { checkUsageLimit } from '../kernel/usage-limits.ts';
 import { keepsToOwnKeys } from './access.ts';
 import { mintKey } from './mint.ts';
 import { defaultExpiry, type KeyPlace, keyPlace, liveUserKeys, standingIn } from './place.ts';
-import {
-  checkExpiry,
-  checkMetadata,
-  checkPolicy,
-  checkUsageLimit,
-  findConfig,
-  readScopes,
-  requireGrantable,
-} from './rules.ts';
+import { checkExpiry, checkMetadata, checkPolicy, findConfig, readScopes, requireGrantable } from './rules.ts';
 import { createdKey, type NewKeyBody, newKeyBody, newUserKeyBody, newWorkspaceKeyBody } from './schema.ts';
 
 const tag = 'API keys';

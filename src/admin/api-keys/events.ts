@@ -19,17 +19,15 @@ export async function recordKeyEvent(
   services: Services,
   now: Date,
   key: { id: string; organisationId: string; workspaceId: string | null },
-  action: AuditAction,
-  details: Record<string, unknown>,
+  event: { action: AuditAction; details: Record<string, unknown> },
 ): Promise<void> {
   if (!services.settings.auditLogs) return;
   await recordSystemEvent(db, now, {
     organisationId: key.organisationId,
     workspaceId: key.workspaceId,
     resource: 'api_key',
-    action,
     resourceId: key.id,
-    details,
+    ...event,
   });
 }
 

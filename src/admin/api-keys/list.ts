@@ -4,11 +4,11 @@ import { type Caller, mayInOrganisation, workspacesWith } from '../../identity/c
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyType, Schema } from '../../store/schema.ts';
 import { endpoint, type Page } from '../kernel/endpoint.ts';
+import { countOf, holdsInAnyCase } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { byIdAccess, keepsToOwnKeys, keyScope } from './access.ts';
 import { keyRecords } from './record.ts';
 import { type KeyListQuery, keyListQuery, keyRecord, keyTypes, listedStatuses } from './schema.ts';
-import { countOf } from '../kernel/list-queries.ts';
 
 type Keys = ExpressionBuilder<Schema, 'api_keys'>;
 
@@ -80,12 +80,7 @@ function matchingKeys(db: Db, caller: Caller, query: KeyListQuery, workspaceId: 
   const statuses = query.status?.length ? query.status : query.ids ? null : listedStatuses;
   if (statuses) matches = matches.where('status', 'in', statuses);
   const { search } = query;
-  if (search) {
-    matches = matches.where((eb) => {
-      const name = eb.fn<string>('lower', ['name']);
-      return eb(eb.fn<string>('replace', [name, eb.fn('lower', [eb.val(search)]), eb.val('')]), '!=', name);
-    });
-  }
+  if (search) matches = matches.where((eb) => holdsInAnyCase(eb.ref('name'), search));
   return matches;
 }
 

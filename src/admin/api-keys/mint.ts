@@ -100,7 +100,7 @@ export async function addSecret(
 }
 
 /** The keys to take away: all of a workspace, all of a person in an organisation, or a person's in one workspace. */
-export type KeySelection =
+type KeySelection =
   | { keyId: string }
   | { workspaceId: string }
   | { userId: string; organisationId: string }

@@ -2,6 +2,7 @@
 import { type OrganisationSettings, settingsInForce } from '../../identity/settings.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
+import { countOf } from '../kernel/list-queries.ts';
 
 export interface KeyPlace {
   organisationId: string;
@@ -70,16 +71,14 @@ export async function standingIn(db: Db, organisationId: string, workspaceId: st
 }
 
 /** How many user keys a person has that count against `user_api_key_limit`. */
-export async function liveUserKeys(db: Db, workspaceId: string, userId: string): Promise<number> {
-  const { count } = await db
+export function liveUserKeys(db: Db, workspaceId: string, userId: string): Promise<number> {
+  const keys = db
     .selectFrom('api_keys')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('user_id', '=', userId)
     .where('workspace_id', '=', workspaceId)
     .where('type', '=', 'workspace-user')
-    .where('status', 'in', ['active', 'exhausted'])
-    .executeTakeFirstOrThrow();
-  return count;
+    .where('status', 'in', ['active', 'exhausted']);
+  return countOf(keys);
 }
 
 /** When a key made without an expiry ends; a longest life also bounds keys whose maker did not think of one. */

@@ -10,7 +10,7 @@ import { addSecret } from './mint.ts';
 
 const dayMs = 86_400_000;
 
-export interface Rotation {
+interface Rotation {
   secret: string;
   oldKeyMasked: string;
   transitionEnd: string;
@@ -37,8 +37,7 @@ export async function rotateKey(
   services: Services,
   now: Date,
   key: Pick<ApiKeyTable, 'id' | 'rotation_policy'>,
-  transitionMs: number,
-  mode: 'manual' | 'auto',
+  { transitionMs, mode }: { transitionMs: number; mode: 'manual' | 'auto' },
 ): Promise<Rotation> {
   const at = now.toISOString();
   const transitionEnd = new Date(now.getTime() + transitionMs).toISOString();

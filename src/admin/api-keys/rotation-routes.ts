@@ -38,7 +38,7 @@ const rotate = endpoint({
     }
     const open = await openTransition(db, key.id, now);
     if (open) throw conflict(`The secret before the last rotation counts until ${open}; rotate again after that`);
-    const rotation = await rotateKey(db, services, now, key, transitionMs, 'manual');
+    const rotation = await rotateKey(db, services, now, key, { transitionMs, mode: 'manual' });
     await db
       .updateTable('api_keys')
       .set({ last_updated_by: actorId(caller) })

@@ -1,6 +1,7 @@
 /** API keys of all three types. */
 import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { byIdAccess, reachKey } from './access.ts';
 import { createEndpoints } from './create.ts';
 import { listKeys } from './list.ts';
@@ -48,15 +49,8 @@ const deleteKey = endpoint({
 
 const keysOfWorkspace: Dependant = {
   kind: 'API keys',
-  async count(db, workspaceId) {
-    const { count } = await db
-      .selectFrom('api_keys')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('workspace_id', '=', workspaceId)
-      .where('status', '!=', 'archived')
-      .executeTakeFirstOrThrow();
-    return count;
-  },
+  count: (db, workspaceId) =>
+    countOf(db.selectFrom('api_keys').where('workspace_id', '=', workspaceId).where('status', '!=', 'archived')),
   remove: (db, workspaceId, now) => archiveKeys(db, now, { workspaceId }),
 };
 

@@ -9,12 +9,6 @@ import {
   resolvePolicy,
 } from '../../identity/rotation.ts';
 import { grantableTo, parseScope, type Scope } from '../../identity/scopes.ts';
-import {
-  applyUsageLimit,
-  resetDateLiesAhead,
-  type StoredUsageLimit,
-  type UsageLimitInput,
-} from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyType } from '../../store/schema.ts';
 import type { Services } from '../kernel/services.ts';
@@ -104,17 +98,4 @@ export function checkPolicy(
 export function requireRemovablePolicy(place: KeyPlace, type: ApiKeyType): void {
   const days = type === 'workspace-user' ? place.settings.user_api_key_rotation_period : null;
   if (days !== null) throw invalid('rotation_policy', `may not be removed: user keys rotate every ${days} days here`);
-}
-
-export function checkUsageLimit(
-  input: UsageLimitInput,
-  stored: StoredUsageLimit | null,
-  now: Date,
-  path = 'usage_limits',
-): StoredUsageLimit {
-  const sentBack = stored !== null && input.next_usage_reset_at === stored.next_usage_reset_at;
-  if (!sentBack && !resetDateLiesAhead(input, now)) {
-    throw invalid(`${path}.next_usage_reset_at`, 'must lie ahead, also once it is taken as its UTC midnight');
-  }
-  return applyUsageLimit(input, stored, now);
 }

@@ -6,6 +6,7 @@ import { resetUsage, type StoredUsageLimit } from '../../limits/entries.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ApiKeyStatus, ApiKeyTable } from '../../store/schema.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
+import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 import { byIdAccess, reachKey } from './access.ts';
 import { type KeyPlace, keyPlace } from './place.ts';
 import { keyRecordOf } from './record.ts';
@@ -13,7 +14,6 @@ import {
   checkExpiry,
   checkMetadata,
   checkPolicy,
-  checkUsageLimit,
   findConfig,
   readScopes,
   requireGrantable,
@@ -113,9 +113,7 @@ function lifeFields({ body, now }: Update, key: ApiKeyTable, place: KeyPlace): C
   const usage = usageAfter(body, key, now);
   const expiryMoved = body.expires_at !== undefined;
   return {
-    ...(body.usage_limits !== undefined || body.reset_usage
-      ? { usage_limits: usage && encode(usage), next_usage_reset_at: usage?.next_usage_reset_at ?? null }
-      : {}),
+    ...((body.usage_limits !== undefined || body.reset_usage) && usageLimitColumns(usage)),
     ...(body.reset_usage && { last_reset_at: now.toISOString() }),
     ...(expiryMoved && { expires_at: checkExpiry(place, key.type, body.expires_at ?? null, now) }),
     ...policyFields(body, key, place, now),

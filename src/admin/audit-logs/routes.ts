@@ -5,7 +5,7 @@ import { ApiError, invalidQuery } from '../../http/errors.ts';
 import type { Schema } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { commaList, dateTime, id } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf, holds } from '../kernel/list-queries.ts';
 
 const word = z.string().min(1).max(255);
 
@@ -107,7 +107,7 @@ function conditions(eb: ExpressionBuilder<Schema, 'audit_logs'>, query: Filters)
       const value = query[name];
       return value === undefined ? [] : [eb(name, '=', value)];
     }),
-    ...(query.uri ? [eb(eb.fn('replace', ['uri', eb.val(query.uri), eb.val('')]), '!=', eb.ref('uri'))] : []),
+    ...(query.uri ? [holds(eb.ref('uri'), query.uri)] : []),
     ...(query.resource_type?.length ? [eb('resource_type', 'in', query.resource_type)] : []),
     ...(query.action?.length ? [eb('action', 'in', query.action)] : []),
   ];

@@ -5,7 +5,7 @@ import type { Db } from '../../store/database.ts';
 import type { ConfigTable } from '../../store/schema.ts';
 import type { NamedWorkspace } from '../kernel/endpoint.ts';
 
-export type ConfigAction = 'create' | 'read' | 'update' | 'delete' | 'list';
+type ConfigAction = 'create' | 'read' | 'update' | 'delete' | 'list';
 
 export const configAccess = <A extends ConfigAction>(action: A) => ({
   callers: ['admin-key', 'workspace-key', 'user-key', 'session'] as const,

@@ -1,4 +1,5 @@
 /** Credentials inside a config: masked when it is read, and put back when a masked config is sent again. */
+import { guardrailLists } from '../../catalog/config-rules.ts';
 import type { ConfigBody } from '../../catalog/config-schema.ts';
 import { masked } from '../integrations/masking.ts';
 import { isSecret } from '../kernel/mask.ts';
@@ -21,14 +22,7 @@ const credentialFields: ReadonlySet<string> = new Set([
 ] as const satisfies readonly (keyof ConfigBody)[]);
 
 /** Checks are given as they please their makers, so that only a field's name tells that it holds a credential. */
-const hookFields: ReadonlySet<string> = new Set([
-  'input_guardrails',
-  'output_guardrails',
-  'before_request_hooks',
-  'after_request_hooks',
-  'input_mutators',
-  'output_mutators',
-] as const satisfies readonly (keyof ConfigBody)[]);
+const hookFields: ReadonlySet<string> = new Set(guardrailLists);
 
 type Replace = (value: unknown, path: string) => unknown;
 
@@ -65,7 +59,7 @@ const looksMasked = (value: unknown): value is string => typeof value === 'strin
 
 const fieldOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
-export interface Restored {
+interface Restored {
   config: Record<string, unknown>;
   /** The paths of masked values that stand for nothing which was saved. */
   unknown: string[];

@@ -19,7 +19,7 @@ export function asRecord(row: ConfigTable, config: StoredConfig) {
   };
 }
 
-export interface Version {
+interface Version {
   id: string;
   config: StoredConfig;
   created_at: string;

@@ -4,6 +4,7 @@ import { type Caller, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { type Dependant, endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { countOf, newestFirst } from '../kernel/list-queries.ts';
 import { asList } from '../kernel/paging.ts';
 import { configAccess, reachConfig, requireConfigScope } from './access.ts';
 import { checkConfig } from './body.ts';
@@ -19,7 +20,6 @@ import {
 } from './schema.ts';
 import { archiveConfigs, catalogChange, currentConfig, insertConfig, openConfig, requireUnused } from './store.ts';
 import { updateConfig } from './update.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
 
 const tag = 'Configs';
 const paging = { size: 50, max: 1000 };
@@ -162,15 +162,8 @@ const deleteConfig = endpoint({
 
 const configsOfWorkspace: Dependant = {
   kind: 'configs',
-  async count(db, workspaceId) {
-    const { count } = await db
-      .selectFrom('configs')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('workspace_id', '=', workspaceId)
-      .where('status', '=', 'active')
-      .executeTakeFirstOrThrow();
-    return count;
-  },
+  count: (db, workspaceId) =>
+    countOf(db.selectFrom('configs').where('workspace_id', '=', workspaceId).where('status', '=', 'active')),
   async remove(db, workspaceId, now) {
     await archiveConfigs(db, now, { workspaceId });
     return [catalogChange(workspaceId)];

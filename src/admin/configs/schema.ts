@@ -35,8 +35,6 @@ export const configUpdate = z
     message: 'Send at least one field to change: name, config, status, isDefault',
   });
 
-export type ConfigUpdate = z.output<typeof configUpdate>;
-
 export const configPath = z.object({ config: reference.describe('The id or the slug of the config') });
 export const workspaceQuery = z.object({ workspace_id: reference.optional() });
 
@@ -63,7 +61,7 @@ const versionFields = {
 
 const readConfig = z.record(z.string(), z.unknown()).describe('The config; credentials in it are masked');
 
-export const listedConfig = z.object(listedFields).meta({ id: 'ListedConfig' });
+const listedConfig = z.object(listedFields).meta({ id: 'ListedConfig' });
 export const configRecord = z
   .object({
     success: z.literal(true),
@@ -73,7 +71,7 @@ export const configRecord = z
     data: z.object({ config: readConfig }),
   })
   .meta({ id: 'Config' });
-export const configVersion = z
+const configVersion = z
   .object({
     ...listedFields,
     ...versionFields,

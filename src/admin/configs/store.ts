@@ -22,7 +22,7 @@ export async function currentConfig(db: Db, vault: Vault, row: Pick<ConfigTable,
   return openConfig(vault, config_sealed);
 }
 
-export interface NewConfig {
+interface NewConfig {
   organisationId: string;
   workspaceId: string;
   name: string;
@@ -59,7 +59,7 @@ export async function insertConfig(db: Db, vault: Vault, now: Date, made: NewCon
   return { id, slug, versionId };
 }
 
-export interface NewVersion {
+interface NewVersion {
   id: string;
   configId: string;
   config: StoredConfig;

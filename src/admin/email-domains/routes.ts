@@ -6,6 +6,7 @@ import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id } from '../kernel/fields.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import type { Services } from '../kernel/services.ts';
 import { queueNotice } from '../notices/outbox.ts';
@@ -13,7 +14,6 @@ import { domainName, isRoot, rootOf } from './domain-name.ts';
 import { isAddressOf } from './match.ts';
 import { asRecord, changing, domainPath, emailDomain, findDomain, reading, verifiedElsewhere } from './records.ts';
 import { verifyDomain } from './verify.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
 
 const tag = 'E-mail domains';
 const params = z.object({ emailDomainId: id });

@@ -36,7 +36,7 @@ const common = z.looseObject({
 /** Settings that lead somewhere: each is held to the rules of addresses. */
 const addresses = ['custom_host', 'azure_foundry_url', 'huggingface_base_url'] as const;
 
-export interface CheckedConfigurations {
+interface CheckedConfigurations {
   configurations: Configurations;
   needsKey: boolean;
 }

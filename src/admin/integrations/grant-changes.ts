@@ -3,6 +3,7 @@ import type { GlobalWorkspaceAccess } from '../../catalog/saved.ts';
 import { invalid, notFound } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
+import { activeWorkspaceIds } from '../workspaces/references.ts';
 import { asTemplate, fromTemplate, type GrantChange } from './grants.ts';
 import { storedGlobalAccess } from './record.ts';
 import type { WorkspacesUpdate } from './workspaces-schema.ts';
@@ -35,7 +36,7 @@ export const limitsOf = (global: GlobalWorkspaceAccess, now: Date): Pick<GrantCh
   return { usageLimits: limit ? fromTemplate(limit, now) : null, rateLimits: global.rate_limits };
 };
 
-export interface ListedChange extends GrantChange {
+interface ListedChange extends GrantChange {
   /** The provider that a newly enabled workspace gets; null: none. */
   provider: { slug: string | null; path: string } | null;
 }
@@ -43,21 +44,8 @@ export interface ListedChange extends GrantChange {
 /** What the list says, each workspace found by its id or slug. */
 export async function listedChanges(db: Db, organisationId: string, body: WorkspacesUpdate): Promise<ListedChange[]> {
   const listed = body.workspaces ?? [];
-  if (listed.length === 0) return [];
   const references = listed.map((item) => item.id);
-  const rows = await db
-    .selectFrom('workspaces')
-    .select(['id', 'slug'])
-    .where('organisation_id', '=', organisationId)
-    .where('status', '=', 'active')
-    .where((eb) => eb.or([eb('id', 'in', references), eb('slug', 'in', references)]))
-    .execute();
-  const ids = new Map(
-    rows.flatMap((row): [string, string][] => [
-      [row.slug, row.id],
-      [row.id, row.id],
-    ]),
-  );
+  const ids = await activeWorkspaceIds(db, organisationId, references);
   const seen = new Set<string>();
   return listed.map((item, index) => {
     const workspaceId = ids.get(item.id);

@@ -10,7 +10,7 @@ import {
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable, IntegrationWorkspaceTable } from '../../store/schema.ts';
-import { checkUsageLimit } from '../api-keys/rules.ts';
+import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 import { insertProvider } from '../providers/insert.ts';
 import { defaultProviderSlug } from './create.ts';
 
@@ -55,10 +55,9 @@ export function changedGrant(integrationId: string, before: Grant | null, change
   };
 }
 
-/** The columns that a usage limit fills. */
+/** The columns that the limit of a grant fills. */
 const limitColumns = (limit: StoredUsageLimit | null) => ({
-  usage_limits: limit && encode(limit),
-  next_usage_reset_at: limit?.next_usage_reset_at ?? null,
+  ...usageLimitColumns(limit),
   status: limit?.status ?? ('active' as const),
 });
 
@@ -117,7 +116,7 @@ export function templateGrant(
   };
 }
 
-export interface DefaultProvider {
+interface DefaultProvider {
   /** Null: the integration's own slug, or one like it. */
   slug: string | null;
   createdBy: string | null;

@@ -9,7 +9,7 @@ import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import type { Vault } from '../../store/vault.ts';
 
-export interface NewIntegrationRow {
+interface NewIntegrationRow {
   organisationId: string;
   /** Null: of the organisation. */
   workspaceId: string | null;

@@ -5,12 +5,12 @@ import type { Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import { endpoint, type NamedWorkspace } from '../kernel/endpoint.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { integrationAccess } from './access.ts';
 import { asListed } from './record.ts';
 import { type IntegrationFilters, integrationFilters, listedIntegration } from './schema.ts';
 import { carries, readTagsQuery } from './tags.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
 
 export const listIntegrations = endpoint({
   method: 'GET',
@@ -45,13 +45,8 @@ function matching(db: Db, caller: Caller, workspace: NamedWorkspace | null, quer
       ]),
     );
   if (ai_provider_id) matches = matches.where('ai_provider_id', '=', ai_provider_id);
-  for (const pair of tags) matches = matches.where(carries('tags', pair));
-  if (search) {
-    matches = matches.where((eb) => {
-      const name = eb.fn<string>('lower', ['name']);
-      return eb(eb.fn<string>('replace', [name, eb.fn('lower', [eb.val(search)]), eb.val('')]), '!=', name);
-    });
-  }
+  for (const pair of tags) matches = matches.where(carries(pair));
+  if (search) matches = matches.where((eb) => holdsInAnyCase(eb.ref('name'), search));
   return matches;
 }
 

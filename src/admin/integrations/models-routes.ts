@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { commaList, empty } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { catalogChange, integrationAccess, reachIntegration } from './access.ts';
 import { asModelRecord, modelRecord, modelSlug, modelsUpdate, mostModels, upsertModels } from './models.ts';
 import { integrationPath, workspaceQuery } from './schema.ts';
-import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Integrations';
 const path = '/integrations/:integration/models';

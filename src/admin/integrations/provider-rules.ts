@@ -4,7 +4,7 @@ import type { Configurations } from '../../catalog/saved.ts';
 
 type Shape = Record<string, z.ZodType>;
 
-export interface ProviderRule {
+interface ProviderRule {
   /** The settings that it knows, whichever way it authenticates. */
   shape: Shape;
   /** The setting that names the way to authenticate, and what each way asks for. */

@@ -6,6 +6,7 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
 import type { Vault } from '../../store/vault.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { masked, maskedConfigurations } from './masking.ts';
 import type { globalAccessRecord, integrationRecord, listedIntegration } from './schema.ts';
 
@@ -63,14 +64,12 @@ export function globalAccessOf(
   return { enabled, usage_limits, rate_limits };
 }
 
-async function grantedWorkspaces(db: Db, integrationId: string): Promise<number> {
-  const { count } = await db
+function grantedWorkspaces(db: Db, integrationId: string): Promise<number> {
+  const grants = db
     .selectFrom('integration_workspaces as grant')
     .innerJoin('workspaces as workspace', 'workspace.id', 'grant.workspace_id')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('grant.integration_id', '=', integrationId)
     .where('grant.enabled', '=', 1)
-    .where('workspace.status', '=', 'active')
-    .executeTakeFirstOrThrow();
-  return count;
+    .where('workspace.status', '=', 'active');
+  return countOf(grants);
 }

@@ -25,7 +25,7 @@ export const listedIntegration = z.object({
 });
 
 /** A usage limit that a workspace is given when it is provisioned. */
-export const usageLimitTemplate = z.object({
+const usageLimitTemplate = z.object({
   type: z.enum(['cost', 'tokens']),
   credit_limit: z.number(),
   alert_threshold: z.number().nullable(),
@@ -50,7 +50,7 @@ export const integrationRecord = listedIntegration.extend({
   pricing_adjustments: z.object({ multiplier: z.record(z.string(), z.unknown()) }).nullable(),
 });
 
-export const integrationName = z.string().trim().min(1).max(255);
+const integrationName = z.string().trim().min(1).max(255);
 
 /** What a provider hands out as its key; it travels in a header, so it is one line. */
 export const upstreamKey = z
@@ -92,7 +92,6 @@ export const newIntegration = z.object({
   pricing_adjustments: pricingAdjustments.nullish(),
   allow_all_models: flag.default(true),
 });
-export type NewIntegration = z.output<typeof newIntegration>;
 
 const updatable = z
   .object({

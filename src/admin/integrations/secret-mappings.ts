@@ -30,7 +30,7 @@ const mappingsOf = (holder: 'configurations' | 'model_config') =>
 export const secretMappings = mappingsOf('configurations');
 export const virtualKeySecretMappings = mappingsOf('model_config');
 
-export type SentSecretMappings = z.output<typeof secretMappings>;
+type SentSecretMappings = z.output<typeof secretMappings>;
 
 export const secretMappingRecord = z.object({
   target_field: z.string(),

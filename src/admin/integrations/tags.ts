@@ -34,8 +34,8 @@ export function readTagsQuery(text: string | undefined): [name: string, value: s
  * Holds for rows that carry the pair. Looks for its JSON after a brace or a comma: quotes inside a name or value are escaped,
  * so nothing but the pair itself reads like that. A text that changes when it is taken out holds it, on both engines.
  */
-export function carries(column: string, [name, value]: [string, string]) {
-  const tags = sql.ref(column);
+export function carries([name, value]: [string, string]) {
+  const tags = sql.ref('tags');
   const pair = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
   return sql<boolean>`(replace(${tags}, ${`{${pair}`}, '') != ${tags} or replace(${tags}, ${`,${pair}`}, '') != ${tags})`;
 }

@@ -8,20 +8,20 @@ import type { Exchange } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
 import { insertUser } from '../users/membership.ts';
 
-export interface Acceptance {
+interface Acceptance {
   password?: string | undefined;
   first_name?: string | undefined;
   last_name?: string | undefined;
 }
 
 /** `proven`: an account whose owner has shown that it is theirs. `new`: the link alone speaks for the address. */
-export type Invitee =
+type Invitee =
   | { account: 'proven'; userId: string; names: { first_name?: string; last_name?: string } }
   | { account: 'new'; passwordHash: string; firstName: string; lastName: string };
 
 type Addressed = Pick<InviteTable, 'organisation_id' | 'email'>;
 
-export interface Account {
+interface Account {
   id: string;
   passwordHash: string | null;
   /**

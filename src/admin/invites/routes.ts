@@ -10,12 +10,13 @@ import { decode, encode } from '../../store/json.ts';
 import type { InviteTable, Schema } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
+import { activeWorkspaceIds } from '../workspaces/references.ts';
 import { findInvite, newLink, refuseTwice, statusAt } from './invite.ts';
 import { acceptInvite, readLink } from './link-routes.ts';
 import { inviteBody, inviteFilters, inviteParams, inviteRecord, linkReplies } from './schema.ts';
 import { sendInvite } from './send.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
 
 const callers = ['admin-key', 'session'] as const;
 const tag = 'Invites';
@@ -188,19 +189,11 @@ async function resolveWorkspaces(
   organisationId: string,
   named: readonly InvitedWorkspace[],
 ): Promise<InvitedWorkspace[]> {
-  if (named.length === 0) return [];
   const references = named.map((workspace) => workspace.id);
-  const found = await db
-    .selectFrom('workspaces')
-    .select(['id', 'slug'])
-    .where('organisation_id', '=', organisationId)
-    .where('status', '=', 'active')
-    .where((eb) => eb.or([eb('id', 'in', references), eb('slug', 'in', references)]))
-    .execute();
-  const idOf = new Map(found.flatMap(({ id, slug }) => [[id, id] as const, [slug, id] as const]));
+  const ids = await activeWorkspaceIds(db, organisationId, references);
   const resolved = new Map<string, InvitedWorkspace>();
   for (const [index, { id: reference, role }] of named.entries()) {
-    const id = idOf.get(reference);
+    const id = ids.get(reference);
     if (id === undefined) throw invalid(`workspaces.${index}.id`, 'is no active workspace of this organisation');
     if (resolved.has(id)) throw invalid(`workspaces.${index}.id`, 'names a workspace that is in the list already');
     resolved.set(id, { id, role });

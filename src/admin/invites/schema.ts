@@ -6,7 +6,7 @@ import { grantableTo, parseScope } from '../../identity/scopes.ts';
 import { email, id, reference, timestamp } from '../kernel/fields.ts';
 
 const invitedRoles = ['admin', 'member'] as const;
-export const inviteStatuses = ['pending', 'accepted', 'cancelled', 'expired'] as const;
+const inviteStatuses = ['pending', 'accepted', 'cancelled', 'expired'] as const;
 
 export const inviteParams = z.object({ inviteId: id });
 

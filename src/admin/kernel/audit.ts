@@ -2,7 +2,7 @@
 import type { Db } from '../../store/database.ts';
 import type { AuditLogTable } from '../../store/schema.ts';
 
-export const auditActions = [
+const auditActions = [
   'create',
   'update',
   'delete',
@@ -18,7 +18,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-export const auditResources = [
+const auditResources = [
   'organisation',
   'workspace',
   'workspace_user',
@@ -35,7 +35,7 @@ export type AuditResource = (typeof auditResources)[number];
 export type AuditRow = AuditLogTable;
 
 /** Something that happened by itself, such as a key that expired. */
-export interface SystemEvent {
+interface SystemEvent {
   organisationId: string;
   workspaceId?: string | null;
   resource: AuditResource;
@@ -75,12 +75,14 @@ export const insertAuditRow = async (db: Db, row: AuditRow): Promise<void> => {
 export interface AuditTrail {
   /** Writes the row soon, without making anyone wait; tries again while the store is away. */
   queue(row: AuditRow): void;
-  /** Resolves when everything queued is stored. */
+  /** Resolves when everything queued is stored, or when the store has been away too long to wait for it. */
   flush(): Promise<void>;
 }
 
 const retryDelayMs = 1_000;
 const rowsKept = 10_000;
+/** A program that is told to end must end, store or no store. */
+const flushPatienceMs = 5_000;
 
 export function createAuditTrail(db: Db, warn: (message: string) => void): AuditTrail {
   const waiting: AuditRow[] = [];
@@ -111,7 +113,9 @@ export function createAuditTrail(db: Db, warn: (message: string) => void): Audit
       draining ??= drain();
     },
     flush: async () => {
-      await draining;
+      if (!draining) return;
+      await Promise.race([draining, Bun.sleep(flushPatienceMs)]);
+      if (waiting.length > 0) warn(`The store stayed away, so ${waiting.length} queued audit rows were lost.`);
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   forbidden,
   invalidFields,
   noSuchRoute,
+  storeAway,
   tooMany,
   unauthenticated,
 } from '../../http/errors.ts';
@@ -15,6 +16,7 @@ import { RouteTable } from '../../http/routes.ts';
 import type { Peer } from '../../http/server.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
+import { isAway } from '../../store/away.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { type AuditRow, type AuditTrail, insertAuditRow } from './audit.ts';
@@ -27,12 +29,12 @@ import type { Services } from './services.ts';
 import { requireStorable, validate } from './validate.ts';
 import { lockWorkspace } from './workspace-lock.ts';
 
-export interface Kernel {
+interface Kernel {
   /** The answer, or null when no endpoint has this path. */
   handle(request: Request, peer: Peer): Promise<Response | null>;
 }
 
-export interface KernelParts {
+interface KernelParts {
   resources: readonly Resource[];
   services: Services;
   authenticator: Authenticator;
@@ -200,7 +202,7 @@ export function createKernel(parts: KernelParts): Kernel {
   };
 
   const refuse = (error: unknown, known: Known): Response => {
-    const refusal = error instanceof ApiError ? error : new ApiError('AB04', 'Something went wrong on our side');
+    const refusal = refusalOf(error);
     if (refusal !== error) parts.onFault(error, known.exchange.requestId);
     if (known.endpoint.method !== 'GET') {
       const note = error instanceof AttributedError ? error.note : {};
@@ -213,7 +215,9 @@ export function createKernel(parts: KernelParts): Kernel {
   return {
     async handle(request, peer) {
       const url = new URL(request.url);
-      const match = routes.match(request.method, url.pathname);
+      // Whoever may read a thing may ask for its headers alone; the listener leaves the body out.
+      const method = request.method === 'HEAD' ? 'GET' : request.method;
+      const match = routes.match(method, url.pathname);
       if (match.found === 'nothing') return null;
       const requestId = Bun.randomUUIDv7();
       if (match.found === 'other-methods') {
@@ -285,6 +289,11 @@ export class AttributedError extends ApiError {
   }
 }
 
+function refusalOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return isAway(error) ? storeAway() : new ApiError('AB04', 'Something went wrong on our side');
+}
+
 const emptyTrace = (): Trace => ({ changes: [], note: {}, headers: new Headers() });
 
 const bounded = (text: string): string => (text.length > auditTextLimit ? `${text.slice(0, auditTextLimit)}…` : text);
@@ -306,7 +315,7 @@ function exchangeOf(
     requestId,
     clientIp: client.ip,
     country: client.viaTrustedProxy ? headers.get('cf-ipcountry') : null,
-    origin: publicUrl ?? `${scheme}://${headers.get('host') ?? url.host}`,
+    origin: publicUrl ?? `${scheme}://${headers.get('host') || url.host}`,
     headers,
   };
 }

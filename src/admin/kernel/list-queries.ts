@@ -1,26 +1,25 @@
 /** The queries behind a list: how many rows match, and one page of them. */
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
 import type { Schema } from '../../store/schema.ts';
 import type { Page } from './endpoint.ts';
 
-export async function countOf<Tables, Named extends keyof Tables, Chosen>(
-  matches: SelectQueryBuilder<Tables, Named, Chosen>,
-): Promise<number> {
-  const counted = matches.clearSelect().select((eb) => eb.fn.countAll<number>().as('total'));
-  const { total } = await counted.executeTakeFirstOrThrow();
+/** A query that says which rows, and nothing yet about their columns. */
+type Matches<Tables, Named extends keyof Tables> = SelectQueryBuilder<Tables, Named, object>;
+
+export async function countOf<Tables, Named extends keyof Tables>(matches: Matches<Tables, Named>): Promise<number> {
+  const { total } = await matches
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .$castTo<{ total: number }>()
+    .executeTakeFirstOrThrow();
   return total;
 }
 
-type Dated = { [T in keyof Schema]: 'id' | 'created_at' extends keyof Schema[T] ? T : never }[keyof Schema];
+type Dated = { [Table in keyof Schema]: 'id' | 'created_at' extends keyof Schema[Table] ? Table : never }[keyof Schema];
 
-/** Ids settle the order of rows made in the same instant, so that no row stands on two pages. */
-export async function newestFirst<Table extends Dated, Chosen>(
-  matches: SelectQueryBuilder<Schema, Table, Chosen>,
-  page: Page,
-) {
+/** Ids settle the order of rows made in the same instant, so that none stands on two pages. */
+export async function newestFirst<Table extends Dated>(matches: Matches<Schema, Table>, page: Page) {
   const total = await countOf(matches);
   const rows = await matches
-    .clearSelect()
     .selectAll()
     .orderBy(sql.ref('created_at'), 'desc')
     .orderBy(sql.ref('id'), 'desc')
@@ -29,3 +28,13 @@ export async function newestFirst<Table extends Dated, Chosen>(
     .execute();
   return { rows, total };
 }
+
+/**
+ * Holds for rows whose text has the part in it, case minded. LIKE minds the case on one engine only; a text that changes when
+ * the part is taken out holds it on both.
+ */
+export const holds = (text: Expression<string>, part: string) => sql<boolean>`replace(${text}, ${part}, '') != ${text}`;
+
+/** The engine lowers both sides, so that letters outside ASCII meet whichever way it treats them. */
+export const holdsInAnyCase = (text: Expression<string>, part: string) =>
+  sql<boolean>`replace(lower(${text}), lower(${part}), '') != lower(${text})`;

@@ -1,7 +1,7 @@
 /** The administration interface's own rate limit: so many calls a minute for one credential, counted by this node. */
 import type { Clock } from '../../clock.ts';
 
-export interface CallLimiter {
+interface CallLimiter {
   /** Counts one call; answers the seconds to wait when it is one too many, else 0. */
   count(subject: string): number;
 }

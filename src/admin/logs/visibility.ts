@@ -5,7 +5,7 @@ import { type SecuritySettings, settingsInForce } from '../../identity/settings.
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 
-export interface LogVisibility {
+interface LogVisibility {
   /** `own`: only the calls made with the person's own keys. */
   rows: 'all' | 'own' | 'none';
   /** True: with headers and bodies, where they were kept. */

@@ -8,6 +8,7 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
+import { countOf, holdsInAnyCase } from '../kernel/list-queries.ts';
 
 export const memberRecord = z.object({
   object: z.literal('workspace-user'),
@@ -25,11 +26,11 @@ export const memberRecord = z.object({
   created_at: timestamp,
   last_updated_at: timestamp,
 });
-export type MemberRecord = z.output<typeof memberRecord>;
+type MemberRecord = z.output<typeof memberRecord>;
 
 type Home = Pick<WorkspaceTable, 'id' | 'organisation_id' | 'settings'>;
 
-export interface MemberFilters {
+interface MemberFilters {
   userId?: string | undefined;
   role?: WorkspaceRole | undefined;
   email?: string | undefined;
@@ -59,22 +60,16 @@ const activeMembers = (db: Db, workspaceId: string, filters: MemberFilters) =>
                   .selectFrom('users as user')
                   .select('user.id')
                   .whereRef('user.id', '=', 'member.user_id')
-                  .where((user) => user(textWithout(search), '!=', nameAndEmail)),
+                  .where(holdsInAnyCase(nameAndEmail, search)),
               ),
             ]),
       ]);
     });
 
-const nameAndEmail = sql<string>`lower(${sql.ref('user.first_name')} || ' ' || ${sql.ref('user.last_name')} || ' ' || ${sql.ref('user.email')})`;
-/** The engine lowers both sides, so that letters outside ASCII meet whichever way it treats them. */
-const textWithout = (part: string) => sql<string>`replace(${nameAndEmail}, lower(${part}), '')`;
+const nameAndEmail = sql<string>`(${sql.ref('user.first_name')} || ' ' || ${sql.ref('user.last_name')} || ' ' || ${sql.ref('user.email')})`;
 
-export async function countMembers(db: Db, workspaceId: string, filters: MemberFilters): Promise<number> {
-  const { total } = await activeMembers(db, workspaceId, filters)
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return total;
-}
+export const countMembers = (db: Db, workspaceId: string, filters: MemberFilters): Promise<number> =>
+  countOf(activeMembers(db, workspaceId, filters));
 
 /** Newest members first. */
 export async function listMembers(

@@ -12,7 +12,7 @@ import { joinWorkspace } from './membership.ts';
 
 /** A person and the role that they are to have in a workspace. */
 export const appointment = z.object({ id, role: workspaceRoleSchema.default('member') });
-export type Appointment = z.output<typeof appointment>;
+type Appointment = z.output<typeof appointment>;
 
 /** Nobody hands out a role above their own. */
 export function requireMayGrant(caller: Caller, workspaceId: string, role: WorkspaceRole): void {

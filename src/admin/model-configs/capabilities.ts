@@ -25,7 +25,7 @@ export const capabilities = z
   })
   .meta({ id: 'ModelCapabilities' });
 
-export type Capabilities = z.output<typeof capabilities>;
+type Capabilities = z.output<typeof capabilities>;
 
 /** Tried in order; what none of them tells is a chat model. */
 const kindByName: readonly (readonly [RegExp, Kind])[] = [

@@ -35,7 +35,7 @@ export const pricingConfig = z
   })
   .meta({ id: 'PricingConfig' });
 
-export type PricingConfig = z.output<typeof pricingConfig>;
+type PricingConfig = z.output<typeof pricingConfig>;
 
 const product = (quantity: string, key: string): Formula => ({
   operation: 'multiply',

@@ -4,7 +4,7 @@ import { encode } from '../../store/json.ts';
 import type { Vault } from '../../store/vault.ts';
 
 /** Each template with the fields that it shows. */
-export interface NoticeFields {
+interface NoticeFields {
   'user-invite': { organisationName: string; inviterUserName: string; inviterEmail: string; inviteLink: string };
   /** `method` says what the code is good for: typing it in, or a TXT record of the domain. */
   'domain-verification-alert': {
@@ -25,7 +25,7 @@ export interface NoticeFields {
   'apikey-rotation-old-secret-ending': { keyName: string; apiKey: string; organisationName: string; endsAt: string };
 }
 
-export type NoticeTemplate = keyof NoticeFields;
+type NoticeTemplate = keyof NoticeFields;
 
 const purpose = 'notice';
 

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { decode } from '../../store/json.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { timestamp } from '../kernel/fields.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { openFields } from './outbox.ts';
 import { showFields } from './show.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
 
 const statuses = ['queued', 'sent', 'failed'] as const;
 

@@ -9,19 +9,19 @@ import { slugOf } from '../kernel/slug.ts';
 import { joinOrganisation } from '../users/membership.ts';
 import { insertWorkspace } from '../workspaces/create.ts';
 
-export interface NewOrganisation {
+interface NewOrganisation {
   name: string;
   ownerId: string;
   adminKey: { prefix: string } | { chosen: string };
 }
 
-export interface CreatedOrganisation {
+interface CreatedOrganisation {
   organisationId: string;
   workspaceId: string;
   adminKey: { id: string; secret: string };
 }
 
-export const sharedWorkspaceName = 'Shared Team Workspace';
+const sharedWorkspaceName = 'Shared Team Workspace';
 
 export async function createOrganisation(
   db: Db,

@@ -1,6 +1,6 @@
 /** What an update changed, for the audit row: each field with its old and its new value. */
 
-export type Differences = Record<string, { old: unknown; new: unknown }>;
+type Differences = Record<string, { old: unknown; new: unknown }>;
 
 /** Fields of `after` that differ from `before`; where both hold an object, its fields are compared one by one. */
 export function differences(before: object, after: object, prefix = ''): Differences {

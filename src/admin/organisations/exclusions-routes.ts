@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { GuardrailDirection } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { changeExclusions } from './exclusions.ts';
-import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Workspace exclusions';
 
@@ -66,14 +66,7 @@ const update = (direction: GuardrailDirection) =>
     }),
     reply: empty,
     async handle({ db, now, body, caller, changed, note }) {
-      const change = await changeExclusions(
-        db,
-        now,
-        caller.organisationId,
-        direction,
-        body.workspaces,
-        body.override_existing,
-      );
+      const change = await changeExclusions(db, now, caller.organisationId, direction, body);
       for (const id of [...change.excluded, ...change.included]) changed({ topic: 'workspace', id });
       note({ details: { [`${direction}_guardrails`]: change } });
       return {};

@@ -2,13 +2,20 @@
 import { invalid } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { GuardrailDirection } from '../../store/schema.ts';
+import { activeWorkspaceIds } from '../workspaces/references.ts';
 
-export interface Wish {
+interface Wish {
   workspace_id: string;
   excluded: boolean;
 }
 
-export interface ExclusionChange {
+/** As the body of the call says it. */
+interface Wishes {
+  workspaces: readonly Wish[];
+  override_existing: boolean;
+}
+
+interface ExclusionChange {
   excluded: string[];
   included: string[];
 }
@@ -19,8 +26,7 @@ export async function changeExclusions(
   now: Date,
   organisationId: string,
   direction: GuardrailDirection,
-  wishes: readonly Wish[],
-  replace: boolean,
+  { workspaces: wishes, override_existing: replace }: Wishes,
 ): Promise<ExclusionChange> {
   const wanted = await resolve(db, organisationId, wishes);
   const existing = await db
@@ -40,18 +46,10 @@ export async function changeExclusions(
 /** Workspace id to what is wished for it. */
 async function resolve(db: Db, organisationId: string, wishes: readonly Wish[]): Promise<Map<string, boolean>> {
   const wanted = new Map<string, boolean>();
-  if (wishes.length === 0) return wanted;
-  const names = wishes.map((wish) => wish.workspace_id);
-  const rows = await db
-    .selectFrom('workspaces')
-    .select(['id', 'slug'])
-    .where('organisation_id', '=', organisationId)
-    .where('status', '=', 'active')
-    .where((eb) => eb.or([eb('id', 'in', names), eb('slug', 'in', names)]))
-    .execute();
-  const idByName = new Map(rows.flatMap((row) => [[row.slug, row.id] as const, [row.id, row.id] as const]));
+  const references = wishes.map((wish) => wish.workspace_id);
+  const ids = await activeWorkspaceIds(db, organisationId, references);
   for (const [index, wish] of wishes.entries()) {
-    const id = idByName.get(wish.workspace_id);
+    const id = ids.get(wish.workspace_id);
     const field = `workspaces.${index}.workspace_id`;
     if (id === undefined) throw invalid(field, `${wish.workspace_id} is no active workspace of the organisation`);
     if (wanted.has(id)) throw invalid(field, `${wish.workspace_id} is named twice`);

@@ -6,6 +6,7 @@ import { organisationRoles } from '../../identity/roles.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
 import { activeMember } from '../users/rules.ts';
@@ -19,7 +20,6 @@ import { organisationRow, recordOf, summaryOf } from './record.ts';
 import { organisationRecord, organisationSummary } from './schema.ts';
 import { settingsEndpoints } from './settings-routes.ts';
 import { announceUpdate, type OrganisationChange, requireSomething, saveOrganisation } from './update.ts';
-import { countOf } from '../kernel/list-queries.ts';
 
 const tag = 'Organisations';
 const name = z.string().trim().min(1).max(255);

@@ -10,7 +10,7 @@ import type { NamedWorkspace } from '../kernel/endpoint.ts';
 type ProviderAction = 'create' | 'read' | 'update' | 'delete' | 'list';
 
 /** Providers came out of virtual keys, so the scopes of either open both. */
-export const scopesOfProviders = (action: ProviderAction) =>
+const scopesOfProviders = (action: ProviderAction) =>
   [`providers.${action}`, `virtual_keys.${action}`] as const satisfies readonly Scope[];
 
 export const providerAccess = (action: ProviderAction) => ({

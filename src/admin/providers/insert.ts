@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import { type LimitColumns, unlimited } from './limits.ts';
 
-export interface NewProvider {
+interface NewProvider {
   organisationId: string;
   workspaceId: string;
   integrationId: string;

@@ -10,8 +10,8 @@ import {
 } from '../../limits/entries.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ProviderStatus, ProviderTable } from '../../store/schema.ts';
-import { checkUsageLimit } from '../api-keys/rules.ts';
 import { dateTime } from '../kernel/fields.ts';
+import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 
 /** One object, or a list of them. */
 const rateLimits = z.union([keyRateLimits, keyRateLimits.element.transform((limit): RateLimit[] => [limit])], {
@@ -35,7 +35,7 @@ export const limitFields = {
   expires_at: dateTime.nullish().describe('From then on requests are refused; null: never'),
 };
 
-export interface SentLimits {
+interface SentLimits {
   usage_limits?: UsageLimitInput | null | undefined;
   rate_limits?: readonly RateLimit[] | null | undefined;
   expires_at?: string | null | undefined;
@@ -64,8 +64,7 @@ export function appliedLimits(sent: SentLimits, stored: LimitColumns | null, now
     sent.usage_limits === undefined ? old : sent.usage_limits && checkUsageLimit(sent.usage_limits, old, now);
   const limit = sent.reset_usage && kept ? resetUsage(kept, now) : kept;
   const columns = {
-    usage_limits: limit && encode(limit),
-    next_usage_reset_at: limit?.next_usage_reset_at ?? null,
+    ...usageLimitColumns(limit),
     rate_limits: sent.rate_limits === undefined ? before.rate_limits : encode([...(sent.rate_limits ?? [])]),
     expires_at: expiry(sent.expires_at, before.expires_at, now),
     last_reset_at: sent.reset_usage ? now.toISOString() : before.last_reset_at,

@@ -2,8 +2,8 @@
 import type { Db } from '../../store/database.ts';
 import { carries } from '../integrations/tags.ts';
 import type { Page } from '../kernel/endpoint.ts';
+import { newestFirst } from '../kernel/list-queries.ts';
 import type { SavedPair } from './access.ts';
-import { countOf } from '../kernel/list-queries.ts';
 
 interface Choice {
   workspaceId: string;
@@ -14,14 +14,7 @@ interface Choice {
 
 export async function pageOfPairs(db: Db, choice: Choice, page: Page): Promise<{ pairs: SavedPair[]; total: number }> {
   const matches = matching(db, choice);
-  const total = await countOf(matches);
-  const providers = await matches
-    .selectAll('provider')
-    .orderBy('provider.created_at', 'desc')
-    .orderBy('provider.id', 'desc')
-    .limit(page.size)
-    .offset(page.offset)
-    .execute();
+  const { rows: providers, total } = await newestFirst(matches, page);
   if (providers.length === 0) return { pairs: [], total };
   const integrations = await db
     .selectFrom('integrations')
@@ -42,18 +35,18 @@ export async function pageOfPairs(db: Db, choice: Choice, page: Page): Promise<{
 
 function matching(db: Db, { workspaceId, tags = [], virtualKeys = false }: Choice) {
   let matches = db
-    .selectFrom('providers as provider')
-    .where('provider.workspace_id', '=', workspaceId)
-    .where('provider.status', 'in', ['active', 'exhausted', 'expired']);
-  for (const pair of tags) matches = matches.where(carries('provider.tags', pair));
+    .selectFrom('providers')
+    .where('workspace_id', '=', workspaceId)
+    .where('status', 'in', ['active', 'exhausted', 'expired']);
+  for (const pair of tags) matches = matches.where(carries(pair));
   if (virtualKeys) {
     matches = matches.where(({ exists, selectFrom }) =>
       exists(
         selectFrom('integrations as integration')
           .select('integration.id')
-          .whereRef('integration.id', '=', 'provider.integration_id')
-          .whereRef('integration.workspace_id', '=', 'provider.workspace_id')
-          .whereRef('integration.slug', '=', 'provider.slug'),
+          .whereRef('integration.id', '=', 'providers.integration_id')
+          .whereRef('integration.workspace_id', '=', 'providers.workspace_id')
+          .whereRef('integration.slug', '=', 'providers.slug'),
       ),
     );
   }

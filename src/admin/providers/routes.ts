@@ -12,6 +12,7 @@ import { readTagsQuery } from '../integrations/tags.ts';
 import { requireSomething } from '../integrations/update.ts';
 import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { providerAccess, reachProvider, requireActiveWorkspace, requireWorkspace } from './access.ts';
 import { insertProvider } from './insert.ts';
@@ -177,15 +178,8 @@ const live = ['active', 'exhausted', 'expired'] as const;
 
 const providersOfWorkspace: Dependant = {
   kind: 'providers',
-  async count(db, workspaceId) {
-    const { count } = await db
-      .selectFrom('providers')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('workspace_id', '=', workspaceId)
-      .where('status', 'in', live)
-      .executeTakeFirstOrThrow();
-    return count;
-  },
+  count: (db, workspaceId) =>
+    countOf(db.selectFrom('providers').where('workspace_id', '=', workspaceId).where('status', 'in', live)),
   async remove(db, workspaceId, now): Promise<Change[]> {
     await db
       .updateTable('providers')

@@ -7,7 +7,7 @@ import type { Db } from '../../store/database.ts';
 import type { ProvisionedBy } from '../../store/schema.ts';
 import { archiveKeys } from '../api-keys/mint.ts';
 
-export interface NewUser {
+interface NewUser {
   email: string;
   firstName: string;
   lastName: string;

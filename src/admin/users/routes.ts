@@ -5,11 +5,11 @@ import type { Db } from '../../store/database.ts';
 import type { OrganisationMemberTable, UserTable } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
 import { userFilters, userListed, userParams, userRead, userUpdate } from './schema.ts';
-import { countOf } from '../kernel/list-queries.ts';
 
 const callers = ['admin-key', 'session'] as const;
 const tag = 'Users';

@@ -4,7 +4,7 @@ import type { Caller } from '../../identity/caller.ts';
 import type { OrganisationRole } from '../../identity/roles.ts';
 import type { Db } from '../../store/database.ts';
 
-export interface ActiveMember {
+interface ActiveMember {
   userId: string;
   role: OrganisationRole;
   email: string;

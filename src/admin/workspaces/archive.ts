@@ -14,7 +14,7 @@ export function requireMayBeArchived(row: WorkspaceTable, confirmedName: string)
     throw invalid('name', "must be the workspace's name, to confirm which one is meant");
 }
 
-export interface Archived {
+interface Archived {
   changes: Change[];
   /** How many of each kind went with the workspace. */
   removed: Record<string, number>;

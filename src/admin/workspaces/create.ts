@@ -6,7 +6,7 @@ import { decode, encode } from '../../store/json.ts';
 import type { WorkspaceDefaults } from '../../store/schema.ts';
 import { slugOf } from '../kernel/slug.ts';
 
-export interface NewWorkspace {
+interface NewWorkspace {
   /** Chosen beforehand by callers who look things up in the workspace-to-be. */
   id?: string;
   organisationId: string;

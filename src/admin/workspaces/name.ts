@@ -28,7 +28,7 @@ export const shownName = (workspace: { name: string; icon: string | null }, form
 export const isNameOf = (workspace: { name: string; icon: string | null }, text: string): boolean =>
   [text, splitIcon(text).name].includes(workspace.name);
 
-export interface StoredName {
+interface StoredName {
   name?: string;
   icon?: string | null;
 }

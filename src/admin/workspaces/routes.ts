@@ -7,6 +7,7 @@ import { decode } from '../../store/json.ts';
 import { provisionNewWorkspace } from '../integrations/provision.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { holds, newestFirst } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
 import { listMembers } from '../members/record.ts';
@@ -33,7 +34,6 @@ import {
 } from './schema.ts';
 import { settingsEndpoints } from './settings-routes.ts';
 import { updatedColumns } from './update.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
 
 const tag = 'Workspaces';
 /** Workspace keys do no more than read the record of their own workspace. */
@@ -114,10 +114,7 @@ const matching = (db: Db, organisationId: string, visible: 'all' | string[], que
       eb.and([
         ...(visible === 'all' ? [] : [eb('id', 'in', visible)]),
         ...(query.exact_name === undefined ? [] : [eb('name', '=', query.exact_name)]),
-        // LIKE minds the case on one engine only; a name that changes without the text holds it on both.
-        ...(query.name === undefined
-          ? []
-          : [eb(eb.fn('replace', ['name', eb.val(query.name), eb.val('')]), '!=', eb.ref('name'))]),
+        ...(query.name === undefined ? [] : [holds(eb.ref('name'), query.name)]),
       ]),
     );
 
@@ -160,11 +157,12 @@ const updateWorkspace = endpoint({
   params: inWorkspace,
   body: workspaceUpdate,
   reply: singleWorkspace,
-  async handle({ caller, workspace, body, db, now, services, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, body, db, changed, note } = call;
     const row = await activeWorkspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
     requireMayUpdate(caller, row.id, settingsInForce(organisation, decode(row.settings)), body);
-    const columns = await updatedColumns(db, services, now, row, organisation, body);
+    const columns = await updatedColumns(call, row, organisation);
     await db.updateTable('workspaces').set(columns).where('id', '=', row.id).execute();
     changed({ topic: 'workspace', id: row.id });
     note({ resourceId: row.id, details: { name: columns.name ?? row.name, fields: Object.keys(body) } });

@@ -53,7 +53,7 @@ function requireOpen(overrides: WorkspaceOverrides, sent: readonly { name: strin
   if (faults.length > 0) throw invalidFields(faults);
 }
 
-export interface SourcedValue<T> {
+interface SourcedValue<T> {
   value: T;
   source: SettingSource;
   /** True when the workspace may hold a value of its own. */
@@ -62,7 +62,7 @@ export interface SourcedValue<T> {
 
 type Sourced<T> = { [K in keyof T]: SourcedValue<T[K]> };
 
-export type SourcedSettings = Sourced<Omit<OrganisationSettings, 'security_settings'>> & {
+type SourcedSettings = Sourced<Omit<OrganisationSettings, 'security_settings'>> & {
   security_settings: Sourced<OrganisationSettings['security_settings']>;
 };
 

@@ -1,9 +1,8 @@
 /** What an update changes in a stored workspace. */
 import { resetUsage } from '../../limits/entries.ts';
-import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
-import type { Services } from '../kernel/services.ts';
+import type { Call } from '../kernel/endpoint.ts';
 import { appliedUsageLimits } from './budget.ts';
 import { resolveDefaults } from './defaults.ts';
 import { storedName } from './name.ts';
@@ -12,15 +11,13 @@ import type { WorkspaceUpdate } from './schema.ts';
 import { updatedSettings } from './settings.ts';
 
 type Columns = Partial<WorkspaceTable>;
+type Update = Pick<Call<unknown, unknown, WorkspaceUpdate>, 'db' | 'services' | 'now' | 'body'>;
 
 /** The columns that change; what the body leaves out stays as it is. */
 export async function updatedColumns(
-  db: Db,
-  services: Services,
-  now: Date,
+  { db, services, now, body: update }: Update,
   row: WorkspaceTable,
   organisation: Surroundings,
-  update: WorkspaceUpdate,
 ): Promise<Columns> {
   const columns: Columns = {
     ...storedName(update.name, update.icon),

@@ -7,7 +7,7 @@ import { asGatewayError, newTrail, repeatedly } from '../attempt.ts';
 import { parametersOf } from '../body.ts';
 import { GatewayError } from '../errors.ts';
 import { failed, type Try } from '../exchange.ts';
-import type { Journey } from '../journey.ts';
+import { clientGone, type Journey } from '../journey.ts';
 import type { GatewayParts } from '../parts.ts';
 import { explain, GivenUp } from '../send.ts';
 import { resolveTarget, type Target } from '../target.ts';
@@ -64,8 +64,9 @@ async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): 
   const abort = new AbortController();
   const giveUp = (error: GatewayError) => abort.abort(new GivenUp(error));
   const leave = () => giveUp(new GatewayError('client_closed', 'the client closed the connection'));
-  if (journey.clientGone.aborted) leave();
-  else journey.clientGone.addEventListener('abort', leave, { once: true });
+  const gone = clientGone(journey);
+  if (gone.aborted) leave();
+  else gone.addEventListener('abort', leave, { once: true });
   const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
   const deadline = parts.deadlines.set(timeoutMs, () =>
     giveUp(new GatewayError('request_timeout', `the provider did not accept the session within ${timeoutMs} ms`)),
@@ -80,7 +81,7 @@ async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): 
     throw refusal(fault, target) ?? explain(fault, abort.signal, target);
   } finally {
     deadline.clear();
-    journey.clientGone.removeEventListener('abort', leave);
+    gone.removeEventListener('abort', leave);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '../database.ts';
 import { identity } from './0001_identity.ts';
 import { catalog } from './0002_catalog.ts';
 
-export interface Migration {
+interface Migration {
   name: string;
   /** Runs inside one transaction on either engine, so it may use only what both have. */
   up(db: Db): Promise<void>;
