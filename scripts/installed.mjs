@@ -1,4 +1,4 @@
-// Installs the dependencies when the lock file has changed since the last install, so that a fresh clone needs no extra step.
+/** Installs the dependencies when the lock file has changed since the last install, so that a fresh clone needs no extra step. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

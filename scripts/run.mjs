@@ -1,4 +1,4 @@
-// Runs a TypeScript file with the pinned Bun: `node scripts/run.mjs <file> [arguments]`.
+/** Runs a TypeScript file with the pinned Bun: `node scripts/run.mjs <file> [arguments]`. */
 import { spawn } from 'node:child_process';
 import { bunExecutable, ensureInstalled } from './installed.mjs';
 

@@ -1,4 +1,4 @@
-// Runs the tests with Bun and closes with `N passed, N failed`; arguments are handed on, so `npm test -- src/store` runs a part.
+/** Runs the tests with Bun and closes with `N passed, N failed`; arguments are handed on, so `npm test -- src/store` runs a part. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /** Starts the program inside the test on a free loopback port, with a data folder and a clock of its own, and talks to it over HTTP. */
-import { describe } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +95,12 @@ export class TestGateway {
   async stop(): Promise<void> {
     await this.app.stop();
     rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** For suites that give the program no reason to log a fault. */
+  async stopWithoutFaults(): Promise<void> {
+    await this.stop();
+    expect(this.faults).toEqual([]);
   }
 }
 

@@ -21,13 +21,25 @@ export interface Place {
   workspaceId: string;
 }
 
+/** What the first start made. */
+export interface Home extends Place {
+  owner: Person;
+}
+
+/** Another organisation of the same installation. */
+export interface Tenant extends Place {
+  adminKey: string;
+  ownerId: string;
+  ownerEmail: string;
+}
+
 const origin = { clientIp: '127.0.0.1', userAgent: 'test' };
 let people = 0;
 
 export const storeOf = (gateway: TestGateway) => gateway.app.services.store;
 
 /** The organisation and workspace of the first start, and its owner, signed in. */
-export async function home(gateway: TestGateway): Promise<Place & { owner: Person }> {
+export async function home(gateway: TestGateway): Promise<Home> {
   const row = await storeOf(gateway)
     .db.selectFrom('users as user')
     .innerJoin('organisation_members as member', 'member.user_id', 'user.id')
@@ -66,11 +78,7 @@ export async function addPerson(
   return { userId, email, session: await signIn(gateway, organisationId, userId) };
 }
 
-/** Another tenant of the same installation. */
-export async function addOrganisation(
-  gateway: TestGateway,
-  name = 'Elsewhere',
-): Promise<Place & { adminKey: string; ownerId: string; ownerEmail: string }> {
+export async function addOrganisation(gateway: TestGateway, name = 'Elsewhere'): Promise<Tenant> {
   const now = gateway.clock.now();
   const ownerEmail = `owner-${people++}@elsewhere.example`;
   const { db } = storeOf(gateway);

@@ -1,3 +1,4 @@
+/** Realtime sessions through the running program, with a real WebSocket client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type SimulatedRealtime, startRealtime } from './providers/realtime.ts';
 import { RealtimeClient } from './realtime-client.ts';

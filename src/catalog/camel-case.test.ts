@@ -1,3 +1,4 @@
+/** Keys in camelCase, read as what they are called on the wire. */
 import { describe, expect, test } from 'bun:test';
 import { snakeCase, withSnakeCaseKeys } from './camel-case.ts';
 

@@ -1,3 +1,4 @@
+/** Configs made into plans: targets, providers, strategies and breakers. */
 import { describe, expect, test } from 'bun:test';
 import { fallback, fieldsLike, type Json, leafOf, leavesOf, planIdentity, planOf, when } from '../../test/plans.ts';
 import { compileConfig, parseConfig, planForProvider } from './compile.ts';

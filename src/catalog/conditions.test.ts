@@ -1,3 +1,4 @@
+/** Which branch a request takes: queries against its metadata, parameters and headers. */
 import { describe, expect, test } from 'bun:test';
 import { chosenChild, compileQuery, holds, newPatternRoom, type RequestFacts } from './conditions.ts';
 

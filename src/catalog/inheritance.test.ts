@@ -1,3 +1,4 @@
+/** What a target has of its own, and what it takes from those above it. */
 import { describe, expect, test } from 'bun:test';
 import { fallback, fieldsLike, type Json, leafOf, leavesOf, planOf } from '../../test/plans.ts';
 import { shapeParameters } from './parameters.ts';

@@ -1,3 +1,4 @@
+/** Parameters that a config adds to a body, replaces in it or takes out of it. */
 import { describe, expect, test } from 'bun:test';
 import { type ParameterPath, parseParameterPath, shapeParameters } from './parameters.ts';
 

@@ -1,3 +1,4 @@
+/** Patterns against the built-in engine, and against what would keep that busy for hours. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { compilePattern } from './pattern.ts';

@@ -1,3 +1,4 @@
+/** How many targets a config may have, and how deep they may stand. */
 import { describe, expect, test } from 'bun:test';
 import { type Json, when } from '../../test/plans.ts';
 import { parseConfig } from './config-schema.ts';

@@ -82,7 +82,12 @@ function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[]
       giveUp(flight, 'request_timeout', `the provider did not answer within ${timeoutMs} ms`),
     ),
   ];
-  deadlines.push(parts.deadlines.set(patienceMs, () => leaveWithClient(journey, flight)));
+  // An upload breaks off together with its client: then we must know at once that it was not the provider.
+  if (flight.upstream.repeatable) {
+    deadlines.push(parts.deadlines.set(patienceMs, () => leaveWithClient(journey, flight)));
+  } else {
+    leaveWithClient(journey, flight);
+  }
   const firstMs = leaf.firstTokenTimeout;
   if (firstMs !== null && flight.upstream.facts.stream) {
     deadlines.push(

@@ -1,3 +1,4 @@
+/** The console over HTTP, and the pack that it is served from. */
 import { describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

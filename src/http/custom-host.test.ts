@@ -1,3 +1,4 @@
+/** Addresses that a tenant may name, and those that nobody may, when saved and when dialled. */
 import { describe, expect, test } from 'bun:test';
 import { faultOfAddress, faultOfCustomHost, isTrustedHost } from './custom-host.ts';
 

@@ -1,3 +1,4 @@
+/** The reference: the document as people read it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { startGateway, type TestGateway } from '../../test/harness.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onEachEngine, startGateway, type TestGateway } from '../../test/harness.ts';
-import { addKey, addPerson, addWorkspace, archiveWorkspace, home } from '../../test/people.ts';
+import { addKey, addPerson, addWorkspace, archiveWorkspace, type Home, home } from '../../test/people.ts';
 import { newDatabase, postgresInstalled } from '../../test/servers/postgres.ts';
 import { startApp } from '../app.ts';
 import { readEnvironment } from '../environment.ts';
@@ -16,7 +16,7 @@ import { digestOf } from './secrets.ts';
 
 onEachEngine('the keyring', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
+  let place: Home;
 
   beforeAll(async () => {
     gateway = await start();

@@ -1,3 +1,4 @@
+/** Metadata schemas: which are accepted, and what they do to metadata. */
 import { describe, expect, test } from 'bun:test';
 import { applyMetadataSchema, faultOfMetadataSchema } from './metadata-schema.ts';
 

@@ -1,3 +1,4 @@
+/** What sessions and keys may do, from roles and scopes. */
 import { describe, expect, test } from 'bun:test';
 import { mayInOrganisation, mayInWorkspace, type Rights, type SessionCaller } from './caller.ts';
 import { adminKeyRights, sessionRights, userKeyRights, workspaceKeyRights } from './rights.ts';

@@ -1,3 +1,4 @@
+/** The table of scopes: which keys and roles may hold which, and how they are spelt. */
 import { describe, expect, test } from 'bun:test';
 import { allScopes, grantableTo, heldBy, parseScope, type RoleColumn, type Scope } from './scopes.ts';
 import { defaultSettings, type SecuritySetting } from './settings.ts';

@@ -1,7 +1,15 @@
 /** Sessions: how long they last, what they may do, and what ends them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../test/harness.ts';
-import { addOrganisation, addPerson, addWorkspace, archiveWorkspace, home, signIn } from '../../test/people.ts';
+import {
+  addOrganisation,
+  addPerson,
+  addWorkspace,
+  archiveWorkspace,
+  type Home,
+  home,
+  signIn,
+} from '../../test/people.ts';
 import { decode, encode } from '../store/json.ts';
 import { mayInOrganisation, mayInWorkspace } from './caller.ts';
 import { digestOf } from './secrets.ts';
@@ -26,7 +34,7 @@ describe('the end of a session', () => {
 
 onEachEngine('sessions', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
+  let place: Home;
 
   beforeAll(async () => {
     gateway = await start();

@@ -1,3 +1,4 @@
+/** Settings of an organisation and its workspaces: defaults, updates, and what is in force where. */
 import { describe, expect, test } from 'bun:test';
 import {
   afterOverrideChange,

@@ -1,3 +1,4 @@
+/** Usage and rate limits: their forms, their calendar, and what changing one does. */
 import { describe, expect, test } from 'bun:test';
 import {
   applyUsageLimit,

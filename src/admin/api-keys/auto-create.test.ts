@@ -1,13 +1,13 @@
 /** The key that a person gets by joining: when it is made, and what it holds. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addConfig, addKey, addPerson, addWorkspace, home, type Person } from '../../../test/people.ts';
+import { addConfig, addKey, addPerson, addWorkspace, type Home, home, type Person } from '../../../test/people.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import { autoCreateUserKey } from './auto-create.ts';
 
 onEachEngine('auto-created user keys', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
+  let place: Home;
   let team: { id: string };
   let person: Person;
 

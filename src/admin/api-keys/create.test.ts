@@ -8,6 +8,7 @@ import {
   addPerson,
   addWorkspace,
   archiveWorkspace,
+  type Home,
   home,
   type Person,
 } from '../../../test/people.ts';
@@ -20,7 +21,7 @@ const write: Scope[] = ['completions.write'];
 
 onEachEngine('creating API keys', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
+  let place: Home;
   let other: { id: string; slug: string };
   let workspaceAdmin: Person;
   let manager: Person;
@@ -35,10 +36,7 @@ onEachEngine('creating API keys', (start) => {
     manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'manager' } });
     member = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
   });
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const settings = async (values: object) => {
     expect((await gateway.put('/v1/admin/organisation/settings', values)).status).toBe(200);

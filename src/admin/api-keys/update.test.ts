@@ -7,6 +7,7 @@ import {
   addOrganisation,
   addPerson,
   addWorkspace,
+  type Home,
   home,
   type Person,
 } from '../../../test/people.ts';
@@ -18,7 +19,7 @@ const write: Scope[] = ['completions.write'];
 
 onEachEngine('changing API keys', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
+  let place: Home;
   let other: { id: string; slug: string };
   let manager: Person;
   let member: Person;
@@ -31,10 +32,7 @@ onEachEngine('changing API keys', (start) => {
     manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'manager' } });
     member = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
   });
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const settings = async (values: object) => {
     expect((await gateway.put('/v1/admin/organisation/settings', values)).status).toBe(200);

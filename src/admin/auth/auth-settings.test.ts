@@ -1,22 +1,19 @@
 /** The organisation's rules for signing in, over HTTP. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addKey, addOrganisation, addPerson, home, type Person, type Place, storeOf } from '../../../test/people.ts';
+import { addKey, addOrganisation, addPerson, type Home, home, storeOf } from '../../../test/people.ts';
 
 const path = '/v1/admin/organisation/auth-settings';
 
 onEachEngine('auth settings', (start) => {
   let gateway: TestGateway;
-  let here: Place & { owner: Person };
+  let here: Home;
 
   beforeAll(async () => {
     gateway = await start();
     here = await home(gateway);
   });
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const withLimit = (max_session_ttl: unknown) => ({ session_settings: { max_session_ttl } });
 

@@ -1,28 +1,17 @@
 /** Who am I, over HTTP. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import {
-  addOrganisation,
-  addPerson,
-  addWorkspace,
-  archiveWorkspace,
-  home,
-  type Person,
-  type Place,
-} from '../../../test/people.ts';
+import { addOrganisation, addPerson, addWorkspace, archiveWorkspace, type Home, home } from '../../../test/people.ts';
 
 onEachEngine('GET /auth/self', (start) => {
   let gateway: TestGateway;
-  let here: Place & { owner: Person };
+  let here: Home;
 
   beforeAll(async () => {
     gateway = await start();
     here = await home(gateway);
   });
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const self = (key: string, query = '') => gateway.get(`/v1/auth/self${query}`, { key });
 

@@ -1,21 +1,18 @@
 /** Sessions over HTTP: forged requests, and every way in which a session ends or moves on. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addOrganisation, addPerson, home, type Person, type Place, storeOf } from '../../../test/people.ts';
+import { addOrganisation, addPerson, type Home, home, storeOf } from '../../../test/people.ts';
 import { joinOrganisation, leaveOrganisation } from '../users/membership.ts';
 
 onEachEngine('sessions', (start) => {
   let gateway: TestGateway;
-  let here: Place & { owner: Person };
+  let here: Home;
 
   beforeAll(async () => {
     gateway = await start();
     here = await home(gateway);
   });
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const signIn = async () => {
     const reply = await gateway.post('/v1/auth/login', gateway.owner, { key: '' });

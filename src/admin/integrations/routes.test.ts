@@ -6,14 +6,14 @@ import {
   addOrganisation,
   addPerson,
   addWorkspace,
+  type Home,
   home,
   type Person,
-  type Place,
 } from '../../../test/people.ts';
 
 onEachEngine('integrations', (start) => {
   let gateway: TestGateway;
-  let here: Place & { owner: Person };
+  let here: Home;
   let other: { id: string; slug: string };
 
   beforeAll(async () => {
@@ -21,10 +21,7 @@ onEachEngine('integrations', (start) => {
     here = await home(gateway);
     other = await addWorkspace(gateway, here.organisationId, 'Other');
   });
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const basic = { ai_provider_id: 'openai', key: 'sk-upstream-0123456789' };
   const create = (body: object, key?: string) =>

@@ -1,7 +1,16 @@
 /** Accepting an invite, as the answers of the routes that its link leads to. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addOrganisation, addPerson, addWorkspace, archiveWorkspace, home, storeOf } from '../../../test/people.ts';
+import {
+  addOrganisation,
+  addPerson,
+  addWorkspace,
+  archiveWorkspace,
+  type Home,
+  home,
+  storeOf,
+  type Tenant,
+} from '../../../test/people.ts';
 import { openSecret } from '../api-keys/events.ts';
 
 const password = 'correct horse battery';
@@ -12,8 +21,8 @@ const newAddress = () => `guest-${addresses++}@example.com`;
 
 onEachEngine('the link of an invite', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
-  let elsewhere: Awaited<ReturnType<typeof addOrganisation>>;
+  let place: Home;
+  let elsewhere: Tenant;
 
   beforeAll(async () => {
     gateway = await start();
@@ -21,10 +30,7 @@ onEachEngine('the link of an invite', (start) => {
     elsewhere = await addOrganisation(gateway);
   });
 
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   const invite = async (email: string, more: object = {}) => {
     const { body } = await gateway.post('/v1/users/invites', { email, role: 'member', ...more });

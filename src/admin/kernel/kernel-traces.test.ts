@@ -1,13 +1,13 @@
 /** The kernel over HTTP: what a call leaves behind, and what happens to one call too many. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addOrganisation, home, type Person, type Place } from '../../../test/people.ts';
+import { addOrganisation, type Home, home, type Place } from '../../../test/people.ts';
 import { ThingService } from '../../../test/things.ts';
 
 onEachEngine('what a call of the kernel leaves behind', (start) => {
   let service: ThingService;
   let gateway: TestGateway;
-  let here: Place & { owner: Person };
+  let here: Home;
   let elsewhere: Place & { adminKey: string };
 
   beforeAll(async () => {

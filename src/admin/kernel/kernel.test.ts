@@ -2,21 +2,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import {
-  addKey,
-  addOrganisation,
-  addPerson,
-  addWorkspace,
-  home,
-  type Person,
-  type Place,
-} from '../../../test/people.ts';
+import { addKey, addOrganisation, addPerson, addWorkspace, type Home, home, type Place } from '../../../test/people.ts';
 import { ThingService } from '../../../test/things.ts';
 
 onEachEngine('what the kernel lets through', (start) => {
   let service: ThingService;
   let gateway: TestGateway;
-  let here: Place & { owner: Person };
+  let here: Home;
   let elsewhere: Place & { adminKey: string };
   let lab: { id: string; slug: string };
 

@@ -1,3 +1,4 @@
+/** The document that declarations make: of one small resource, and of the whole program. */
 import { describe, expect, test } from 'bun:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';

@@ -1,3 +1,4 @@
+/** Input against its schemas: what passes, what is refused, and how the refusal names the field. */
 import { describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';

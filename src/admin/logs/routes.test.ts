@@ -1,3 +1,4 @@
+/** Reading one log over HTTP: what it shows, and to whom. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

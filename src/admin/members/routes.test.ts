@@ -1,3 +1,4 @@
+/** Members of a workspace, as the answers of their routes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import { addKey, addOrganisation, addPerson, addWorkspace, home, type Person, storeOf } from '../../../test/people.ts';

@@ -1,14 +1,14 @@
 /** Reading the outbox. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addKey, addOrganisation, addPerson, home, storeOf } from '../../../test/people.ts';
+import { addKey, addOrganisation, addPerson, type Home, home, storeOf, type Tenant } from '../../../test/people.ts';
 import { queueNotice } from './outbox.ts';
 import { showFields } from './show.ts';
 
 onEachEngine('notices', (start) => {
   let gateway: TestGateway;
-  let place: Awaited<ReturnType<typeof home>>;
-  let elsewhere: Awaited<ReturnType<typeof addOrganisation>>;
+  let place: Home;
+  let elsewhere: Tenant;
 
   beforeAll(async () => {
     gateway = await start();
@@ -16,10 +16,7 @@ onEachEngine('notices', (start) => {
     elsewhere = await addOrganisation(gateway);
   });
 
-  afterAll(async () => {
-    expect(gateway.faults).toEqual([]);
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stopWithoutFaults());
 
   test('a queued invite is shown with its link cut short', async () => {
     const { body } = await gateway.post('/v1/users/invites', { email: 'shown@example.com', role: 'member' });

@@ -1,3 +1,4 @@
+/** Archiving a workspace: what it needs, what stands in the way, and what ends with it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import { addKey, addOrganisation, addPerson, home, type Person, storeOf } from '../../../test/people.ts';

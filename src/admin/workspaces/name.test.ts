@@ -1,3 +1,4 @@
+/** Names with icons: taken apart to be kept, put together to be shown. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { isNameOf, isOneEmoji, shownName, splitIcon, storedName } from './name.ts';

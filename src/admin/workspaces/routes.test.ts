@@ -1,3 +1,4 @@
+/** Workspaces, as the answers of their routes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import {
@@ -8,6 +9,7 @@ import {
   home,
   type Person,
   storeOf,
+  type Tenant,
 } from '../../../test/people.ts';
 import { grantableTo } from '../../identity/scopes.ts';
 import { encode } from '../../store/json.ts';
@@ -189,7 +191,7 @@ onEachEngine('workspaces', (start) => {
   });
 
   describe('list', () => {
-    let tenant: Awaited<ReturnType<typeof addOrganisation>>;
+    let tenant: Tenant;
     let member: Person;
     let ids: Record<'first' | 'second' | 'third' | 'archived', string>;
     const list = (query = '', key = tenant.adminKey) => gateway.get(`/v1/workspaces${query}`, { key });

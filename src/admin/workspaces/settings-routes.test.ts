@@ -1,3 +1,4 @@
+/** A workspace's own settings over HTTP: which sections are open to it, and what then holds. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import { addOrganisation, addPerson, home, type Person, storeOf } from '../../../test/people.ts';

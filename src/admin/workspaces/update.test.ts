@@ -1,3 +1,4 @@
+/** Changing a workspace over HTTP: who may change what, and what becomes of its limits. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import {

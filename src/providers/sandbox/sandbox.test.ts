@@ -1,3 +1,4 @@
+/** The provider inside the program: what it answers, and how it is told to fail. */
 import { describe, expect, test } from 'bun:test';
 import { sandbox } from './sandbox.ts';
 
