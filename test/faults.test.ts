@@ -1,5 +1,6 @@
 /** What a client sees, and how often each provider is asked, when providers fail in every way they are known to. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { type ChatStream, readChatStream, readPast } from './chat-stream.ts';
 import * as openai from './providers/openai.ts';
 import { bytes, gated, reset, type SimulatedProvider, silence, startProvider, stream } from './providers/simulated.ts';
 import { startWorld, type World } from './world.ts';
@@ -42,40 +43,10 @@ const unary = async (config: string) => {
   return { response, text: body.choices?.[0]?.message.content, error: body.error };
 };
 
-interface Streamed {
-  status: number;
-  text: string;
-  done: boolean;
-  error: { code: string; type: string; message: string } | undefined;
-  raw: string;
-  headers: Headers;
-}
-
 /** Asks for a stream; with `until`, tells as soon as the client has that text. */
-const streamed = async (config: string, until?: { text: string; seen(): void }): Promise<Streamed> => {
+const streamed = async (config: string, until?: { text: string; seen(): void }): Promise<ChatStream> => {
   const response = await world.call('/v1/chat/completions', { ...question, stream: true }, { 'x-gw-config': config });
-  const raw = until ? await readPast(response, until.text, until.seen) : await response.text();
-  const data = raw.split('\n\n').flatMap((event) => (event.startsWith('data: ') ? [event.slice(6)] : []));
-  const parsed = data.filter((item) => item !== '[DONE]').map((item) => JSON.parse(item));
-  return {
-    status: response.status,
-    text: parsed.map((chunk) => chunk.choices?.[0]?.delta?.content ?? '').join(''),
-    done: data.at(-1) === '[DONE]',
-    error: parsed.find((chunk) => chunk.error)?.error,
-    raw,
-    headers: response.headers,
-  };
-};
-
-/** Reads a stream, calls `seen` as soon as a text was in it, and answers the whole. */
-const readPast = async (response: Response, text: string, seen: () => void): Promise<string> => {
-  let read = '';
-  for await (const chunk of response.body ?? []) {
-    const before = read.includes(text);
-    read += new TextDecoder().decode(chunk);
-    if (!before && read.includes(text)) seen();
-  }
-  return read;
+  return readChatStream(response, until);
 };
 
 describe('before anything was answered', () => {

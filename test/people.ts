@@ -78,6 +78,16 @@ export async function addPerson(
   return { userId, email, session: await signIn(gateway, organisationId, userId) };
 }
 
+/** One person for each role in a workspace. */
+export async function addTeam(
+  gateway: TestGateway,
+  { organisationId, workspaceId }: Place,
+): Promise<Record<WorkspaceRole, Person>> {
+  const inRole = (role: WorkspaceRole) =>
+    addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: role } });
+  return { admin: await inRole('admin'), manager: await inRole('manager'), member: await inRole('member') };
+}
+
 export async function addOrganisation(gateway: TestGateway, name = 'Elsewhere'): Promise<Tenant> {
   const now = gateway.clock.now();
   const ownerEmail = `owner-${people++}@elsewhere.example`;

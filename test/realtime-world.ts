@@ -16,6 +16,7 @@ import { defaultSettings } from '../src/identity/settings.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { openai } from '../src/providers/openai.ts';
+import { savedProvider, workspaceCaller } from './gateway-parts.ts';
 import { TestClock } from './harness.ts';
 
 export const workspaceKey = 'gw-test-workspace-key';
@@ -96,23 +97,16 @@ function pinnedExample(url: string): PinnedHost | null {
   return hostname === 'pinned.example' ? { address: '127.0.0.1', name: hostname, host } : null;
 }
 
-const caller = (exhausted: boolean): KeyCaller => ({
-  kind: 'workspace-key',
-  organisationId: 'organisation-1',
-  keyId: 'key-1',
-  keyName: 'Test key',
-  workspaceId,
-  userId: null,
-  exhausted,
-  defaults: { configId: null, allowConfigOverride: true, metadata: {}, userName: null },
-  rights: workspaceKeyRights(workspaceId, ['completions.write']),
-});
+const caller = (exhausted: boolean): KeyCaller =>
+  workspaceCaller({ exhausted, rights: workspaceKeyRights(workspaceId, ['completions.write']) });
 
 function workspaceCatalog(
   providers: Record<string, { url: string; more?: Partial<SavedProvider> }>,
   configs: Record<string, unknown>,
 ): WorkspaceCatalog {
-  const saved = Object.entries(providers).map(([slug, { url, more }]) => savedProvider(slug, url, more));
+  const saved = Object.entries(providers).map(([slug, { url, more }]) =>
+    savedProvider(slug, { customHost: url, ...more }),
+  );
   const plans = new Map(Object.entries(configs).map(([slug, config]) => [slug, savedPlan(slug, config)]));
   return {
     organisationId: 'organisation-1',
@@ -126,24 +120,6 @@ function workspaceCatalog(
     providers: saved,
   };
 }
-
-const savedProvider = (slug: string, customHost: string, more: Partial<SavedProvider> = {}): SavedProvider => ({
-  id: `provider-${slug}`,
-  slug,
-  integrationId: `integration-${slug}`,
-  integrationSlug: slug,
-  provider: 'openai',
-  credential: `sk-${slug}-secret`,
-  fields: {},
-  customHost,
-  customHeaders: {},
-  status: 'active',
-  expiresAt: null,
-  enabled: true,
-  models: { allowAll: true, bySlug: new Map() },
-  pricingAdjustments: null,
-  ...more,
-});
 
 function savedPlan(slug: string, config: unknown): Plan {
   const parsed = parseConfig(config, 'saved', { faultOfCustomHost: () => null, needsCredential: () => true });

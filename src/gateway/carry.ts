@@ -12,7 +12,7 @@ export interface Carried {
 }
 
 /** What is carried, and how long it may stay silent. */
-export interface Cargo {
+interface Cargo {
   body: ReadableStream<Uint8Array>;
   abort: AbortController;
   idleMs: number;

@@ -54,7 +54,7 @@ function fieldName(headers: string): string | null {
 }
 
 /** A new value for each field named; null removes it. A field that is not there is added. */
-export type FieldChanges = ReadonlyMap<string, string | null>;
+type FieldChanges = ReadonlyMap<string, string | null>;
 
 /** The body with these fields changed: of a repeated field the first takes the value and the others go. */
 export function editFields(

@@ -15,7 +15,7 @@ import { createHostGuard } from './host-guard.ts';
 import { pause } from './pause.ts';
 import { createStickyChoices } from './sticky.ts';
 
-export interface GatewayNeeds {
+interface GatewayNeeds {
   settings: GatewaySettings;
   clock: Clock;
   keyring: Keyring;

@@ -2,7 +2,7 @@
 import type { ServerEvent } from '../providers/provider.ts';
 import { type Dialect, newStreamState, type ResumeRules, type StreamState } from './dialects/dialect.ts';
 
-export type Joined = { events: ServerEvent[] } | 'diverged';
+type Joined = { events: ServerEvent[] } | 'diverged';
 
 export class Resumption {
   readonly #dialect: Dialect;

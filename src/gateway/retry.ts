@@ -11,7 +11,7 @@ export interface RetryState {
 }
 
 /** The answer after which a target may be asked again. */
-export interface FailedTry {
+interface FailedTry {
   status: number;
   headers: Headers | null;
   now: Date;

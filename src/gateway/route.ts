@@ -17,12 +17,7 @@ export interface Routed {
 }
 
 /** What a leaf is tried with: a call, or the opening of a realtime session. */
-export type TryLeaf = (
-  parts: GatewayParts,
-  journey: Journey,
-  leaf: Leaf,
-  delivered: Delivered | null,
-) => Promise<Answer>;
+type TryLeaf = (parts: GatewayParts, journey: Journey, leaf: Leaf, delivered: Delivered | null) => Promise<Answer>;
 
 export async function route(parts: GatewayParts, journey: Journey, tryLeaf: TryLeaf = attempt): Promise<Routed> {
   const trails: Trail[] = [];

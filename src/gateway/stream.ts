@@ -9,7 +9,7 @@ import { writeEvent } from './sse.ts';
 import type { Piece, UpstreamEvents } from './upstream-events.ts';
 
 /** How a stream ended, for those who settle the request. */
-export interface StreamEnd {
+interface StreamEnd {
   outcome: 'complete' | 'failed' | 'client left';
   /** The trail of the target that had the last word. */
   trail: Trail;

@@ -14,7 +14,7 @@ export type Piece =
   /** It did not. `reported` is the provider's own error event, if it sent one. */
   | { is: 'broken'; error: GatewayError; reported: ServerEvent | null };
 
-export interface StreamTiming {
+interface StreamTiming {
   deadlines: Deadlines;
   idleMs: number;
 }

@@ -6,7 +6,7 @@ import { useWorkspaceChoices } from '../../api/workspaces.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { isEmail, useForm } from '../../ui/form.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { workspaceRoleChoices } from '../workspace/members.tsx';
+import { workspaceRoleChoices } from '../workspace/role-choices.ts';
 import { displayName } from '../workspaces/page.tsx';
 
 interface Place {

@@ -6,7 +6,7 @@ import { useAddMembers } from '../../api/workspaces.ts';
 import { fullName } from '../../shell/account-menu.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { useForm } from '../../ui/form.ts';
-import { workspaceRoleChoices } from './members.tsx';
+import { workspaceRoleChoices } from './role-choices.ts';
 
 export function AddMembers(props: { workspace: Workspace; onClose(): void; onAdded(): void }) {
   const people = useUserChoices();

@@ -16,12 +16,7 @@ import { RowMenu } from '../../ui/row-menu.tsx';
 import { Empty, Fault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { AddMembers } from './add-members.tsx';
-
-export const workspaceRoleChoices: { value: WorkspaceRole; label: string }[] = [
-  { value: 'admin', label: 'Admin' },
-  { value: 'manager', label: 'Manager' },
-  { value: 'member', label: 'Member' },
-];
+import { workspaceRoleChoices } from './role-choices.ts';
 
 export function Members({ workspace, can }: { workspace: Workspace; can(scope: Scope): boolean }) {
   const tell = useTell();

@@ -1,7 +1,7 @@
 /** Rotation by hand and revealing: two secrets at most, each exactly as long as it should live. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addKey, addPerson, type Home, home, type Person, signIn } from '../../../test/people.ts';
+import { addKey, addTeam, type Home, home, type Person, signIn } from '../../../test/people.ts';
 import { shortestTransitionMs } from '../../identity/rotation.ts';
 import { grantableTo } from '../../identity/scopes.ts';
 import { autoCreateUserKey } from './auto-create.ts';
@@ -16,10 +16,7 @@ onEachEngine('rotating API keys', (start) => {
   beforeAll(async () => {
     gateway = await start();
     place = await home(gateway);
-    const { organisationId, workspaceId } = place;
-    manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'manager' } });
-    member = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
-    workspaceAdmin = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'admin' } });
+    ({ admin: workspaceAdmin, manager, member } = await addTeam(gateway, place));
   });
   afterAll(() => gateway.stopWithoutFaults());
 

@@ -5,7 +5,7 @@ import {
   addConfig,
   addKey,
   addOrganisation,
-  addPerson,
+  addTeam,
   addWorkspace,
   type Home,
   home,
@@ -27,10 +27,8 @@ onEachEngine('changing API keys', (start) => {
   beforeAll(async () => {
     gateway = await start();
     place = await home(gateway);
-    const { organisationId, workspaceId } = place;
-    other = await addWorkspace(gateway, organisationId, 'Other');
-    manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'manager' } });
-    member = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
+    other = await addWorkspace(gateway, place.organisationId, 'Other');
+    ({ manager, member } = await addTeam(gateway, place));
   });
   afterAll(() => gateway.stopWithoutFaults());
 

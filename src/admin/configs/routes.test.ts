@@ -10,6 +10,7 @@ import {
   type Home,
   home,
 } from '../../../test/people.ts';
+import { when } from '../../../test/plans.ts';
 
 const retry = { retry: { attempts: 3 } };
 const everything = ['configs.create', 'configs.read', 'configs.update', 'configs.delete', 'configs.list'] as const;
@@ -69,8 +70,7 @@ onEachEngine('configs', (start) => {
     });
 
     test('what can never have an effect is pointed out', async () => {
-      // biome-ignore lint/suspicious/noThenProperty: the wire's word; a condition is never awaited
-      const conditions = [{ query: { 'metadata.plan': { $unheard: 1 } }, then: 'a' }];
+      const conditions = [when({ 'metadata.plan': { $unheard: 1 } }, 'a')];
       const config = {
         strategy: { mode: 'conditional', conditions, default: 'a' },
         targets: [{ name: 'a', provider: '@a' }],

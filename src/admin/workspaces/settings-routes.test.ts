@@ -1,7 +1,7 @@
 /** A workspace's own settings over HTTP: which sections are open to it, and what then holds. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addOrganisation, addPerson, home, type Person, storeOf } from '../../../test/people.ts';
+import { addOrganisation, addTeam, home, type Person, storeOf } from '../../../test/people.ts';
 import type { OverrideSection } from '../../identity/settings.ts';
 import { encode } from '../../store/json.ts';
 
@@ -17,9 +17,7 @@ onEachEngine('settings of a workspace', (start) => {
     gateway = await start();
     ({ organisationId } = await home(gateway));
     ({ id } = (await gateway.post('/v1/workspaces', { name: 'Team' })).body);
-    admin = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'admin' } });
-    manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'manager' } });
-    member = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'member' } });
+    ({ admin, manager, member } = await addTeam(gateway, { organisationId, workspaceId: id }));
   });
   afterAll(() => gateway.stop());
   beforeEach(() => open());

@@ -6,6 +6,7 @@ import {
   addKey,
   addOrganisation,
   addPerson,
+  addTeam,
   archiveWorkspace,
   home,
   type Person,
@@ -28,9 +29,7 @@ onEachEngine('changing a workspace', (start) => {
     gateway.clock.moveTo('2031-03-05T10:00:00.000Z');
     ({ organisationId } = await home(gateway));
     ({ id } = (await gateway.post('/v1/workspaces', { name: 'Team' })).body);
-    admin = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'admin' } });
-    manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'manager' } });
-    member = await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'member' } });
+    ({ admin, manager, member } = await addTeam(gateway, { organisationId, workspaceId: id }));
   });
   afterAll(() => gateway.stop());
 

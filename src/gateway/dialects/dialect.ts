@@ -41,7 +41,7 @@ export interface ReportedFault {
   message: string;
 }
 
-export type Meaning = 'part' | 'end' | 'malformed' | ReportedFault;
+type Meaning = 'part' | 'end' | 'malformed' | ReportedFault;
 
 export interface Dialect {
   /** Takes note of an event and says what it means. */
@@ -57,7 +57,7 @@ export interface Dialect {
 }
 
 /** What an event of another stream is to a client that has had a part of the first one. */
-export type Place =
+type Place =
   /** It says what the client was told before, such as an opening. */
   | 'repeated'
   | 'new'

@@ -64,7 +64,7 @@ function pairOf(item: string): [name: string, value: string] {
   return pair ?? ['', ''];
 }
 
-export interface OfferedProtocols {
+interface OfferedProtocols {
   /** The item that carries our key. */
   ours: string | null;
   forProvider: readonly string[];

@@ -1,7 +1,7 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
 import type { Frame } from '../../http/sockets.ts';
 
-export interface UpstreamListener {
+interface UpstreamListener {
   message(frame: Frame): void;
   /** Any sign of life, frames included. */
   alive(): void;
