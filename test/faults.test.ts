@@ -333,6 +333,14 @@ describe('over time', () => {
     expect((await unary(config)).text).toBe('back again');
   });
 
+  test('a provider whose streams keep breaking is left out too', async () => {
+    const config = await fallback();
+    a.script(stream([openai.opening, openai.part('One')]));
+    b.script(openai.says('One', ' two'));
+    for (let call = 0; call < 7; call++) expect((await streamed(config)).text).toBe('One two');
+    expect(asked()).toEqual({ a: 5, b: 7 });
+  });
+
   test('when every target is open the breaker is bypassed', async () => {
     const config = await fallback();
     a.script(openai.unavailable);

@@ -117,6 +117,8 @@ class Walk {
     return {
       ...answer,
       rescue: async (delivered) => {
+        const broken = children[next - 1];
+        if (broken) this.#parts.breakers.record(this.#scope, broken, brokenStreamStatus);
         const rescued = inner && (await inner(delivered));
         // It may break too; then those behind its own fallback are still there.
         if (rescued?.content.form === 'events') return this.#withRescue(strategy, children, next, rescued);
@@ -175,6 +177,9 @@ class Walk {
     );
   }
 }
+
+/** What a stream that broke counts as, although it began with 200. */
+const brokenStreamStatus = 502;
 
 /** A weighted draw: `r` in [0, 1) falls into one child's share. */
 export function draw<T extends { weight: number }>(children: readonly T[], r: number): T | null {
