@@ -38,7 +38,7 @@ async function run(aim: Aim, body: string, count: number, together: number): Pro
 }
 
 export async function measure(aim: Aim, body: string, count: number, together: number): Promise<Measured> {
-  await run(aim, body, Math.ceil(count / 4), together);
+  await run(aim, body, count, together);
   const cpu = cpuMicroseconds(aim.child.pid);
   const start = performance.now();
   await run(aim, body, count, together);

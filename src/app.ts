@@ -26,8 +26,10 @@ import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
+import { isAway } from './store/away.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
+import { requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { createVault, masterKeyFile, masterKeyFrom } from './store/vault.ts';
 
@@ -73,6 +75,8 @@ type OpenServices = Services & { logs: Logs };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
+  const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
+  await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
@@ -80,7 +84,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     clock,
     store,
     feed,
-    vault: createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir)),
+    vault,
     passwords: createPasswords(),
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
@@ -125,6 +129,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         warn: (message) => log.warn(message),
       }),
       pricer: createPricer(services.priceTable),
+      isStoreAway: isAway,
       sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
       log,
     });

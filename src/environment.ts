@@ -52,7 +52,9 @@ export const environmentSchema = z.object({
   CONTROL_PLANE_URL: z.url({ protocol: /^https?$/ }).optional(),
   NODE_ENV: z.string().optional(),
   TRUSTED_CUSTOM_HOSTS: z.string().transform(entries).optional(),
-  TRUSTED_PROXIES: list,
+  TRUSTED_PROXIES: list.pipe(
+    z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { error: 'must be an IP address or a range' })),
+  ),
   ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
   ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
   HEADER_PREFIX_ALIASES: list,

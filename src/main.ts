@@ -5,6 +5,8 @@ import { systemClock } from './clock.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { greeting } from './greeting.ts';
 import { mintRecoveryKey } from './recovery.ts';
+import { isAway } from './store/away.ts';
+import { WrongMasterKeyError } from './store/master-key.ts';
 import { NewerSchemaError } from './store/migrate.ts';
 import { version } from './version.ts';
 
@@ -94,30 +96,37 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
+/** These say in their own words what to do. */
+const operatorFaults = [UsageError, EnvironmentError, NewerSchemaError, WrongMasterKeyError];
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Faults that the operator can mend are told in one line that says how; anything else keeps its trace. */
 function explain(error: unknown): string {
-  if (error instanceof UsageError || error instanceof EnvironmentError || error instanceof NewerSchemaError) {
-    return error.message;
-  }
+  if (operatorFaults.some((kind) => error instanceof kind)) return messageOf(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (code === 'EADDRINUSE') return `${message}; stop the other program or choose another port with --port or PORT.`;
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
+    return `Cannot listen there (${message}); choose an address of this machine with --host or HOST, and a port that you may use with --port or PORT.`;
+  }
+  if (typeof code !== 'string') return traceOf(error);
+  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ENOSPC'].includes(code)) {
     return `The data folder cannot be used (${message}); make it writable or choose another with --data-dir or GW_DATA_DIR.`;
   }
-  if (
-    code === 'SQLITE_CANTOPEN' ||
-    code === 'SQLITE_READONLY' ||
-    code === 'SQLITE_NOTADB' ||
-    code === 'SQLITE_CORRUPT'
-  ) {
+  if (/^SQLITE_(CANTOPEN|READONLY|NOTADB|CORRUPT|FULL|IOERR)/.test(code)) {
     return `The database in the data folder cannot be used (${message}); check the folder's rights, or choose another with --data-dir.`;
   }
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT') {
-    return `PostgreSQL does not answer (${message}); check DATABASE_URL.`;
+  if (code.startsWith('SQLITE_BUSY')) {
+    return `Another program holds the database in the data folder (${message}); end it, or choose another with --data-dir.`;
   }
-  return error instanceof Error && error.stack ? error.stack : message;
+  // 28: not let in; 3D: no such database.
+  if (isAway(error) || /^(28|3D)...$/.test(code))
+    return `PostgreSQL does not serve us (${message}); check DATABASE_URL.`;
+  return traceOf(error);
 }
+
+const traceOf = (error: unknown): string => (error instanceof Error && error.stack ? error.stack : String(error));
 
 main(process.argv.slice(2)).catch((error) => {
   process.stderr.write(`gw: ${explain(error)}\n`);

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run, serve } from './process.ts';
+import { newDatabase, postgresInstalled } from './servers/postgres.ts';
 
 const folders: string[] = [];
 const newFolder = () => {
@@ -47,6 +48,7 @@ describe('commands', () => {
     ['PORT', 'eighty'],
     ['GW_ADMIN_API_KEY', 'short'],
     ['DATABASE_URL', 'mysql://localhost/x'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8,proxy.local'],
   ])('a wrong %s is told in one line that names it', async (name, value) => {
     const { code, stderr } = await run(['serve'], { [name]: value, GW_DATA_DIR: newFolder() });
     expect(code).toBe(1);
@@ -56,12 +58,20 @@ describe('commands', () => {
 });
 
 describe('starting', () => {
-  test('a taken port is told in one line', async () => {
-    const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
-    const { code, stderr } = await run(['serve'], { PORT: String(other.port), GW_DATA_DIR: newFolder() });
-    other.stop(true);
+  test('a port that another gateway has taken is told in one line', async () => {
+    const other = await serve({ GW_DATA_DIR: newFolder() });
+    const { port } = new URL(other.url);
+    const { code, stderr } = await run(['serve'], { PORT: port, GW_DATA_DIR: newFolder() });
+    other.kill('SIGKILL');
     expect(code).toBe(1);
-    expect(stderr).toContain(String(other.port));
+    expect(stderr).toContain(port);
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test('an address that is not of this machine is told in one line', async () => {
+    const { code, stderr } = await run(['serve'], { PORT: '0', HOST: '203.0.113.1', GW_DATA_DIR: newFolder() });
+    expect(code).toBe(1);
+    expect(stderr).toContain('--host');
     expect(oneLine(stderr)).toBe(true);
   });
 
@@ -86,6 +96,17 @@ describe('starting', () => {
     expect(oneLine(stderr)).toBe(true);
   });
 
+  test('a master key other than that of the first start is refused in one line', async () => {
+    const folder = newFolder();
+    const first = await serve({ GW_DATA_DIR: folder, GW_MASTER_KEY: 'a'.repeat(32) });
+    first.kill('SIGKILL');
+    await first.ended;
+    const { code, stderr } = await run(['serve'], { PORT: '0', GW_DATA_DIR: folder, GW_MASTER_KEY: 'b'.repeat(32) });
+    expect(code).toBe(1);
+    expect(stderr).toContain('GW_MASTER_KEY');
+    expect(oneLine(stderr)).toBe(true);
+  });
+
   test('a PostgreSQL that does not answer is told in one line', async () => {
     const { code, stderr } = await run(['serve'], {
       PORT: '0',
@@ -93,6 +114,16 @@ describe('starting', () => {
       DATABASE_URL: 'postgres://gw@127.0.0.1:1/gw',
     });
     expect(code).toBe(1);
+    expect(stderr).toContain('DATABASE_URL');
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  test.if(postgresInstalled)('a PostgreSQL without the named database is told in one line', async () => {
+    const url = new URL(await newDatabase());
+    url.pathname = '/nowhere';
+    const { code, stderr } = await run(['serve'], { PORT: '0', GW_DATA_DIR: newFolder(), DATABASE_URL: url.href });
+    expect(code).toBe(1);
+    expect(stderr).toContain('nowhere');
     expect(stderr).toContain('DATABASE_URL');
     expect(oneLine(stderr)).toBe(true);
   });

@@ -114,6 +114,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     inlinePlans: new Map(),
     random,
     pause: async (ms) => void lab.waits.push(ms),
+    isStoreAway: () => false,
     onFault: (fault) => void lab.faults.push(fault),
   };
   return Object.assign(lab, { parts });

@@ -71,6 +71,7 @@ export function startRealtimeWorld(
     inlinePlans: new Map(),
     random: () => 0,
     pause: async () => undefined,
+    isStoreAway: () => false,
     onFault: (fault) => void faults.push(fault),
   };
   const gateway = createGateway(parts);

@@ -42,6 +42,7 @@ const statusOf = {
   stream_incomplete: 502,
   stream_diverged: 502,
   upstream_connect_timeout: 503,
+  store_unavailable: 503,
   first_token_timeout: 504,
   stream_stalled: 504,
 } as const;

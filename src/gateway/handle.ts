@@ -67,6 +67,12 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   const asError = (fault: unknown, { requestId }: Arrival): GatewayError => {
     if (fault instanceof GatewayError) return fault;
+    if (parts.isStoreAway(fault)) {
+      return new GatewayError(
+        'store_unavailable',
+        'the database cannot be reached to check this API key; try again in a moment',
+      );
+    }
     parts.onFault(fault, requestId);
     return new GatewayError('internal_error', 'something went wrong on our side');
   };

@@ -22,6 +22,7 @@ interface GatewayNeeds {
   catalog: Catalog;
   pricer: Pricer;
   sink: LogSink;
+  isStoreAway(fault: unknown): boolean;
   log: Log;
 }
 

@@ -31,6 +31,8 @@ export interface GatewayParts {
   random: () => number;
   /** Between two tries of a target; tests hand in one that does not wait. */
   pause: Pause;
+  /** Whether a fault only says that the state store cannot serve at the moment. */
+  isStoreAway(fault: unknown): boolean;
   /** Told of faults of ours, with the request they happened in. */
   onFault(fault: unknown, requestId: string): void;
 }

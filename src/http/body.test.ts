@@ -8,9 +8,12 @@ const limit = 64;
 const request = (body: BodyInit | null, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
   new Request('http://gw.test/', { method: 'POST', body, headers });
 
-async function refusal(asked: Request): Promise<{ status: number; code: string; message: string }> {
+async function refusal(
+  asked: Request,
+  patienceMs?: number,
+): Promise<{ status: number; code: string; message: string }> {
   try {
-    await readJsonBody(asked, limit);
+    await readJsonBody(asked, limit, patienceMs);
   } catch (error) {
     if (error instanceof ApiError) return { status: error.status, code: error.code, message: error.message };
     throw error;
@@ -101,4 +104,16 @@ test('a client that leaves in the middle is not our fault', async () => {
     },
   });
   expect(await refusal(request(body))).toMatchObject({ status: 400, code: 'AB01' });
+});
+
+test('a body that dribbles is refused with 408 when patience ends, and no longer read', async () => {
+  let cancelled = false;
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
+    cancel() {
+      cancelled = true;
+    },
+  });
+  expect(await refusal(request(body), 5)).toMatchObject({ status: 408, code: 'AB01' });
+  expect(cancelled).toBe(true);
 });

@@ -47,6 +47,8 @@ export function listen(address: { host: string; port: number }, { handlers, idle
     idleTimeout: 0,
     // Faults are logged by us; the runtime would print them with source lines and upstream addresses.
     development: false,
+    // Said aloud, because outside of development the runtime would share the port with a second gateway.
+    reusePort: false,
     // Each plane bounds its own bodies; this is only the outermost wall.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     websocket: sockets.handlers,

@@ -250,9 +250,10 @@ onEachEngine('the keyring', (start) => {
 describe.if(postgresInstalled)('two nodes on one PostgreSQL', () => {
   test('a key revoked on one is refused on the other within a second', async () => {
     const DATABASE_URL = await newDatabase();
-    const one = await startGateway({ DATABASE_URL });
+    const GW_MASTER_KEY = 'one key for both nodes, as the manual says';
+    const one = await startGateway({ DATABASE_URL, GW_MASTER_KEY });
     const folder = mkdtempSync(join(tmpdir(), 'gw-second-node-'));
-    const settings = readEnvironment({ PORT: '0', GW_DATA_DIR: folder, DATABASE_URL });
+    const settings = readEnvironment({ PORT: '0', GW_DATA_DIR: folder, DATABASE_URL, GW_MASTER_KEY });
     const two = await startApp(settings, { clock: one.clock, log: silentLog, checkReplies: true });
     try {
       const { organisationId, workspaceId } = await home(one);

@@ -357,6 +357,12 @@ export interface MigrationTable {
   applied_at: Timestamp;
 }
 
+/** One row, sealed by the first start: whoever opens it has the same master key. */
+interface MasterKeyProofTable {
+  id: number;
+  sealed: string;
+}
+
 export interface Schema {
   organisations: OrganisationTable;
   users: UserTable;
@@ -378,5 +384,6 @@ export interface Schema {
   audit_logs: AuditLogTable;
   notices: NoticeTable;
   leases: LeaseTable;
+  master_key_proof: MasterKeyProofTable;
   schema_migrations: MigrationTable;
 }

@@ -1,4 +1,5 @@
 /** One suite that both engines pass. */
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,6 +56,44 @@ function suite(engine: string, newAddress: () => Promise<StoreAddress>) {
       await Promise.all([one.close(), two.close()]);
     });
 
+    test('of many that insert the same at once, one does and the others see it', async () => {
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          store.atomically(async (tx) => {
+            const found = await tx.selectFrom('users').select('id').where('email', '=', 'same@x').executeTakeFirst();
+            if (found) return 'seen';
+            await addUser(tx, 'same@x');
+            return 'made';
+          }),
+        ),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'made')).toHaveLength(1);
+      expect(outcomes.filter((outcome) => outcome === 'seen')).toHaveLength(19);
+    });
+
+    test('a crowd that changes one row gets through', async () => {
+      await addUser(store.db, 'crowd@x');
+      await Promise.all(
+        Array.from({ length: 40 }, () =>
+          store.atomically(async (tx) => {
+            const row = tx.selectFrom('users').select('last_name').where('email', '=', 'crowd@x');
+            const { last_name } = await row.executeTakeFirstOrThrow();
+            await tx
+              .updateTable('users')
+              .set({ last_name: `${last_name}+` })
+              .where('email', '=', 'crowd@x')
+              .execute();
+          }),
+        ),
+      );
+      const after = await store.db
+        .selectFrom('users')
+        .select('last_name')
+        .where('email', '=', 'crowd@x')
+        .executeTakeFirstOrThrow();
+      expect(after.last_name).toBe(`B${'+'.repeat(40)}`);
+    });
+
     test('a schema newer than the program is refused', async () => {
       const fresh = openStore(await newAddress());
       await migrate(fresh, now);
@@ -105,6 +144,26 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 suite('SQLite', async () => ({ engine: 'sqlite', file: join(folder, `${files++}.db`) }));
+
+test('SQLite serves readers while a write waits for another program, and writes when that one is done', async () => {
+  const file = join(folder, 'shared.db');
+  const store = openStore({ engine: 'sqlite', file });
+  await migrate(store, now);
+  const other = new Database(file);
+  other.run('begin immediate');
+  let written = false;
+  const write = store.atomically(async (tx) => {
+    await tx.deleteFrom('leases').execute();
+    written = true;
+  });
+  for (let read = 0; read < 5; read++) await store.db.selectFrom('users').selectAll().execute();
+  expect(written).toBe(false);
+  other.run('commit');
+  await write;
+  expect(written).toBe(true);
+  other.close();
+  await store.close();
+});
 
 describe.if(postgresInstalled)('with a PostgreSQL server', () => {
   suite('PostgreSQL', async () => ({ engine: 'postgres', url: await newDatabase() }));

@@ -1,6 +1,6 @@
 /** Secrets at rest. */
 import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -69,6 +69,10 @@ describe('the master key', () => {
     expect(first).toHaveLength(32);
     expect(masterKeyFile(folder)).toEqual(first);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test('leaves no draft behind', () => {
+    expect(readdirSync(folder)).toEqual(['master.key']);
   });
 
   test('that others can read is closed to them again', () => {

@@ -30,8 +30,11 @@ export const listKeys = endpoint({
       const ids = [...new Set(query.ids)].filter((id) => found.has(id));
       return asList(await keyRecords(call, ids.slice(page.offset, page.offset + page.size)), ids.length);
     }
-    const total = await countOf(matches);
-    return asList(await keyRecords(call, await pageOf(matches, query, page, total)), total);
+    const everyStatus = !query.status?.length;
+    // The same said twice, each time in the form that is faster: a count goes by status, a page tests row after row.
+    const total = await countOf(everyStatus ? matches.where('status', 'in', listedStatuses) : matches);
+    const listed = everyStatus ? matches.where('status', '!=', 'archived') : matches;
+    return asList(await keyRecords(call, await pageOf(listed, query, page, total)), total);
   },
 });
 
@@ -77,8 +80,7 @@ function matchingKeys(db: Db, caller: Caller, query: KeyListQuery, workspaceId: 
   const owner = query.user_id ?? onlyOwner(views);
   if (owner) matches = matches.where('user_id', '=', owner);
   if (query.ids) matches = matches.where('id', 'in', query.ids);
-  const statuses = query.status?.length ? query.status : query.ids ? null : listedStatuses;
-  if (statuses) matches = matches.where('status', 'in', statuses);
+  if (query.status?.length) matches = matches.where('status', 'in', query.status);
   const { search } = query;
   if (search) matches = matches.where((eb) => holdsInAnyCase(eb.ref('name'), search));
   return matches;

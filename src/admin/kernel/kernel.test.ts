@@ -44,6 +44,20 @@ onEachEngine('what the kernel lets through', (start) => {
     expect(reply.body.data.message).toContain('GET, POST');
   });
 
+  test('HEAD answers as GET does, without a body', async () => {
+    const reply = await fetch(`${service.listener.url}/v1/things`, { method: 'HEAD' });
+    expect([reply.status, await reply.text()]).toEqual([401, '']);
+    expect((await fetch(`${service.listener.url}/v1/things/x/y`, { method: 'HEAD' })).status).toBe(404);
+  });
+
+  test('HTTP/1.0 needs no Host, and a Host that is none is refused with 400', async () => {
+    expect(await raw(service.listener.port, ['GET /v1/things HTTP/1.0', '', ''])).toStartWith('HTTP/1.1 401');
+    for (const host of ['a b<>', '[::', 'x/../y', 'a:99999']) {
+      const answer = await raw(service.listener.port, ['GET /v1/things HTTP/1.1', `host: ${host}`, '', '']);
+      expect([host, answer.slice(0, 12)]).toEqual([host, 'HTTP/1.1 400']);
+    }
+  });
+
   test('401 comes before 403, and 403 before 400', async () => {
     const body = '{ not json';
     const reader = await addKey(gateway, {

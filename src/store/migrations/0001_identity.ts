@@ -318,4 +318,10 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('holder', 'text', (c) => c.notNull())
     .addColumn('expires_at', 'text', (c) => c.notNull())
     .execute();
+
+  await schema
+    .createTable('master_key_proof')
+    .addColumn('id', 'integer', (c) => c.primaryKey())
+    .addColumn('sealed', 'text', (c) => c.notNull())
+    .execute();
 }
