@@ -1,5 +1,5 @@
 /** Listing keys: what the caller may see, narrowed by what they ask for. */
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { type Caller, mayInOrganisation, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyType, Schema } from '../../store/schema.ts';
@@ -63,7 +63,7 @@ async function pageOf(
 function sortKey(eb: Keys, sortBy: KeyListQuery['sort_by']) {
   if (sortBy === 'name') return eb.fn<string>('lower', ['name']);
   // The engines disagree on where nothing sorts; a key that never expires comes after every one that does.
-  if (sortBy === 'expires_at') return eb.fn.coalesce('expires_at', eb.val('9999'));
+  if (sortBy === 'expires_at') return sql<string>`coalesce(expires_at, '9999')`;
   return eb.ref(sortBy);
 }
 

@@ -195,6 +195,25 @@ export async function identity(db: Db): Promise<void> {
     .expression(sql`lower(name)`)
     .columns(['id', 'type', 'status', 'user_id'])
     .execute();
+  for (const [name, order] of [
+    ['expires', sql`coalesce(expires_at, '9999')`],
+    ['updated', sql`last_updated_at`],
+  ] as const) {
+    await schema
+      .createIndex(`api_keys_by_${name}`)
+      .on('api_keys')
+      .column('organisation_id')
+      .expression(order)
+      .columns(['id', 'type', 'status'])
+      .execute();
+    await schema
+      .createIndex(`api_keys_workspace_by_${name}`)
+      .on('api_keys')
+      .column('workspace_id')
+      .expression(order)
+      .columns(['id', 'type', 'status', 'user_id'])
+      .execute();
+  }
   await schema.createIndex('api_keys_count').on('api_keys').columns(['organisation_id', 'status', 'type']).execute();
   await schema
     .createIndex('api_keys_workspace_count')
