@@ -36,7 +36,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
       ['bare forwarder', bare],
       ['gw, inline headers', inline],
       ['gw, saved provider + config + retry + fallback', saved],
-      ...(peer ? [['peer', peer] as [string, Aim]] : []),
+      ...(peer ? [[peerName, peer] as [string, Aim]] : []),
     ];
     const unary = await compare(aims, {}, unaryRequests, 16);
     printTable('Unary calls (logs with bodies on)', unary);
@@ -115,11 +115,20 @@ async function prepare(program: Child, upstream: Child): Promise<{ inline: Aim; 
   };
 }
 
+const peerName = 'peer';
+/** A peer that fails its calls is shown with what it said. */
+const noFigures = { 'CPU µs/request': '-', 'ratio to bare': '-', 'requests/s': '-' };
+
 async function compare(aims: [string, Aim][], more: object, count: number, together: number) {
   const rows: Record<string, string | number>[] = [];
   let bare: Measured | null = null;
   for (const [name, aim] of aims) {
-    const measured = await measure(aim, bodyOf(aim, more), count, together);
+    const measured = await measure(aim, bodyOf(aim, more), count, together).catch((fault: Error) => fault);
+    if (measured instanceof Error) {
+      if (name !== peerName) throw measured;
+      rows.push({ what: `${name}: ${measured.message.slice(0, 60)}`, ...noFigures });
+      continue;
+    }
     bare ??= measured;
     rows.push({
       what: name,
