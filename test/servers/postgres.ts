@@ -1,6 +1,6 @@
 /** A PostgreSQL server for the tests, started from the installed program on a free loopback port; one for the whole run. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -27,6 +27,15 @@ export async function newDatabase(): Promise<string> {
 
 const address = (port: number, database: string) => `postgres://gw@127.0.0.1:${port}/${database}`;
 
+const keepWhilePipeIsOpen = `
+folder=$1; shift
+"$@" </dev/null &
+cat >/dev/null
+kill -QUIT "$(head -n 1 "$folder/data/postmaster.pid")"
+wait
+rm -rf "$folder"
+`;
+
 async function start(): Promise<{ port: number }> {
   if (!binaries) throw new Error('PostgreSQL is not installed');
   const folder = mkdtempSync(join(tmpdir(), 'gw-postgres-'));
@@ -44,28 +53,19 @@ async function start(): Promise<{ port: number }> {
     { cwd: folder, encoding: 'utf8' },
   );
   if (initialised.status !== 0) throw new Error(`initdb failed: ${initialised.stderr}`);
-  const child = spawn(
-    ...run('postgres', [
-      '-D',
-      data,
-      '-p',
-      String(port),
-      '-c',
-      'listen_addresses=127.0.0.1',
-      '-c',
-      `unix_socket_directories=${folder}`,
-      '-c',
-      'fsync=off',
-      '-c',
-      'max_connections=200',
-    ]),
-    { cwd: folder, stdio: 'ignore' },
-  );
-  const end = () => {
-    child.kill('SIGINT');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.on('exit', end);
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'fsync=off',
+    'max_connections=200',
+  ];
+  const [program, args] = run('postgres', ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])]);
+  // The pipe closes when this process ends, however it ends; then the server is told to end too.
+  const keeper = spawn('sh', ['-c', keepWhilePipeIsOpen, 'sh', folder, program, ...args], {
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  keeper.unref();
   await untilReady(port);
   return { port };
 }
