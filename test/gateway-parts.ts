@@ -4,6 +4,7 @@ import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { type GatewaySettings, readEnvironment } from '../src/environment.ts';
 import { createBreakers } from '../src/gateway/breakers.ts';
+import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { Deadlines } from '../src/gateway/deadlines.ts';
 import { createGateway } from '../src/gateway/handle.ts';
 import { createHostGuard, type Lookup } from '../src/gateway/host-guard.ts';
@@ -111,6 +112,12 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),
     hostGuard: createHostGuard(gatewaySettings.trustedHosts, lookup),
+    credentials: createCredentials({
+      fetch,
+      now: () => clock.now(),
+      env: {},
+      readFile: (path) => Bun.file(path).text(),
+    }),
     inlinePlans: new Map(),
     random,
     pause: async (ms) => void lab.waits.push(ms),

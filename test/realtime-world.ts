@@ -4,6 +4,7 @@ import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { readEnvironment } from '../src/environment.ts';
 import { createBreakers } from '../src/gateway/breakers.ts';
+import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { Deadlines } from '../src/gateway/deadlines.ts';
 import { createGateway } from '../src/gateway/handle.ts';
 import { createHostGuard, type PinnedHost } from '../src/gateway/host-guard.ts';
@@ -15,7 +16,7 @@ import { adminKeyRights, workspaceKeyRights } from '../src/identity/rights.ts';
 import { defaultSettings } from '../src/identity/settings.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
-import { openai } from '../src/providers/openai.ts';
+import { openai } from '../src/providers/openai/openai.ts';
 import { savedProvider, workspaceCaller } from './gateway-parts.ts';
 import { TestClock } from './harness.ts';
 
@@ -68,6 +69,12 @@ export function startRealtimeWorld(
     breakers: createBreakers(() => performance.now()),
     sticky: createStickyChoices(() => performance.now()),
     hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
+    credentials: createCredentials({
+      fetch,
+      now: () => clock.now(),
+      env: {},
+      readFile: (path) => Bun.file(path).text(),
+    }),
     inlinePlans: new Map(),
     random: () => 0,
     pause: async () => undefined,

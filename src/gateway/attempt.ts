@@ -1,6 +1,7 @@
 /** One leaf of the plan: shape the parameters, resolve the target, ask it, ask again. What goes wrong here is an answer too. */
 import { shapeParameters } from '../catalog/parameters.ts';
 import type { Leaf, PlanNode } from '../catalog/plan.ts';
+import { RequestFault } from '../providers/faults.ts';
 import type { JsonObject } from '../providers/provider.ts';
 import { type Answer, type Delivered, discard, type Joining, type Trail } from './answer.ts';
 import { parametersOf } from './body.ts';
@@ -8,6 +9,8 @@ import { dialectOf } from './dialects/index.ts';
 import { GatewayError } from './errors.ts';
 import { exchange, failed, type Try } from './exchange.ts';
 import { clientGone, type Journey } from './journey.ts';
+import { withMedia } from './media.ts';
+import { operationOf } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
 import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
 import { resolveTarget } from './target.ts';
@@ -43,9 +46,14 @@ async function continueFrom(call: Try, shaped: JsonObject, delivered: Delivered)
   return answer.status === 400 || answer.status === 422 ? null : answer;
 }
 
-function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answer> {
+async function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answer> {
   const { journey, leaf, trail, target } = call;
-  const upstream = buildUpstream(journey, leaf, target, shaped, asksForStream(journey, shaped));
+  const stream = asksForStream(journey, shaped);
+  const strict = leaf.strictOpenAiCompliance && !journey.rules.strictOff;
+  const operation = operationOf(journey, target, shaped, { stream, strict });
+  const wanted = operation.translation?.media?.(operation.facts) ?? [];
+  const ready = wanted.length === 0 ? operation : await withMedia(call, operation, wanted);
+  const upstream = buildUpstream(journey, leaf, target, ready);
   trail.upstream = upstream;
   return repeatedly(call, upstream, () => exchange(call, upstream, joined));
 }
@@ -124,6 +132,7 @@ export const newTrail = (node: PlanNode): Trail => {
 
 export function asGatewayError(parts: GatewayParts, journey: Journey, fault: unknown): GatewayError {
   if (fault instanceof GatewayError) return fault;
+  if (fault instanceof RequestFault) return new GatewayError('invalid_body', fault.message, { field: fault.field });
   parts.onFault(fault, journey.requestId);
   return new GatewayError('internal_error', 'something went wrong on our side');
 }

@@ -80,9 +80,16 @@ export class GatewayError extends Error {
   constructor(
     code: GatewayErrorCode,
     message: string,
-    more: { field?: string; faults?: readonly string[]; type?: string; status?: number } = {},
+    more: {
+      field?: string;
+      faults?: readonly string[];
+      type?: string;
+      status?: number;
+      /** A provider's own words do not get our prefix. */
+      spoken?: 'by the provider';
+    } = {},
   ) {
-    super(prefix + message);
+    super(more.spoken ? message : prefix + message);
     this.code = code;
     this.status = more.status ?? statusOf[code];
     this.type = more.type ?? typeOf(code);

@@ -1,13 +1,17 @@
 /** One exchange with a provider: send, and read as much of the answer as must be known before the client gets any of it. */
 import type { Leaf } from '../catalog/plan.ts';
+import type { Framing } from '../providers/provider.ts';
 import type { Answer, Content, Joining, Trail } from './answer.ts';
+import { authorised } from './authorised.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import { clientGone, type Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { explain, GivenUp, send } from './send.ts';
+import { inSteps } from './steps.ts';
 import type { Target } from './target.ts';
+import { type TranslatedAnswer, translatedAnswer, translatedStream } from './translated.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
@@ -34,12 +38,15 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
   forgetEarlierTry(trail);
   const deadlines = setDeadlines(call, flight);
   try {
-    const response = await send(parts, target, upstream, flight.abort.signal);
+    if (upstream.endpoint.steps) return await inSteps(call, upstream, flight.abort.signal);
+    const ready = await authorised(parts, target, upstream, flight.abort.signal);
+    const response = await send(parts, target, ready, flight.abort.signal);
     trail.responseHeaders = response.headers;
     trail.status = response.status;
     trail.error = null;
     const content = isStatus(response.status) ? await readContent(call, flight, response) : noAnswer(response);
     if (content.form === 'error') return failed(trail, content.error);
+    if (content.form === 'translated') return inClientsDialect(trail, response.headers, content.answer);
     return { status: response.status, headers: response.headers, content, trail, rescue: null };
   } catch (fault) {
     return failed(trail, explain(fault, flight.abort.signal, target));
@@ -48,6 +55,19 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     trail.endedAt = performance.now();
     trail.upstreamMs += trail.endedAt - flight.sentAt;
   }
+}
+
+/** Nothing that the provider said of its own body is true of the translated one. */
+export function inClientsDialect(
+  trail: Trail,
+  received: Headers,
+  { status, bytes, contentType }: TranslatedAnswer,
+): Answer {
+  const headers = new Headers(received);
+  headers.set('content-type', contentType);
+  trail.status = status;
+  trail.received = [bytes];
+  return { status, headers, content: { form: 'bytes', bytes }, trail, rescue: null };
 }
 
 export function failed(trail: Trail, error: GatewayError): Answer {
@@ -106,22 +126,43 @@ const noAnswer = ({ status }: Response): Content => ({
   error: new GatewayError('invalid_provider_response', `the provider answered with the status ${status}`),
 });
 
-async function readContent(call: Try, flight: Flight, response: Response): Promise<Content> {
+async function readContent(
+  call: Try,
+  flight: Flight,
+  response: Response,
+): Promise<Content | { form: 'translated'; answer: TranslatedAnswer }> {
   const { upstream, abort, joined } = flight;
-  const { kind } = upstream.facts;
+  const { translation, endpoint } = upstream;
+  const { kind, errorForm } = call.journey.matched.route;
   const idleMs = call.leaf.streamIdleTimeout ?? call.parts.settings.streamIdleTimeout;
-  if (response.ok && (upstream.passthrough || binaryKinds.has(kind))) {
+  if (response.ok && !translation && (upstream.passthrough || binaryKinds.has(kind))) {
     return { form: 'raw', body: response.body, abort, idleMs };
   }
-  const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream');
-  if (!isStream || !response.body) return readWhole(call.trail, response);
+  if (!isStream(response, endpoint.framing ?? 'sse') || !response.body) {
+    const content = await readWhole(call.trail, response);
+    if (!translation || content.form !== 'bytes') return content;
+    const raw = { status: response.status, headers: response.headers, bytes: content.bytes };
+    return { form: 'translated', answer: translatedAnswer(upstream, raw, errorForm) };
+  }
   const { deadlines } = call.parts;
-  const events = new UpstreamEvents(response.body, dialectOf(kind), abort, { deadlines, idleMs });
+  const body = translation ? translatedStream(response.body, upstream, abort) : response.body;
+  const events = new UpstreamEvents(body, dialectOf(kind), abort, { deadlines, idleMs });
   call.trail.received = events.received;
   const broken = await events.untilFirst();
   call.trail.firstTokenMs = performance.now() - flight.sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };
 }
+
+const streamTypes: Readonly<Record<Framing, readonly string[]>> = {
+  sse: ['text/event-stream'],
+  aws: ['application/vnd.amazon.eventstream'],
+  lines: ['application/x-ndjson', 'application/stream+json', 'application/jsonl'],
+};
+
+const isStream = ({ ok, headers }: Response, framing: Framing): boolean => {
+  const type = headers.get('content-type');
+  return ok && type !== null && streamTypes[framing].some((known) => type.startsWith(known));
+};
 
 const binaryKinds = new Set(['createSpeech', 'retrieveFileContent', 'getBatchOutput', 'uploadFile']);
 

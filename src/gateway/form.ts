@@ -1,4 +1,5 @@
 /** Multipart forms: reads their text fields and edits them in place, so that the files in them stay byte for byte as they came. */
+import type { SentFile } from '../providers/provider.ts';
 
 export interface FormField {
   name: string;
@@ -14,13 +15,48 @@ export interface FormField {
 const headersEnd = Buffer.from('\r\n\r\n');
 const dash = 45;
 
+/** The text fields of a form. */
 export function readFormFields(body: Uint8Array, contentType: string): FormField[] {
+  const fields: FormField[] = [];
+  for (const { headers, buffer, start, end, partStart, partEnd } of partsOf(body, contentType)) {
+    const name = isFile(headers) ? null : parameter(headers, 'name');
+    if (name !== null)
+      fields.push({ name, value: buffer.toString('utf8', start, end), start, end, partStart, partEnd });
+  }
+  return fields;
+}
+
+/** The files of a form; of several under one name the last. */
+export function readFormFiles(body: Uint8Array, contentType: string): Map<string, SentFile> {
+  const files = new Map<string, SentFile>();
+  for (const { headers, start, end } of partsOf(body, contentType)) {
+    const name = isFile(headers) ? parameter(headers, 'name') : null;
+    if (name === null) continue;
+    files.set(name, {
+      filename: parameter(headers, 'filename') ?? name,
+      contentType: /^content-type:\s*(.+?)\s*$/im.exec(headers)?.[1] ?? 'application/octet-stream',
+      bytes: body.subarray(start, end),
+    });
+  }
+  return files;
+}
+
+interface FormPart {
+  buffer: Buffer;
+  headers: string;
+  /** Where the value stands. */
+  start: number;
+  end: number;
+  partStart: number;
+  partEnd: number;
+}
+
+function* partsOf(body: Uint8Array, contentType: string): Generator<FormPart> {
   const mark = boundaryOf(contentType);
-  if (mark === null) return [];
+  if (mark === null) return;
   const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const opening = Buffer.from(`--${mark}`);
   const closing = Buffer.from(`\r\n--${mark}`);
-  const fields: FormField[] = [];
   let part = buffer.indexOf(opening);
   while (part !== -1) {
     const headersStart = part + opening.length + 2;
@@ -31,14 +67,10 @@ export function readFormFields(body: Uint8Array, contentType: string): FormField
     const end = buffer.indexOf(closing, valueStart + 2);
     if (end === -1) break;
     const start = Math.min(valueStart + headersEnd.length, end);
-    const name = fieldName(buffer.toString('utf8', headersStart, valueStart));
-    if (name !== null) {
-      const value = buffer.toString('utf8', start, end);
-      fields.push({ name, value, start, end, partStart: part, partEnd: end + 2 });
-    }
+    const headers = buffer.toString('utf8', headersStart, valueStart);
+    yield { buffer, headers, start, end, partStart: part, partEnd: end + 2 };
     part = end + 2;
   }
-  return fields;
 }
 
 function boundaryOf(contentType: string): string | null {
@@ -46,11 +78,12 @@ function boundaryOf(contentType: string): string | null {
   return boundary?.[1] ?? boundary?.[2] ?? null;
 }
 
-/** The name of a text field; null for files. */
-function fieldName(headers: string): string | null {
-  if (/\bfilename\*?=/i.test(headers)) return null;
-  const name = /\bname=(?:"([^"]*)"|([^;\s]+))/i.exec(headers);
-  return name?.[1] ?? name?.[2] ?? null;
+const isFile = (headers: string): boolean => /\bfilename\*?=/i.test(headers);
+
+/** A parameter of the part's disposition: `name="file"`. */
+function parameter(headers: string, name: 'name' | 'filename'): string | null {
+  const found = new RegExp(`\\b${name}=(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(headers);
+  return found?.[1] ?? found?.[2] ?? null;
 }
 
 /** A new value for each field named; null removes it. A field that is not there is added. */

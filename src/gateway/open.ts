@@ -9,6 +9,7 @@ import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import { createBreakers } from './breakers.ts';
+import { createCredentials } from './credentials/credentials.ts';
 import { Deadlines } from './deadlines.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createHostGuard } from './host-guard.ts';
@@ -37,6 +38,12 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
     hostGuard: createHostGuard(needs.settings.trustedHosts, async (name) => {
       const found = await lookup(name, { all: true });
       return found.map(({ address }) => address);
+    }),
+    credentials: createCredentials({
+      fetch,
+      now: () => needs.clock.now(),
+      env: process.env,
+      readFile: (path) => Bun.file(path).text(),
     }),
     inlinePlans: new Map(),
     random: Math.random,

@@ -8,6 +8,7 @@ import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Breakers } from './breakers.ts';
+import type { Credentials } from './credentials/credentials.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { HostGuard } from './host-guard.ts';
 import type { Pause } from './pause.ts';
@@ -25,6 +26,8 @@ export interface GatewayParts {
   breakers: Breakers;
   sticky: StickyChoices;
   hostGuard: HostGuard;
+  /** Signs and fetches tokens for clouds. */
+  credentials: Credentials;
   /** Inline configs seen lately, by their text. */
   inlinePlans: Map<string, Plan>;
   /** Uniform in [0, 1); tests hand in their own. */

@@ -25,7 +25,6 @@ export async function send(
     if (target.provider.local) {
       return await target.provider.local(new Request(url, { method, headers, signal, ...(body && { body }) }));
     }
-    const pinned = upstream.customHost ? await unlessGivenUp(parts.hostGuard.check(url), signal) : null;
     const init: BunFetchRequestInit & { timeout: false } = {
       method,
       headers,
@@ -37,17 +36,27 @@ export async function send(
     };
     // Passthrough hands on whatever encoding the two sides agreed on.
     if (upstream.passthrough) init.decompress = false;
-    if (!pinned) return await fetch(url, init);
-    const address = new URL(url);
-    address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
-    return await fetch(address, {
-      ...init,
-      headers: { ...headers, host: pinned.host },
-      tls: { serverName: pinned.name },
-    });
+    return await (upstream.customHost ? fetchPinned(parts, url, { ...init, headers, signal }) : fetch(url, init));
   } catch (fault) {
     throw explain(fault, signal, target);
   }
+}
+
+/** Calls an address that somebody outside chose: the address that was checked is the address that is dialled. */
+export async function fetchPinned(
+  parts: GatewayParts,
+  url: string,
+  init: BunFetchRequestInit & { signal: AbortSignal; headers?: Record<string, string> },
+): Promise<Response> {
+  const pinned = await unlessGivenUp(parts.hostGuard.check(url), init.signal);
+  if (!pinned) return fetch(url, init);
+  const address = new URL(url);
+  address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
+  return fetch(address, {
+    ...init,
+    headers: { ...init.headers, host: pinned.host },
+    tls: { serverName: pinned.name },
+  });
 }
 
 /** A name server that stays silent must not outlast the request's own deadline. */

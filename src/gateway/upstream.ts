@@ -1,11 +1,13 @@
 /** The upstream request of one attempt: address, headers and body, with the client's own bytes wherever nothing changed them. */
 import type { Leaf } from '../catalog/plan.ts';
-import type { CallFacts, JsonObject } from '../providers/provider.ts';
+import { EncodedBody } from '../providers/encoded-body.ts';
+import type { CallFacts, JsonObject, ProviderEndpoint, Translation } from '../providers/provider.ts';
 import { type Bytes, parametersOf } from './body.ts';
 import { GatewayError } from './errors.ts';
 import { editFields } from './form.ts';
 import type { Journey } from './journey.ts';
 import { isRepeated, spliceString } from './json-splice.ts';
+import type { Operation } from './operation.ts';
 import type { Target } from './target.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
@@ -23,54 +25,50 @@ export interface Upstream {
   /** Goes to the provider as it came, and its answer comes back as it is. */
   passthrough: boolean;
   facts: CallFacts;
+  endpoint: ProviderEndpoint;
+  /** Null where the provider's answer is in the route's own dialect. */
+  translation: Translation | null;
+  /** Where the provider's API begins, for operations that take several calls. */
+  base: string;
 }
 
-export function buildUpstream(
-  journey: Journey,
-  leaf: Leaf,
-  target: Target,
-  shaped: JsonObject,
-  stream: boolean,
-): Upstream {
-  const { matched, request } = journey;
-  const { kind } = matched.route;
-  const facts: CallFacts = {
-    kind,
-    model: target.model,
-    stream,
-    credential: target.credential,
-    fields: target.fields,
-    pathParams: matched.params,
-    clientHeader: (name) => request.headers.get(name),
-  };
-  const passthrough = kind === 'proxy' || journey.plan.passthrough;
-  const endpoint = passthrough ? {} : target.provider.endpoints[kind];
-  if (!endpoint) {
-    throw new GatewayError('unsupported_endpoint', `the provider ${target.provider.id} does not offer ${kind}`);
-  }
+export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, operation: Operation): Upstream {
+  const { endpoint, facts, translation, passthrough } = operation;
   if (target.credential === null && target.provider.needsCredential) {
     throw new GatewayError(
       'missing_credential',
       `no credential for ${target.provider.id}: save one on an integration, or send it as Authorization: Bearer beside x-gw-api-key`,
     );
   }
-  const base = target.customHost ?? addressOf(target, facts);
+  const base = (target.customHost ?? addressOf(target, facts)).replace(/\/$/, '');
   const path = typeof endpoint.path === 'function' ? endpoint.path(facts) : (endpoint.path ?? ownPath(journey));
-  const { bytes, changed } = bodyBytes(journey, target, shaped, endpoint.translation?.request(shaped, facts));
+  const { bytes, changed, contentType } = bodyBytes(journey, target, operation);
   const body = bytes ?? (journey.body.form === 'stream' ? journey.body.stream : null);
   const repeatable = !(body instanceof ReadableStream);
+  const headers = upstreamHeaders(journey, leaf, target, facts, { passthrough, repeatable });
+  if (endpoint.headers) Object.assign(headers, endpoint.headers(facts));
+  if (contentType) headers['content-type'] = contentType;
   return {
-    url: base.replace(/\/$/, '') + path + journey.query,
-    method: endpoint.method ?? request.method,
-    headers: upstreamHeaders(journey, leaf, target, facts, { passthrough, repeatable }),
+    url: withQuery(isAddress(path) ? path : base + path, translation || endpoint.steps ? '' : journey.query),
+    method: endpoint.method ?? journey.request.method,
+    headers,
     body,
     repeatable,
     changed,
     customHost: target.customHost !== null,
     passthrough,
     facts,
+    endpoint,
+    translation,
+    base,
   };
 }
+
+export const isAddress = (path: string): boolean => /^https?:\/\//.test(path);
+
+/** A provider's path may bring a query of its own. */
+const withQuery = (url: string, query: string): string =>
+  query !== '' && url.includes('?') ? `${url}&${query.slice(1)}` : url + query;
 
 function addressOf(target: Target, facts: CallFacts): string {
   const { address, id } = target.provider;
@@ -88,17 +86,21 @@ const ownPath = ({ matched }: Journey): string =>
     ? matched.route.upstreamPath.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(matched.params[name] ?? ''))
     : matched.route.upstreamPath;
 
-function bodyBytes(
-  journey: Journey,
-  target: Target,
-  shaped: JsonObject,
-  translated: JsonObject | undefined,
-): { bytes: Bytes | null; changed: boolean } {
+interface BodyToSend {
+  bytes: Bytes | null;
+  changed: boolean;
+  /** Where it is not what the route's body would have. */
+  contentType?: string;
+}
+
+function bodyBytes(journey: Journey, target: Target, { endpoint, facts, translation }: Operation): BodyToSend {
   const { body } = journey;
-  if (translated) return { bytes: encode(translated), changed: true };
-  if (body.form === 'form') return formBytes(body, shaped, target);
+  if (endpoint.steps) return { bytes: null, changed: false };
+  if (translation) return translation.request ? translatedBytes(translation.request(facts), endpoint, facts) : noBody;
+  if (body.form === 'form') return formBytes(body, facts.body, target);
   if (body.form === 'bytes') return { bytes: body.bytes, changed: false };
-  if (body.form !== 'json') return { bytes: null, changed: false };
+  if (body.form !== 'json') return noBody;
+  const shaped = endpoint.adjust ? endpoint.adjust(facts.body, facts) : facts.body;
   const renamed = typeof shaped.model === 'string' && shaped.model !== target.model && target.model !== '';
   const addsModel = shaped.model === undefined && target.model !== '';
   if (shaped === body.json && !addsModel) {
@@ -109,18 +111,25 @@ function bodyBytes(
   return { bytes: encode(renamed || addsModel ? { ...shaped, model: target.model } : shaped), changed: true };
 }
 
+const noBody: BodyToSend = { bytes: null, changed: false };
+
+function translatedBytes(body: JsonObject | EncodedBody, { adjust }: ProviderEndpoint, facts: CallFacts): BodyToSend {
+  if (body instanceof EncodedBody) return { bytes: body.bytes, changed: true, contentType: body.contentType };
+  return { bytes: encode(adjust ? adjust(body, facts) : body), changed: true, contentType: 'application/json' };
+}
+
 /** Where only some models are allowed, a body that names two must not let the provider pick the one we did not check. */
 const isAmbiguous = (bytes: Bytes, { saved }: Target): boolean =>
   saved !== null && !(saved.models.allowAll && saved.models.bySlug.size === 0) && isRepeated(bytes, 'model');
 
-const encode = (body: JsonObject): Bytes => Buffer.from(JSON.stringify(body));
+const encode = (body: Readonly<JsonObject>): Bytes => Buffer.from(JSON.stringify(body));
 
 /** Text fields of a form are edited where they stand; its files are never touched. */
 function formBytes(
   body: Extract<Journey['body'], { form: 'form' }>,
-  shaped: JsonObject,
+  shaped: Readonly<JsonObject>,
   target: Target,
-): { bytes: Bytes; changed: boolean } {
+): BodyToSend {
   const sent = parametersOf(body);
   const wanted = target.model === '' ? shaped : { ...shaped, model: target.model };
   const changes = new Map<string, string | null>();

@@ -1,6 +1,6 @@
 /** Every provider, by its id. */
 import { anthropic } from './anthropic.ts';
-import { openai } from './openai.ts';
+import { openai } from './openai/openai.ts';
 import type { Provider } from './provider.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 

@@ -1,11 +1,32 @@
-/** What a provider is: data and pure functions. An OpenAI-compatible one is a few lines; a dialect of its own adds three functions to an endpoint. */
+/** What a provider is: data and pure functions. An OpenAI-compatible one is a few lines; a dialect of its own adds a translation to an endpoint. */
+import type { Authentication } from './authentication.ts';
+import type { ChatFamily } from './chat/family.ts';
+import type { EncodedBody } from './encoded-body.ts';
 import type { EndpointKind } from './endpoints.ts';
 
 /** The settings of one target for its provider, flat and in snake_case: region, project, deployment, version and the like. */
 export type TargetFields = Readonly<Record<string, unknown>>;
 
-/** What is known about a call when its upstream address, headers or body are made. */
+export type JsonObject = Record<string, unknown>;
+
+/** Something that a URL in the request pointed to, fetched for a provider that takes bytes only. */
+export interface FetchedMedia {
+  mime: string;
+  base64: string;
+}
+
+/** A file of a multipart request. */
+export interface SentFile {
+  filename: string;
+  contentType: string;
+  bytes: Uint8Array;
+}
+
+/** What is known about a call when its upstream address, headers or body are made, and when its answer is read. */
 export interface CallFacts {
+  /** The provider's id. */
+  provider: string;
+  /** The operation at the provider; a chat completion where a front adapts another dialect to it. */
   kind: EndpointKind;
   /** The model's name as the provider knows it; empty where the call names none. */
   model: string;
@@ -15,11 +36,23 @@ export interface CallFacts {
   fields: TargetFields;
   /** The part of the path that the route captured, such as a file's id. */
   pathParams: Readonly<Record<string, string>>;
+  /** The query as the client wrote it, without the question mark. */
+  query: string;
+  /** The client's parameters after shaping: JSON fields, or the text fields of a form. Never changed by anyone. */
+  body: Readonly<JsonObject>;
+  /** Files of a form, by field name. */
+  files: ReadonlyMap<string, SentFile>;
+  /** What the URLs named by `media` hold. */
+  media: ReadonlyMap<string, FetchedMedia>;
+  /** Answers keep to OpenAI's own fields and finish reasons. */
+  strict: boolean;
+  /** Seconds since 1970. */
+  now(): number;
+  /** A new id: `newId('call_')`. */
+  newId(prefix: string): string;
   /** A header of the client's, for those that a provider's own SDK sends. */
   clientHeader(name: string): string | null;
 }
-
-export type JsonObject = Record<string, unknown>;
 
 /** Tokens and other units that a call used, in one form for every dialect. Input includes what was read from or written to a prompt cache. */
 export interface Usage {
@@ -34,50 +67,116 @@ export interface Usage {
   units: Readonly<Record<string, number>>;
 }
 
-/** Turns one upstream stream event into events of the client's dialect; holds what must be remembered between events. */
-interface StreamTranslator {
-  event(event: ServerEvent): ServerEvent[];
-  /** Called once at the end of a stream that came to its proper end. */
-  end(): ServerEvent[];
-}
-
-/** One server-sent event, parsed. */
+/** One server-sent event, parsed. Other framings are brought into this form: an AWS frame's event type and payload, a line of JSON. */
 export interface ServerEvent {
   event: string | null;
   data: string;
 }
 
-/** For an endpoint whose dialect differs from the route's own. */
-interface Translation {
-  request(body: JsonObject, facts: CallFacts): JsonObject;
-  response(body: JsonObject, facts: CallFacts): JsonObject;
-  stream(facts: CallFacts): StreamTranslator;
+/** Turns upstream stream events into events of the client's dialect; holds what must be remembered between them. A fault that the provider reports is thrown as a `ProviderFault`. */
+export interface StreamTranslator {
+  event(event: ServerEvent): ServerEvent[];
+  /** Called once when the upstream bytes end. It completes the stream only if the provider said that it was complete. */
+  end(): ServerEvent[];
 }
 
+/** An answer as it came. */
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array;
+}
+
+/** For an endpoint whose dialect differs from the route's own. */
+export interface Translation {
+  /** URLs in the request whose contents must be fetched before `request` is called. */
+  media?(facts: CallFacts): readonly string[];
+  /** The body to send; absent for calls without one. Throws a `RequestFault` for what the provider cannot do. */
+  request?(facts: CallFacts): JsonObject | EncodedBody;
+  /** `answer` is the parsed JSON; null where `takes` is `bytes`. */
+  response(answer: unknown, facts: CallFacts, raw: RawAnswer): JsonObject | EncodedBody;
+  /** Answers that are no JSON, such as audio, are handed over unread. */
+  takes?: 'bytes';
+  stream?(facts: CallFacts): StreamTranslator;
+}
+
+/** A call that is one of several that an operation takes. */
+export interface ProviderCall {
+  method: string;
+  /** Below the provider's address; or a full address, such as one that the provider answered with. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: JsonObject | EncodedBody;
+  /** An address that is signed by itself gets no credential of ours. */
+  bare?: boolean;
+  /** Statuses besides 2xx that the operation reads itself. */
+  accepts?: readonly number[];
+}
+
+/** The next thing that an operation in steps needs: calls, made a few at once, or a pause before it asks again. */
+export type Step = { calls: readonly ProviderCall[]; atOnce?: number } | { waitMs: number };
+
+/** What the calls of a step were answered; empty after a pause. */
+export type StepAnswers = readonly RawAnswer[];
+
+/** An operation of several calls. It asks by yielding and does no I/O of its own. */
+export type Steps = (facts: CallFacts) => Generator<Step, JsonObject | EncodedBody, StepAnswers>;
+
+/** How the provider cuts its streams into events. */
+export type Framing = 'sse' | 'aws' | 'lines';
+
 export interface ProviderEndpoint {
-  /** Below the provider's address; a leading slash. Absent: the route's own path. */
+  /** Below the provider's address, with a leading slash, or a full address. Absent: the route's own path. */
   path?: string | ((facts: CallFacts) => string);
   method?: string;
+  /** Headers of this endpoint alone. */
+  headers?(facts: CallFacts): Record<string, string>;
+  /** For a provider that speaks the route's dialect with small differences: the very same object where nothing changes, so that the client's bytes travel. */
+  adjust?(body: Readonly<JsonObject>, facts: CallFacts): Readonly<JsonObject>;
+  /** Chat in a dialect of the provider's own, or in OpenAI's with differences in its answers. */
+  chat?: ChatFamily;
+  /** Any other operation in a dialect of its own. */
   translation?: Translation;
+  /** An operation that takes several calls; instead of a translation. */
+  steps?: Steps;
+  framing?: Framing;
 }
+
+/** An endpoint, or the choice of one by model or setting; null where this model has none. */
+export type OfferedEndpoint = ProviderEndpoint | ((facts: CallFacts) => ProviderEndpoint | null);
 
 /** A provider inside the program: it answers without any network. */
 type LocalAnswer = (request: Request) => Response | Promise<Response>;
+
+/** A setting of a target that a provider reads. */
+export interface ProviderField {
+  name: string;
+  required?: boolean;
+  /** For people: what to write there. */
+  about: string;
+}
 
 export interface Provider {
   /** As configs and headers name it: `openai`, `azure-openai`. */
   id: string;
   /** As people call it. */
   name: string;
+  /** Other names that it is known by. */
+  aliases?: readonly string[];
   /** Where its API begins, version segment included; null where only the target knows. */
   address: string | ((facts: CallFacts) => string | null) | null;
-  /** The headers that carry the credential and whatever else the provider wants on every call. */
+  /** The headers that carry a plain credential and whatever else the provider wants on every call. */
   headers(facts: CallFacts): Record<string, string>;
-  /** False for providers that can be called without a credential. */
+  /** How calls are authorised where a header with the credential is not enough; null: `headers` is. */
+  authentication?(facts: CallFacts): Authentication | null;
+  /** False for providers that can be called without a credential, or with one made from `fields`. */
   needsCredential: boolean;
-  /** The endpoints it offers. A kind that is absent answers 400 `unsupported_endpoint`. */
-  endpoints: Partial<Record<EndpointKind, ProviderEndpoint>>;
+  fields?: readonly ProviderField[];
+  /** The endpoints it offers. A kind that is absent answers 400 `unsupported_endpoint`, unless a front adapts it to chat. */
+  endpoints: Partial<Record<EndpointKind, OfferedEndpoint>>;
   /** True where models go on from the beginning of their own answer, given as a last assistant message. */
   continuesPrefix?: boolean;
+  /** What a user of it should know; for the documentation. */
+  notes?: readonly string[];
   local?: LocalAnswer;
 }

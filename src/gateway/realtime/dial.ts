@@ -8,6 +8,7 @@ import { parametersOf } from '../body.ts';
 import { GatewayError } from '../errors.ts';
 import { failed, type Try } from '../exchange.ts';
 import { clientGone, type Journey } from '../journey.ts';
+import { operationOf } from '../operation.ts';
 import type { GatewayParts } from '../parts.ts';
 import { explain, GivenUp } from '../send.ts';
 import { resolveTarget, type Target } from '../target.ts';
@@ -48,7 +49,8 @@ async function dialOnce(call: Try, upstream: Upstream): Promise<Answer> {
 
 function sessionUpstream(journey: Journey, leaf: Leaf, target: Target, shaped: JsonObject): Upstream {
   const asked = { ...journey, query: upstreamQuery(journey.query, target.model) };
-  const upstream = buildUpstream(asked, leaf, target, shaped, true);
+  const operation = operationOf(asked, target, shaped, { stream: true, strict: true });
+  const upstream = buildUpstream(asked, leaf, target, operation);
   if (target.provider.local) {
     throw new GatewayError('unsupported_endpoint', `the provider ${target.provider.id} does not offer realtime`);
   }

@@ -1,6 +1,6 @@
 /** OpenAI. */
-import { openAiCompatible, openAiEndpoints } from './openai-compatible.ts';
-import type { CallFacts } from './provider.ts';
+import { openAiCompatible, openAiEndpoints } from '../openai-compatible.ts';
+import type { CallFacts } from '../provider.ts';
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 

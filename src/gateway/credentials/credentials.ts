@@ -1,0 +1,59 @@
+/** Authorises calls to clouds: signs them, or adds a token that is fetched once and kept until shortly before it ends. */
+import type { Authentication } from '../../providers/authentication.ts';
+import { TokenCache } from './token-cache.ts';
+
+/** What is signed or given a token: the request as it will be sent. */
+export interface AuthorisedRequest {
+  url: string;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  /** Null for none, or for one that is carried through unread. */
+  body: Uint8Array<ArrayBuffer> | null;
+}
+
+/** What an authorisation works with. */
+export interface Surroundings {
+  tokens: TokenCache;
+  /** Calls a token service; never a host that a customer chose. */
+  fetch: typeof fetch;
+  now(): Date;
+  /** The process's own environment: a platform tells there who the gateway is. */
+  env: Readonly<Record<string, string | undefined>>;
+  readFile(path: string): Promise<string>;
+}
+
+/** The headers that the request must carry besides its own. */
+export type Authorise<Kind extends Authentication['kind']> = (
+  authentication: Extract<Authentication, { kind: Kind }>,
+  request: AuthorisedRequest,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+) => Promise<Record<string, string>>;
+
+export interface Credentials {
+  authorise(
+    authentication: Authentication,
+    request: AuthorisedRequest,
+    signal: AbortSignal,
+  ): Promise<Record<string, string>>;
+  /** A token that the provider has refused is not offered again. */
+  forget(authentication: Authentication): void;
+}
+
+/** One file a kind. */
+const kinds: { [Kind in Authentication['kind']]?: Authorise<Kind> } = {};
+
+export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): Credentials {
+  const tokens = new TokenCache(() => surroundings.now().getTime());
+  const around: Surroundings = { ...surroundings, tokens };
+  const authorise = <Kind extends Authentication['kind']>(
+    authentication: Extract<Authentication, { kind: Kind }>,
+    request: AuthorisedRequest,
+    signal: AbortSignal,
+  ): Promise<Record<string, string>> => {
+    const work = kinds[authentication.kind as Kind];
+    if (!work) throw new Error(`Nothing here can authorise a call by ${authentication.kind}`);
+    return work(authentication, request, around, signal);
+  };
+  return { authorise, forget: (authentication) => tokens.forget(authentication) };
+}

@@ -1,0 +1,84 @@
+/** What a call becomes at its provider: the endpoint that serves it, the facts that it is made from, and the translation where dialects differ. */
+import { translate } from '../providers/chat/family.ts';
+import type { EndpointKind } from '../providers/endpoints.ts';
+import { fronts } from '../providers/fronts/index.ts';
+import { openAiFamily } from '../providers/openai/family.ts';
+import type { CallFacts, JsonObject, Provider, ProviderEndpoint, Translation } from '../providers/provider.ts';
+import { GatewayError } from './errors.ts';
+import { readFormFiles } from './form.ts';
+import type { Journey } from './journey.ts';
+import type { Target } from './target.ts';
+
+export interface Operation {
+  endpoint: ProviderEndpoint;
+  facts: CallFacts;
+  /** Null where the provider speaks the route's own dialect. */
+  translation: Translation | null;
+  /** Goes to the provider as it came, and its answer comes back as it is. */
+  passthrough: boolean;
+}
+
+export function operationOf(
+  journey: Journey,
+  target: Target,
+  shaped: JsonObject,
+  { stream, strict }: { stream: boolean; strict: boolean },
+): Operation {
+  const { kind } = journey.matched.route;
+  const facts = factsOf(journey, target, shaped, stream, strict);
+  const passthrough = kind === 'proxy' || journey.plan.passthrough;
+  if (passthrough) return { endpoint: {}, facts, translation: null, passthrough };
+  const endpoint = offered(target.provider, kind, facts);
+  if (endpoint) return { endpoint, facts, translation: ownTranslation(kind, endpoint), passthrough };
+  return adapted(target.provider, facts);
+}
+
+function offered({ endpoints }: Provider, kind: EndpointKind, facts: CallFacts): ProviderEndpoint | null {
+  const endpoint = endpoints[kind];
+  return typeof endpoint === 'function' ? endpoint(facts) : (endpoint ?? null);
+}
+
+function ownTranslation(kind: EndpointKind, { translation, chat }: ProviderEndpoint): Translation | null {
+  const front = fronts[kind];
+  if (translation) return translation;
+  return chat && front ? translate(front, chat) : null;
+}
+
+/** Another dialect of conversation is served by the provider's chat. */
+function adapted(provider: Provider, facts: CallFacts): Operation {
+  const front = fronts[facts.kind];
+  const chatFacts: CallFacts = { ...facts, kind: 'chatComplete' };
+  const endpoint = front ? offered(provider, 'chatComplete', chatFacts) : null;
+  if (!front || !endpoint) {
+    throw new GatewayError('unsupported_endpoint', `the provider ${provider.id} does not offer ${facts.kind}`);
+  }
+  const translation = translate(front, endpoint.chat ?? openAiFamily);
+  return { endpoint, facts: chatFacts, translation, passthrough: false };
+}
+
+const noMedia: CallFacts['media'] = new Map();
+const noFiles: CallFacts['files'] = new Map();
+
+function factsOf(journey: Journey, target: Target, shaped: JsonObject, stream: boolean, strict: boolean): CallFacts {
+  const { matched, request, body, query, receivedAt } = journey;
+  return {
+    provider: target.provider.id,
+    kind: matched.route.kind,
+    model: target.model,
+    stream,
+    credential: target.credential,
+    fields: target.fields,
+    pathParams: matched.params,
+    query: query.slice(1),
+    body: shaped,
+    // Files are only looked for by providers that take them in another form.
+    get files() {
+      return body.form === 'form' ? readFormFiles(body.bytes, body.contentType) : noFiles;
+    },
+    media: noMedia,
+    strict,
+    now: () => Math.floor(receivedAt / 1000),
+    newId: (prefix) => prefix + Bun.randomUUIDv7().replaceAll('-', ''),
+    clientHeader: (name) => request.headers.get(name),
+  };
+}

@@ -1,0 +1,64 @@
+/** Views of a conversation that several families need: system text apart, neighbours merged, names of the tools that were called. */
+import type { AssistantTurn, Conversation, MediaPart, TextPart, Turn, UserTurn } from './conversation.ts';
+
+export interface Hoisted {
+  system: readonly TextPart[];
+  /** Users and assistants in turn: neighbours of one role are one turn. */
+  turns: readonly (UserTurn | AssistantTurn)[];
+}
+
+/** For families that keep system text apart. A conversation of nothing else becomes a user's. */
+export function hoisted({ turns }: Conversation): Hoisted {
+  const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts : [])).filter(hasText);
+  const spoken = merged(turns.filter((turn) => turn.role !== 'system'));
+  if (spoken.length > 0 || system.length === 0) return { system, turns: spoken };
+  return { system: [], turns: [{ role: 'user', parts: system }] };
+}
+
+export const hasText = (part: { text: string }): boolean => part.text.trim() !== '';
+
+function merged(turns: readonly Exclude<Turn, { role: 'system' }>[]): (UserTurn | AssistantTurn)[] {
+  const joined: (UserTurn | AssistantTurn)[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (last?.role === 'user' && turn.role === 'user') {
+      joined[joined.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] };
+    } else if (last?.role === 'assistant' && turn.role === 'assistant') {
+      joined[joined.length - 1] = { role: 'assistant', parts: [...last.parts, ...turn.parts] };
+    } else {
+      joined.push(turn);
+    }
+  }
+  return joined;
+}
+
+/** The name of each called tool, by the call's id. */
+export function calledTools({ turns }: Conversation): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const turn of turns) {
+    if (turn.role !== 'assistant') continue;
+    for (const part of turn.parts) if (part.type === 'tool-call') names.set(part.id, part.name);
+  }
+  return names;
+}
+
+/** Every image, sound and document, also those inside tool results. */
+export const mediaIn = ({ turns }: Conversation): MediaPart[] =>
+  turns.flatMap((turn) =>
+    turn.role === 'system'
+      ? []
+      : turn.parts.flatMap((part) => {
+          if (part.type === 'media') return [part];
+          return part.type === 'tool-result' ? part.content.filter((inner) => inner.type === 'media') : [];
+        }),
+  );
+
+/** The addresses on the web among the media: for families that take bytes only. */
+export const webMedia = (conversation: Conversation): string[] =>
+  mediaIn(conversation).flatMap(({ source }) =>
+    source.from === 'url' && /^https?:/i.test(source.url) ? [source.url] : [],
+  );
+
+/** The text of several parts as one. */
+export const joinedText = (parts: readonly { type: string; text?: string }[]): string =>
+  parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');

@@ -1,0 +1,8 @@
+/** The dialects that clients speak to models, by route. */
+import type { Front } from '../chat/family.ts';
+import type { EndpointKind } from '../endpoints.ts';
+import { chatFront } from './chat/chat.ts';
+
+export const fronts: Partial<Record<EndpointKind, Front>> = {
+  chatComplete: chatFront,
+};

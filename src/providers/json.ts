@@ -1,0 +1,32 @@
+/** Looks into JSON of unknown shape: what is not as expected counts as absent. For answers of providers, which we cannot refuse. */
+import type { JsonObject } from './provider.ts';
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const objectsOf = (value: unknown): readonly JsonObject[] => listOf(value).filter(isObject);
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+export const numberOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null;
+export const countOf = (value: unknown): number => Math.max(0, numberOf(value) ?? 0);
+
+/** The object without the fields that are undefined or null: what a body looks like when only what was asked for is sent. */
+export function present<T extends JsonObject>(fields: T): JsonObject {
+  const kept: JsonObject = {};
+  for (const name in fields) if (fields[name] !== undefined && fields[name] !== null) kept[name] = fields[name];
+  return kept;
+}
+
+/** The value of JSON text; undefined when it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Arguments of a tool call as an object: models write `""` or broken JSON where they mean none. */
+export const argumentsOf = (text: string): JsonObject => objectOf(parsed(text));
