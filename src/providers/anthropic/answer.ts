@@ -1,0 +1,114 @@
+/** A message, read into an answer. */
+import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { faultIn, ProviderFault } from '../faults.ts';
+import { isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
+import type { JsonObject } from '../provider.ts';
+import { readUsage } from '../usage.ts';
+import { readCitations } from './citations.ts';
+import { answerTool } from './tools.ts';
+
+export function readMessage(answer: unknown): ChatAnswer {
+  const message = objectOf(answer);
+  if (!Array.isArray(message.content)) {
+    throw message.type === 'error' && isObject(message.error)
+      ? (faultOf(message) ?? notAMessage(answer))
+      : notAMessage(answer);
+  }
+  const blocks = objectsOf(message.content);
+  const parts = blocks.flatMap(partOf);
+  const providerFinish = textOf(message.stop_reason);
+  const inForm = blocks.some(isAnswer) && !parts.some(({ type }) => type === 'tool-call');
+  const { annotations, others } = citationsIn(blocks);
+  return {
+    id: textOf(message.id),
+    model: textOf(message.model),
+    created: null,
+    choices: [
+      {
+        index: 0,
+        parts,
+        finish: inForm && providerFinish === 'tool_use' ? 'stop' : finishOf(providerFinish),
+        providerFinish: inForm && providerFinish === 'tool_use' ? 'end_turn' : providerFinish,
+        stopSequence: textOf(message.stop_sequence),
+        logprobs: null,
+        annotations,
+        extras: others.length > 0 ? { citations: others } : {},
+      },
+    ],
+    usage: readUsage(message.usage),
+    extras: extrasOf(message),
+  };
+}
+
+const notAMessage = (answer: unknown): ProviderFault =>
+  new ProviderFault(502, `the answer is no message: ${JSON.stringify(answer).slice(0, 500)}`);
+
+/** Where the model worked, what of its context was removed, why it refused. */
+export const extrasOf = ({ container, context_management, stop_details }: JsonObject): JsonObject =>
+  present({ container, context_management, stop_details });
+
+export const isAnswer = ({ type, name }: JsonObject): boolean => type === 'tool_use' && name === answerTool;
+
+function partOf(block: JsonObject): AnswerPart[] {
+  switch (block.type) {
+    case 'text':
+      return textOf(block.text) ? [{ type: 'text', text: textOf(block.text) ?? '' }] : [];
+    case 'thinking':
+      return [{ type: 'thinking', text: textOf(block.thinking) ?? '', signature: textOf(block.signature) }];
+    case 'redacted_thinking':
+      return [{ type: 'redacted-thinking', content: textOf(block.data) ?? '' }];
+    case 'tool_use': {
+      const written = JSON.stringify(objectOf(block.input));
+      if (isAnswer(block)) return [{ type: 'text', text: written }];
+      const [id, name] = [textOf(block.id) ?? '', textOf(block.name) ?? ''];
+      return [{ type: 'tool-call', id, name, arguments: written, signature: null }];
+    }
+    default:
+      return [{ type: 'block', block }];
+  }
+}
+
+function citationsIn(blocks: readonly JsonObject[]): { annotations: Annotation[]; others: JsonObject[] } {
+  const annotations: Annotation[] = [];
+  const others: JsonObject[] = [];
+  let from = 0;
+  for (const block of blocks) {
+    const text = block.type === 'text' ? (textOf(block.text) ?? '') : '';
+    const read = readCitations(objectsOf(block.citations), { from, to: from + text.length });
+    annotations.push(...read.annotations);
+    others.push(...read.others);
+    from += text.length;
+  }
+  return { annotations, others };
+}
+
+const finishes: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  compaction: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+export const finishOf = (reason: string | null): FinishReason => finishes[reason ?? ''] ?? 'stop';
+
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** The fault that an error in place of an answer, or inside a stream, tells of, with the status that it has by itself. */
+export function faultOf(event: JsonObject): ProviderFault | null {
+  return faultIn(statuses[textOf(objectOf(event.error).type) ?? ''] ?? 502, event);
+}

@@ -1,0 +1,38 @@
+/** Anthropic's messages as providers speak it: chat over it, and its native route on clouds that differ a little. */
+import type { ChatFamily } from '../chat/family.ts';
+import { mediaIn, webMedia } from '../chat/turns.ts';
+import { readMessage } from './answer.ts';
+import { isTextAtAddress } from './blocks.ts';
+import { messageReader } from './reader.ts';
+import { writeRequest } from './request.ts';
+import { type AnthropicSurface, anthropicApi } from './surface.ts';
+
+export { betaHeader, betasOf } from './betas.ts';
+export { nativeBody, nativeMessages } from './native.ts';
+export { type AnthropicSurface, anthropicApi } from './surface.ts';
+
+/** Chat over Anthropic's messages. Where betas travel as a header, the endpoint or the provider adds `betaHeader(facts, surface)`. */
+export function anthropicFamily(surface: AnthropicSurface = anthropicApi): ChatFamily {
+  return {
+    media: (conversation) =>
+      surface.inlineMedia
+        ? webMedia(conversation)
+        : mediaIn(conversation)
+            .filter(isTextAtAddress)
+            .flatMap(({ source }) => (source.from === 'url' ? [source.url] : [])),
+    request: (conversation, facts) => writeRequest(conversation, facts, surface),
+    response: (answer) => readMessage(answer),
+    reader: () => {
+      const reader = messageReader();
+      const { unwrap } = surface;
+      if (!unwrap) return reader;
+      return {
+        read: (event) => {
+          const own = unwrap(event);
+          return own ? reader.read(own) : [];
+        },
+        end: () => reader.end(),
+      };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/** A conversation, written as a request for a message. */
+import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import { RequestFault } from '../faults.ts';
+import { isObject, present, textOf } from '../json.ts';
+import type { CallFacts, JsonObject } from '../provider.ts';
+import { betasOf } from './betas.ts';
+import { withinMarks } from './marks.ts';
+import { writeMessages } from './messages.ts';
+import { type ModelTraits, traitsOf } from './model.ts';
+import { cleaned } from './schema.ts';
+import type { AnthropicSurface } from './surface.ts';
+import { type Thinking, thinkingOf, thinksIn } from './thinking.ts';
+import { answerTool, writeTools } from './tools.ts';
+
+/** Fields of the client's that this provider knows and the conversation does not. */
+const ownFields = ['context_management', 'mcp_servers', 'container', 'inference_geo', 'cache_control', 'diagnostics'];
+
+export function writeRequest(conversation: Conversation, facts: CallFacts, surface: AnthropicSurface): JsonObject {
+  if (conversation.count > 1) throw new RequestFault('n', 'n must be 1: Anthropic gives one answer to a call');
+  const traits = traitsOf(conversation.model);
+  const thinking = thinkingOf(conversation, traits, !facts.strict);
+  const native = surface.structuredOutput === 'native' && traits.structured;
+  const answer = conversation.format.type === 'schema' && !native ? conversation.format : null;
+  const thinks = thinksIn(thinking);
+  const { system, messages } = writeMessages(conversation, facts);
+  const asked = [...system, ...instructions(conversation, answer !== null && thinks)];
+  return withinMarks({
+    ...addressed(conversation, facts, surface),
+    ...present({
+      max_tokens: thinking.limit,
+      system: asked.length > 0 ? asked : null,
+      messages,
+      ...writeTools(conversation, { strict: native, answer, thinks }),
+      thinking: thinking.field,
+      output_config: outputConfig(conversation, thinking, native),
+      ...sampling(conversation, traits, thinks),
+      stop_sequences: nonEmpty(conversation.stop.filter((stop) => stop.trim() !== '')),
+      metadata: metadataOf(conversation),
+      ...tierOf(conversation),
+      ...Object.fromEntries(ownFields.map((field) => [field, conversation.extras[field]])),
+    }),
+  });
+}
+
+const nonEmpty = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
+
+/** What the address says, the body does not. */
+export function addressed(
+  { model, stream }: Pick<Conversation, 'model' | 'stream'>,
+  facts: CallFacts,
+  surface: AnthropicSurface,
+): JsonObject {
+  const betas = surface.betas === 'body' ? betasOf(facts, surface) : [];
+  return {
+    ...(surface.bodyVersion === null ? { model } : { anthropic_version: surface.bodyVersion }),
+    ...(stream && !surface.streamsByAddress && { stream: true }),
+    ...(betas.length > 0 && { anthropic_beta: betas }),
+  };
+}
+
+/** There is no native way to ask for JSON of any form, and none to make a thinking model call the tool that stands for an answer. */
+function instructions({ format }: Conversation, mayNotCall: boolean): JsonObject[] {
+  const said =
+    format.type === 'json'
+      ? 'Answer with one JSON object and nothing else: no other text, and no code fence around it.'
+      : mayNotCall
+        ? `Give your final answer only by calling the tool ${answerTool}.`
+        : null;
+  return said === null ? [] : [{ type: 'text', text: said }];
+}
+
+function outputConfig({ format, extras }: Conversation, { effort }: Thinking, native: boolean): JsonObject | null {
+  const own = isObject(extras.output_config) ? extras.output_config : {};
+  const config = present({ effort, format: native ? formatOf(format) : null, ...own });
+  return Object.keys(config).length > 0 ? config : null;
+}
+
+const formatOf = (format: OutputFormat): JsonObject | null =>
+  format.type === 'schema' ? { type: 'json_schema', schema: cleaned(format.schema) } : null;
+
+/** Of the ways to sample only one may be set; a model that thinks, and the newest ones, take almost none. */
+function sampling({ temperature, topP, topK }: Conversation, { samples }: ModelTraits, thinks: boolean): JsonObject {
+  if (!samples) return {};
+  if (thinks) return { top_p: temperature === null && topP !== null && topP >= 0.95 ? topP : null };
+  return {
+    temperature: temperature === null ? null : Math.min(1, Math.max(0, temperature)),
+    top_p: temperature === null ? topP : null,
+    top_k: topK,
+  };
+}
+
+const looksPersonal = (id: string): boolean => /\S@\S+\.\S/.test(id) || /^\+?[\d\s().-]{7,}$/.test(id);
+
+/** The id of a user must not tell who it is. */
+function metadataOf({ user, metadata, extras }: Conversation): JsonObject | null {
+  const id = user ?? textOf(extras.safety_identifier) ?? textOf(metadata?.user_id);
+  return id === null || id === '' || looksPersonal(id) ? null : { user_id: id };
+}
+
+const tiers: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  priority: 'auto',
+  default: 'standard_only',
+  standard: 'standard_only',
+  standard_only: 'standard_only',
+};
+
+function tierOf({ serviceTier, extras }: Conversation): JsonObject {
+  return {
+    service_tier: tiers[serviceTier ?? ''],
+    speed: extras.speed ?? (serviceTier === 'fast' ? 'fast' : null),
+  };
+}
