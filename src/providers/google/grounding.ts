@@ -1,0 +1,36 @@
+/** Where statements come from: Gemini's grounding as citations in OpenAI's form. */
+import type { Annotation } from '../chat/answer.ts';
+import { countOf, isObject, listOf, objectOf, objectsOf, textOf } from '../json.ts';
+import type { JsonObject } from '../provider.ts';
+
+/** `text` is what the model has said: the places that Gemini names are counted in its bytes, ours in its characters. */
+export function citationsOf(grounding: unknown, text: string): Annotation[] {
+  if (!isObject(grounding)) return [];
+  const sources = listOf(grounding.groundingChunks).map(sourceOf);
+  return objectsOf(grounding.groundingSupports).flatMap((support) => {
+    const place = placeOf(objectOf(support.segment), text);
+    return listOf(support.groundingChunkIndices).flatMap((index): Annotation[] => {
+      const source = typeof index === 'number' ? sources[index] : null;
+      return source ? [{ type: 'url_citation', url_citation: { ...place, ...source } }] : [];
+    });
+  });
+}
+
+function sourceOf(chunk: unknown): { url: string; title: string } | null {
+  const { web, maps, retrievedContext, image } = objectOf(chunk);
+  const found = [web, maps, retrievedContext, image].find(isObject);
+  const url = textOf(found?.uri) ?? textOf(found?.sourceUri);
+  return url === null ? null : { url, title: textOf(found?.title) ?? '' };
+}
+
+/** Offsets count within one part, and thoughts may stand before it: where they lead elsewhere, the quoted text is looked for. */
+function placeOf(segment: JsonObject, text: string): { start_index: number; end_index: number } {
+  const bytes = Buffer.from(text);
+  const characters = (offset: number): number => bytes.subarray(0, offset).toString().length;
+  const start_index = characters(countOf(segment.startIndex));
+  const end_index = characters(countOf(segment.endIndex));
+  const quoted = textOf(segment.text);
+  if (quoted === null || text.slice(start_index, end_index) === quoted) return { start_index, end_index };
+  const found = text.indexOf(quoted);
+  return found < 0 ? { start_index, end_index } : { start_index: found, end_index: found + quoted.length };
+}

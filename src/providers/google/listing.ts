@@ -1,0 +1,56 @@
+/** Google's pages of things as OpenAI's lists: by the id of the last one seen, not by a token. */
+import { objectIn, objectsOf, textOf } from '../json.ts';
+import type { CallFacts, JsonObject, Step, StepAnswers } from '../provider.ts';
+
+const mostPages = 20;
+const pageSize = 100;
+const usual = 20;
+
+/** What a service calls the size of a page, the mark of one, and the mark of the next. */
+interface PageWords {
+  size: string;
+  token: string;
+  next: string;
+}
+
+const googleWords: PageWords = { size: 'pageSize', token: 'pageToken', next: 'nextPageToken' };
+
+/** `field` holds the things of a page, and `read` brings one into OpenAI's form. */
+export function* listing(
+  facts: CallFacts,
+  path: string,
+  field: string,
+  read: (thing: JsonObject) => JsonObject,
+  words: PageWords = googleWords,
+): Generator<Step, JsonObject, StepAnswers> {
+  const query = new URLSearchParams(facts.query);
+  const limit = Math.min(Math.max(Number(query.get('limit') ?? usual) || usual, 1), pageSize);
+  const after = query.get('after');
+  const found: JsonObject[] = [];
+  let begun = after === null;
+  let token = '';
+  for (let page = 0; page < mostPages && found.length <= limit; page++) {
+    const next = token === '' ? '' : `&pageToken=${encodeURIComponent(token.toWellFormed())}`;
+    const [answer] = yield { calls: [{ method: 'GET', path: `${path}?${words.size}=${pageSize}${next}` }] };
+    const body = objectIn(answer?.bytes);
+    for (const thing of objectsOf(body[field]).map(read)) {
+      if (begun) found.push(thing);
+      else begun = thing.id === after;
+    }
+    token = textOf(body[words.next]) ?? '';
+    if (token === '') break;
+  }
+  const data = found.slice(0, limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: found.length > limit,
+  };
+}
+
+export const secondsOf = (time: unknown): number | null => {
+  const moment = Date.parse(textOf(time) ?? '');
+  return Number.isNaN(moment) ? null : Math.floor(moment / 1000);
+};

@@ -1,0 +1,119 @@
+/** A stream of Gemini: every record is a piece of an answer, with all the parts that were said since. */
+import type { AnswerEvent, AnswerReader } from '../chat/answer.ts';
+import { faultIn, ProviderFault } from '../faults.ts';
+import { countOf, isObject, numberOf, objectOf, objectsOf, parsed, textOf } from '../json.ts';
+import type { CallFacts, JsonObject, ServerEvent, Usage } from '../provider.ts';
+import { blockReason } from './answer.ts';
+import { candidateExtras, finishOf, logprobsOf } from './finish.ts';
+import { citationsOf } from './grounding.ts';
+import { readPart, type SaidPart } from './parts.ts';
+import { marked } from './signatures.ts';
+import { searchesIn, usageOf, withSearches } from './usage.ts';
+
+/** What is remembered of one answer among several. */
+interface Candidate {
+  calls: number;
+  text: string;
+  /** Some models say it on every record: the last one counts. */
+  finish: string | null;
+  searches: number;
+}
+
+export const streamReader = (facts: Pick<CallFacts, 'newId' | 'model'>): AnswerReader => new GeminiReader(facts);
+
+class GeminiReader implements AnswerReader {
+  readonly #facts: Pick<CallFacts, 'newId' | 'model'>;
+  readonly #candidates = new Map<number, Candidate>();
+  #started = false;
+  #usage: Usage | null = null;
+  #blocked: string | null = null;
+
+  constructor(facts: Pick<CallFacts, 'newId' | 'model'>) {
+    this.#facts = facts;
+  }
+
+  read({ data }: ServerEvent): AnswerEvent[] {
+    const record = parsed(data);
+    const body = Array.isArray(record) ? record[0] : record;
+    if (!isObject(body)) throw new ProviderFault(502, 'the provider sent a record that cannot be read');
+    if (body.error) throw faultIn(statusIn(body.error), body) ?? new ProviderFault(502, data);
+    this.#usage = usageOf(body.usageMetadata) ?? this.#usage;
+    this.#blocked ??= blockReason(body);
+    const started = this.#opening(body);
+    return [...started, ...objectsOf(body.candidates).flatMap((candidate) => this.#candidate(candidate))];
+  }
+
+  end(): AnswerEvent[] {
+    const finished: AnswerEvent[] = [...this.#candidates].flatMap(([choice, { finish, calls }]) =>
+      finish === null
+        ? []
+        : [{ type: 'finish', choice, reason: finishOf(finish, calls > 0), providerReason: finish, stopSequence: null }],
+    );
+    if (this.#candidates.size === 0 && this.#blocked !== null) {
+      const providerReason = this.#blocked;
+      finished.push({ type: 'finish', choice: 0, reason: 'content_filter', providerReason, stopSequence: null });
+    }
+    const searches = [...this.#candidates.values()].reduce((sum, candidate) => sum + candidate.searches, 0);
+    const usage = withSearches(this.#usage, searches);
+    return [...finished, ...(usage ? [{ type: 'usage', usage } as const] : [])];
+  }
+
+  #opening(body: JsonObject): AnswerEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    return [{ type: 'start', id: textOf(body.responseId), model: textOf(body.modelVersion) }];
+  }
+
+  #candidate(raw: JsonObject): AnswerEvent[] {
+    const choice = countOf(raw.index);
+    const candidate = this.#candidates.get(choice) ?? { calls: 0, text: '', finish: null, searches: 0 };
+    this.#candidates.set(choice, candidate);
+    candidate.finish = textOf(raw.finishReason) ?? candidate.finish;
+    candidate.searches = Math.max(candidate.searches, searchesIn(raw, this.#facts.model));
+    const logprobs = logprobsOf(raw.logprobsResult);
+    const events = objectsOf(objectOf(raw.content).parts).flatMap((part) => {
+      const said = readPart(part, this.#facts.newId);
+      return said ? eventsOf(said, choice, candidate) : [];
+    });
+    const spoken = events.findIndex(({ type }) => type === 'text');
+    const first = events[spoken];
+    if (logprobs && first?.type === 'text') events[spoken] = { ...first, logprobs };
+    const annotations = citationsOf(raw.groundingMetadata, candidate.text);
+    if (annotations.length > 0) events.push({ type: 'annotations', choice, annotations });
+    const extras = candidateExtras(raw);
+    if (Object.keys(extras).length > 0) events.push({ type: 'extras', fields: extras });
+    return events;
+  }
+}
+
+/** Calls come whole: their number runs over the stream, their arguments follow at once. */
+function eventsOf(part: SaidPart, choice: number, candidate: Candidate): AnswerEvent[] {
+  switch (part.type) {
+    case 'thinking':
+    case 'text': {
+      if (part.type === 'text') candidate.text += part.text;
+      const said: AnswerEvent[] = part.text === '' ? [] : [{ type: part.type, choice, text: part.text }];
+      return part.signature === null
+        ? said
+        : [{ type: 'signature', choice, signature: marked(part.signature) }, ...said];
+    }
+    case 'tool-call': {
+      const call = candidate.calls++;
+      const { id, name, signature } = part;
+      return [
+        { type: 'tool-call', choice, call, id, name, signature },
+        { type: 'arguments', choice, call, text: part.arguments },
+      ];
+    }
+    case 'media':
+      return [{ type: 'media', choice, media: part }];
+    case 'block':
+      return [{ type: 'block', choice, block: part.block }];
+  }
+}
+
+/** The status that the fault would have had as an answer of its own. */
+function statusIn(error: unknown): number {
+  const code = numberOf(objectOf(error).code);
+  return code !== null && code >= 400 && code <= 599 ? code : 502;
+}

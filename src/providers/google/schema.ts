@@ -1,0 +1,138 @@
+/** JSON Schema for Gemini, always on a copy: what its schema fields refuse is taken out or said in another way. */
+import { isObject, listOf, objectsOf, textOf } from '../json.ts';
+import type { JsonObject } from '../provider.ts';
+
+type Schema = Readonly<JsonObject>;
+
+/** For the fields that take JSON Schema: only what they are known to refuse is changed. */
+export function jsonSchema(schema: Schema): JsonObject {
+  // Nothing but other words of the schema language may stand beside a reference.
+  if (typeof schema.$ref === 'string') {
+    return mapped(
+      Object.fromEntries(Object.entries(schema).filter(([name]) => name.startsWith('$') && name !== '$schema')),
+      jsonSchema,
+    );
+  }
+  const { $schema, const: only, ...rest } = schema;
+  return mapped({ ...rest, ...(only !== undefined && { enum: [only] }) }, jsonSchema);
+}
+
+/** For models that know only a subset of OpenAPI's schemas: references are written out. */
+export function openApiSchema(schema: Schema): JsonObject {
+  return cleaned(schema, schema, []);
+}
+
+const keptWords = [
+  'title',
+  'description',
+  'nullable',
+  'minItems',
+  'maxItems',
+  'propertyOrdering',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+] as const;
+
+const formats = new Set(['enum', 'date-time', 'int32', 'int64', 'float', 'double']);
+
+/** `open` are the references that are being written out: one of them again would never end. */
+function cleaned(schema: Schema, root: Schema, open: readonly string[]): JsonObject {
+  const reference = textOf(schema.$ref);
+  if (reference !== null) {
+    const target = open.includes(reference) ? null : referred(root, reference);
+    return target ? cleaned({ ...target, ...described(schema) }, root, [...open, reference]) : { type: 'object' };
+  }
+  const [alone, ...others] = objectsOf(schema.allOf);
+  if (alone) {
+    const { allOf: _, ...rest } = schema;
+    return joined([cleaned(rest, root, open), ...[alone, ...others].map((part) => cleaned(part, root, open))]);
+  }
+  return plain(schema, (inner) => cleaned(inner, root, open));
+}
+
+function plain(schema: Schema, inner: (value: Schema) => JsonObject): JsonObject {
+  const { type, nullable } = typeOf(schema);
+  const offered = [...objectsOf(schema.anyOf), ...objectsOf(schema.oneOf)];
+  const choices = offered.filter((choice) => choice.type !== 'null');
+  const offersNull = offered.length > choices.length;
+  const [single] = choices;
+  if (single && choices.length === 1) return { ...inner(single), ...described(schema), ...(offersNull && nothing) };
+  const kept = Object.fromEntries(keptWords.flatMap((word) => (word in schema ? [[word, schema[word]]] : [])));
+  const format = textOf(schema.format);
+  const values = listOf(schema.const === undefined ? schema.enum : [schema.const]).filter((one) => one !== null);
+  return {
+    ...kept,
+    ...(type !== null && { type }),
+    ...((nullable || offersNull) && nothing),
+    ...(format !== null && formats.has(format) && { format }),
+    // Only strings can be listed.
+    ...(values.length > 0 && values.every((value) => typeof value === 'string') && { enum: values }),
+    ...(choices.length > 1 && { anyOf: choices.map(inner) }),
+    ...(isObject(schema.items) && { items: inner(schema.items) }),
+    ...propertiesOf(schema, inner),
+  };
+}
+
+/** What holds all at once, in one schema. */
+function joined(parts: readonly JsonObject[]): JsonObject {
+  const properties = Object.assign({}, ...parts.map((part) => part.properties));
+  const required = [...new Set(parts.flatMap((part) => listOf(part.required)))];
+  return {
+    ...Object.assign({}, ...parts),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+const nothing = { nullable: true };
+const described = ({ description }: Schema): JsonObject => (description === undefined ? {} : { description });
+
+/** An object without properties is refused: then it is left open. */
+function propertiesOf(schema: Schema, inner: (value: Schema) => JsonObject): JsonObject {
+  if (!isObject(schema.properties)) return {};
+  const properties = Object.entries(schema.properties).filter((entry): entry is [string, JsonObject] =>
+    isObject(entry[1]),
+  );
+  if (properties.length === 0) return {};
+  const required = listOf(schema.required).filter((name) => properties.some(([known]) => known === name));
+  return {
+    properties: Object.fromEntries(properties.map(([name, value]) => [name, inner(value)])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** A list of types is a choice of null and one other. */
+function typeOf({ type }: Schema): { type: string | null; nullable: boolean } {
+  if (!Array.isArray(type)) return { type: textOf(type), nullable: false };
+  const named = type.filter((one): one is string => typeof one === 'string' && one !== 'null');
+  return { type: named[0] ?? null, nullable: type.includes('null') };
+}
+
+function referred(root: Schema, reference: string): JsonObject | null {
+  let place: unknown = root;
+  for (const step of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
+    place = isObject(place) ? place[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+  }
+  return isObject(place) ? place : null;
+}
+
+const schemasByName = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
+const listedSchemas = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const singleSchemas = new Set(['items', 'additionalProperties', 'not']);
+
+/** The schema with every schema inside it passed through `change`. */
+function mapped(schema: Schema, change: (inner: Schema) => JsonObject): JsonObject {
+  const each = (value: unknown): unknown => (isObject(value) ? change(value) : value);
+  return Object.fromEntries(
+    Object.entries(schema).map(([word, value]) => {
+      if (schemasByName.has(word) && isObject(value)) {
+        return [word, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]))];
+      }
+      if (listedSchemas.has(word)) return [word, listOf(value).map(each)];
+      return [word, singleSchemas.has(word) ? each(value) : value];
+    }),
+  );
+}

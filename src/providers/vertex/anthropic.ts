@@ -1,0 +1,39 @@
+/** Anthropic's models on Vertex AI: chat, the native messages route, and the count of tokens. */
+import { type AnthropicSurface, anthropicFamily, betaHeader, nativeBody, nativeMessages } from '../anthropic/family.ts';
+import { objectOf } from '../json.ts';
+import type { CallFacts, ProviderEndpoint } from '../provider.ts';
+import { vertexModel } from './model.ts';
+import { modelMethod, placeOf } from './place.ts';
+
+/** Not offered here; naming them is refused. */
+const missing = ['mcp-client-', 'skills-', 'files-api-', 'web-fetch-', 'code-execution-', 'structured-outputs-'];
+
+const surface: AnthropicSurface = {
+  structuredOutput: 'tool',
+  inlineMedia: true,
+  betas: 'header',
+  betaName: (beta) => (missing.some((beginning) => beta.startsWith(beginning)) ? null : beta),
+  bodyVersion: 'vertex-2023-10-16',
+  // The cloud's own remarks between the model's events.
+  unwrap: (event) => (event.event === 'vertex_event' ? null : event),
+};
+
+const headers = (facts: CallFacts): Record<string, string> => betaHeader(facts, surface);
+const path = (facts: CallFacts): string => modelMethod(facts, facts.stream ? 'streamRawPredict' : 'rawPredict');
+
+export const anthropicChat: ProviderEndpoint = { path, headers, chat: anthropicFamily(surface) };
+
+export const anthropicMessages: ProviderEndpoint = { path, headers, translation: nativeMessages(surface) };
+
+/** Counting is a model of its own, so the body names the one that is meant. */
+export const anthropicCount: ProviderEndpoint = {
+  path: (facts) => `/v1/${placeOf(facts)}/publishers/anthropic/models/count-tokens:rawPredict`,
+  headers,
+  translation: {
+    request(facts) {
+      const { stream, ...body } = nativeBody(facts, surface);
+      return { ...body, model: vertexModel(facts.model).name };
+    },
+    response: (answer) => objectOf(answer),
+  },
+};

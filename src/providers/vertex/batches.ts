@@ -1,0 +1,99 @@
+/** Batches of Vertex AI: prediction jobs from an object of Cloud Storage to another. */
+import { EncodedBody } from '../encoded-body.ts';
+import { ProviderFault } from '../faults.ts';
+import { Fields } from '../fields.ts';
+import { answerRow, chatPath, embeddingsPath, linesIn, writtenRows } from '../google/batch-rows.ts';
+import { batchAnswer, batchStatus, countIn } from '../google/job-states.ts';
+import { listing } from '../google/listing.ts';
+import { listOf, numberOf, objectIn, objectOf, textOf } from '../json.ts';
+import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
+import { needSetting } from '../settings.ts';
+import { vertexModel } from './model.ts';
+import { placeOf } from './place.ts';
+import { fileId, objectPath, objectUri } from './storage.ts';
+
+const jobs = (facts: CallFacts): string => `/v1/${placeOf(facts)}/batchPredictionJobs`;
+const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
+
+export const createBatch: ProviderEndpoint = {
+  path: jobs,
+  translation: { request: writeBatch, response: (answer) => readBatch(objectOf(answer)) },
+};
+
+export const retrieveBatch: ProviderEndpoint = {
+  path: job,
+  translation: { response: (answer) => readBatch(objectOf(answer)) },
+};
+
+export const listBatches: Steps = (facts) => listing(facts, jobs(facts), 'batchPredictionJobs', readBatch);
+
+/** Cancelling answers nothing, so the job is looked at afterwards. */
+export const cancelBatch: Steps = function* (facts) {
+  yield { calls: [{ method: 'POST', path: `${job(facts)}:cancel`, body: {} }] };
+  const [found] = yield { calls: [{ method: 'GET', path: job(facts) }] };
+  return readBatch(objectIn(found?.bytes));
+};
+
+function writeBatch(facts: CallFacts): JsonObject {
+  const body = new Fields(facts.body);
+  const input = objectUri(body.needText('input_file_id'), 'input_file_id');
+  const { name } = vertexModel(facts.model || needSetting(facts.fields, 'provider_model', 'vertex_model_name'));
+  const output = body.text('output_data_config') ?? input.slice(0, input.lastIndexOf('/'));
+  return {
+    displayName: body.text('job_name') ?? facts.newId('batch-'),
+    model: `publishers/google/models/${name}`,
+    inputConfig: { instancesFormat: 'jsonl', gcsSource: { uris: [input] } },
+    outputConfig: { predictionsFormat: 'jsonl', gcsDestination: { outputUriPrefix: output } },
+  };
+}
+
+/** Embeddings are written under another name than everything else. */
+const outputUri = (found: JsonObject): string | null => {
+  const directory = textOf(objectOf(found.outputInfo).gcsOutputDirectory);
+  if (directory === null) return null;
+  return `${directory}/${isEmbedding(found) ? '000000000000.jsonl' : 'predictions.jsonl'}`;
+};
+
+const isEmbedding = ({ model }: JsonObject): boolean => (textOf(model) ?? '').includes('embedding');
+
+function readBatch(found: JsonObject): JsonObject {
+  const stats = objectOf(found.completionStats);
+  const [completed, failed] = [countIn(stats.successfulCount), countIn(stats.failedCount)];
+  const input = textOf(listOf(objectOf(objectOf(found.inputConfig).gcsSource).uris)[0]);
+  const output = outputUri(found);
+  return batchAnswer({
+    id: textOf(found.name)?.split('/').at(-1) ?? '',
+    state: found.state,
+    endpoint: isEmbedding(found) ? embeddingsPath : chatPath,
+    inputFileId: input === null ? null : fileId(input),
+    outputFileId: output === null ? null : fileId(output),
+    created: found.createTime,
+    started: found.startTime,
+    ended: found.endTime,
+    counts: { total: completed + failed + countIn(stats.incompleteCount), completed, failed },
+    error: found.error,
+  });
+}
+
+export const batchOutput: Steps = function* (facts) {
+  const [answer] = yield { calls: [{ method: 'GET', path: job(facts) }] };
+  const found = objectIn(answer?.bytes);
+  const uri = outputUri(found);
+  const status = batchStatus(found.state);
+  if (uri === null || status !== 'completed') throw new ProviderFault(409, `the batch has no output: it is ${status}`);
+  const [content] = yield { calls: [{ method: 'GET', path: objectPath(uri, facts) }] };
+  const rows = linesIn(content).map((line) => readRow(line, facts));
+  return new EncodedBody('application/octet-stream', writtenRows(rows));
+};
+
+/** A line repeats the request beside its answer; faults stand in its status. */
+function readRow(line: JsonObject, facts: CallFacts): JsonObject {
+  const customId = line.requestId ?? objectOf(line.instance).requestId ?? null;
+  const [prediction] = listOf(line.predictions);
+  const values = listOf(objectOf(objectOf(prediction).embeddings).values);
+  if (values.length === 0) return answerRow(customId, line.response, line.status, facts);
+  const embedding = values.flatMap((value) => numberOf(value) ?? []);
+  const body = { object: 'list', data: [{ object: 'embedding', index: 0, embedding }], model: facts.model };
+  const id = facts.newId('batch_req_');
+  return { id, custom_id: customId, response: { status_code: 200, request_id: id, body }, error: null };
+}

@@ -1,0 +1,88 @@
+/** Fine-tuning of Vertex AI: supervised tuning jobs in OpenAI's form. */
+import { RequestFault } from '../faults.ts';
+import { Fields } from '../fields.ts';
+import { tuningStatus } from '../google/job-states.ts';
+import { listing, secondsOf } from '../google/listing.ts';
+import { objectIn, objectOf, present, textOf, wordOf } from '../json.ts';
+import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
+import { vertexModel } from './model.ts';
+import { placeOf } from './place.ts';
+import { fileId, objectUri } from './storage.ts';
+
+const jobs = (facts: CallFacts): string => `/v1/${placeOf(facts)}/tuningJobs`;
+const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
+
+export const createFinetune: ProviderEndpoint = {
+  path: jobs,
+  translation: { request: writeJob, response: (answer) => readJob(objectOf(answer)) },
+};
+
+export const retrieveFinetune: ProviderEndpoint = {
+  path: job,
+  translation: { response: (answer) => readJob(objectOf(answer)) },
+};
+
+export const listFinetunes: Steps = (facts) => listing(facts, jobs(facts), 'tuningJobs', readJob);
+
+/** Cancelling answers nothing, so the job is looked at afterwards. */
+export const cancelFinetune: Steps = function* (facts) {
+  yield { calls: [{ method: 'POST', path: `${job(facts)}:cancel`, body: {} }] };
+  const [found] = yield { calls: [{ method: 'GET', path: job(facts) }] };
+  return readJob(objectIn(found?.bytes));
+};
+
+function writeJob(facts: CallFacts): JsonObject {
+  const body = new Fields(facts.body);
+  const method = body.object('method');
+  if (method && method.text('type') !== 'supervised') {
+    throw new RequestFault('method.type', 'method.type must be supervised: Vertex AI tunes in no other way here');
+  }
+  const settings = method?.object('supervised')?.object('hyperparameters') ?? body.object('hyperparameters');
+  const validation = body.text('validation_file');
+  const hyperParameters = present({
+    epochCount: chosen(settings, 'n_epochs'),
+    learningRateMultiplier: chosen(settings, 'learning_rate_multiplier'),
+    adapterSize: settings?.text('adapter_size'),
+  });
+  return present({
+    baseModel: vertexModel(facts.model).name,
+    supervisedTuningSpec: present({
+      trainingDatasetUri: objectUri(body.needText('training_file'), 'training_file'),
+      validationDatasetUri: validation === null ? null : objectUri(validation, 'validation_file'),
+      hyperParameters: Object.keys(hyperParameters).length > 0 ? hyperParameters : null,
+    }),
+    tunedModelDisplayName: body.text('suffix'),
+  });
+}
+
+/** What is left to the service is left out. */
+const chosen = (settings: Fields | null, name: string): number | null =>
+  settings === null || settings.json[name] === 'auto' ? null : settings.number(name);
+
+function readJob(found: JsonObject): JsonObject {
+  const spec = objectOf(found.supervisedTuningSpec);
+  const { epochCount, learningRateMultiplier, adapterSize } = objectOf(spec.hyperParameters);
+  const tuned = objectOf(found.tunedModel);
+  const message = textOf(objectOf(found.error).message);
+  const encoded = (uri: unknown): string | null => (typeof uri === 'string' ? fileId(uri) : null);
+  return {
+    id: textOf(found.name)?.split('/').at(-1) ?? '',
+    object: 'fine_tuning.job',
+    model: found.baseModel ?? null,
+    created_at: secondsOf(found.createTime),
+    finished_at: secondsOf(found.endTime),
+    fine_tuned_model: textOf(tuned.endpoint)?.replace(/^.*\/endpoints\//, 'endpoints.') ?? tuned.model ?? null,
+    organization_id: null,
+    result_files: [],
+    status: tuningStatus(found.state),
+    training_file: encoded(spec.trainingDatasetUri),
+    validation_file: encoded(spec.validationDatasetUri),
+    hyperparameters: present({
+      n_epochs: epochCount === undefined ? 'auto' : Number(epochCount),
+      learning_rate_multiplier: learningRateMultiplier,
+      adapter_size: adapterSize,
+    }),
+    trained_tokens: null,
+    error: message === null ? null : { code: wordOf(objectOf(found.error).code ?? 'failed'), message, param: null },
+  };
+}

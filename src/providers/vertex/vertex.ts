@@ -1,0 +1,141 @@
+/** Google's Vertex AI: Gemini and Imagen, Anthropic's, Mistral's and open models, in a project of the customer's. */
+import { countTokens } from '../google/count-tokens.ts';
+import { drawing } from '../google/drawing.ts';
+import { geminiFamily } from '../google/family.ts';
+import { imagen } from '../google/imagen.ts';
+import { speech } from '../google/speech.ts';
+import type { CallFacts, JsonObject, Provider, ProviderEndpoint } from '../provider.ts';
+import { authentication, credentialHeaders } from './access.ts';
+import { anthropicChat, anthropicCount, anthropicMessages } from './anthropic.ts';
+import { batchOutput, cancelBatch, createBatch, listBatches, retrieveBatch } from './batches.ts';
+import { embeddings } from './embeddings.ts';
+import { vertexModel } from './model.ts';
+import { modelList } from './model-list.ts';
+import { modelMethod, placeOf, vertexAddress } from './place.ts';
+import { rerank } from './rerank.ts';
+import { cloudSpeech } from './speech.ts';
+import { fileContent, retrieveFile, uploadFile } from './storage.ts';
+import { cancelFinetune, createFinetune, listFinetunes, retrieveFinetune } from './tuning.ts';
+
+const generates = (facts: CallFacts): string => modelMethod(facts, 'generateContent');
+
+/** Traffic of another tier than the usual is named in a header. */
+function tierHeaders({ body }: CallFacts): Record<string, string> {
+  const tier = body.service_tier;
+  return tier === 'flex' || tier === 'priority' ? { 'x-vertex-ai-llm-shared-request-type': tier } : {};
+}
+
+const gemini: ProviderEndpoint = {
+  path: (facts) => (facts.stream ? modelMethod(facts, 'streamGenerateContent?alt=sse') : generates(facts)),
+  headers: tierHeaders,
+  chat: geminiFamily('vertex'),
+};
+
+/** The publisher's own name for the model, without what tells us whose it is. */
+const renamed = (body: Readonly<JsonObject>, { model }: CallFacts): Readonly<JsonObject> => {
+  const { name } = vertexModel(model);
+  return body.model === name ? body : { ...body, model: name };
+};
+
+const mistral: ProviderEndpoint = {
+  path: (facts) => modelMethod(facts, facts.stream ? 'streamRawPredict' : 'rawPredict'),
+  adjust: renamed,
+};
+
+const openModels: ProviderEndpoint = {
+  path: (facts) => `/v1beta1/${placeOf(facts)}/endpoints/openapi/chat/completions`,
+  adjust: renamed,
+};
+
+const deployed: ProviderEndpoint = {
+  path: (facts) =>
+    `/v1/${placeOf(facts)}/endpoints/${encodeURIComponent(vertexModel(facts.model).name)}/chat/completions`,
+  adjust: renamed,
+};
+
+function chat({ model }: CallFacts): ProviderEndpoint {
+  switch (vertexModel(model).kind) {
+    case 'google':
+      return gemini;
+    case 'anthropic':
+      return anthropicChat;
+    case 'mistralai':
+      return mistral;
+    case 'open':
+      return openModels;
+    case 'endpoint':
+      return deployed;
+  }
+}
+
+/** What only Google's own models offer. */
+const ofGoogle =
+  (endpoint: (facts: CallFacts) => ProviderEndpoint) =>
+  (facts: CallFacts): ProviderEndpoint | null =>
+    vertexModel(facts.model).kind === 'google' ? endpoint(facts) : null;
+
+const isImagen = ({ model }: CallFacts): boolean => /imagen|imagegeneration/.test(model);
+const isGemini = ({ model }: CallFacts): boolean => model.includes('gemini');
+
+export const vertex: Provider = {
+  id: 'vertex-ai',
+  name: 'Google Vertex AI',
+  aliases: ['google-vertex-ai'],
+  address: vertexAddress,
+  headers: credentialHeaders,
+  authentication,
+  needsCredential: false,
+  fields: [
+    {
+      name: 'vertex_region',
+      required: true,
+      about: 'The region, such as us-central1; global, us and eu stand for many.',
+    },
+    { name: 'vertex_project_id', about: 'The project; a service account brings its own.' },
+    {
+      name: 'vertex_auth_type',
+      about:
+        'basic: the key of the target is an access token or API key. serviceAccount. workloadIdentity: the gateway’s own identity.',
+    },
+    { name: 'vertex_service_account_json', about: 'The file of a service account, as text or as an object.' },
+    { name: 'vertex_map_metadata', about: 'true: the metadata of requests becomes labels on what is billed.' },
+    { name: 'vertex_storage_bucket_name', about: 'The bucket of Cloud Storage for files.' },
+    { name: 'anthropic_beta', about: 'Betas for Anthropic’s models, with commas between them.' },
+  ],
+  endpoints: {
+    chatComplete: chat,
+    messages: ({ model }) => (vertexModel(model).kind === 'anthropic' ? anthropicMessages : null),
+    messagesCountTokens: (facts) => {
+      const { kind } = vertexModel(facts.model);
+      if (kind === 'anthropic') return anthropicCount;
+      return kind === 'google' ? { path: modelMethod(facts, 'countTokens'), translation: countTokens('vertex') } : null;
+    },
+    embed: ofGoogle(() => ({ path: '/v1', steps: embeddings })),
+    imageGenerate: ofGoogle((facts) =>
+      isImagen(facts)
+        ? { path: modelMethod(facts, 'predict'), translation: imagen }
+        : { path: generates, steps: drawing(generates) },
+    ),
+    imageEdit: ofGoogle(() => ({ path: generates, steps: drawing(generates) })),
+    createSpeech: (facts) => (isGemini(facts) ? { path: generates, translation: speech } : cloudSpeech),
+    rerank,
+    listModels: { path: '/v1beta1', steps: modelList },
+    uploadFile: { path: '/', steps: uploadFile },
+    retrieveFile,
+    retrieveFileContent: fileContent,
+    createBatch,
+    retrieveBatch,
+    listBatches: { path: '/v1', steps: listBatches },
+    cancelBatch: { path: '/v1', steps: cancelBatch },
+    getBatchOutput: { path: '/v1', steps: batchOutput },
+    createFinetune,
+    retrieveFinetune,
+    listFinetunes: { path: '/v1', steps: listFinetunes },
+    cancelFinetune: { path: '/v1', steps: cancelFinetune },
+  },
+  notes: [
+    'A model’s publisher stands before its name: anthropic.claude-…, mistralai.…, meta.…, endpoints.<id>; without one it is Google’s.',
+    'The gateway’s own identity needs GCP_AUTH_MODE=workload or GCP_WIF_AUDIENCE in its environment.',
+    'Files are objects of Cloud Storage: their ids are encoded gs:// addresses.',
+  ],
+};
