@@ -1,0 +1,109 @@
+/** The turns of a conversation as messages of Converse. */
+import { createHash } from 'node:crypto';
+import type { AssistantPart, CacheMark, MediaPart, TextPart, ToolResultPart, UserPart } from '../chat/conversation.ts';
+import { unsupported } from '../chat/media.ts';
+import { type Hoisted, hasText } from '../chat/turns.ts';
+import { argumentsOf, present } from '../json.ts';
+import type { CallFacts, JsonObject } from '../provider.ts';
+import { documentNames, mediaBlock } from './media.ts';
+import type { BedrockModel } from './model.ts';
+
+/** Blocks of nothing are refused, and so is a message without any. */
+const nothing = '.';
+
+interface Writing {
+  facts: CallFacts;
+  model: BedrockModel;
+  documentName(name: string | null): string;
+}
+
+export function messagesOf({ turns }: Hoisted, facts: CallFacts, model: BedrockModel): JsonObject[] {
+  const writing: Writing = { facts, model, documentName: documentNames() };
+  return turns.map((turn, index) => {
+    if (turn.role === 'user') return { role: 'user', content: filled(userBlocks(turn.parts, writing)) };
+    const isLast = index === turns.length - 1;
+    const blocks = turn.parts.flatMap((part) => assistantBlocks(part, writing));
+    return { role: 'assistant', content: filled(isLast ? trimmed(blocks) : blocks) };
+  });
+}
+
+export const systemOf = ({ system }: Hoisted, model: BedrockModel): JsonObject[] =>
+  system.flatMap(({ text, cache }) => [{ text }, ...cachePoint(cache, model)]);
+
+/** A mark of the cache stands behind what it marks. */
+export function cachePoint(cache: CacheMark | null, { caches, isNova }: BedrockModel): JsonObject[] {
+  if (!cache || caches === 'nothing') return [];
+  return [{ cachePoint: present({ type: 'default', ttl: isNova ? null : cache.ttl }) }];
+}
+
+const filled = (blocks: JsonObject[]): JsonObject[] => (blocks.length > 0 ? blocks : [{ text: nothing }]);
+
+/** Results of tools come before whatever else the user says; a document does not stand without text. */
+function userBlocks(parts: readonly UserPart[], writing: Writing): JsonObject[] {
+  const results = parts.filter((part) => part.type === 'tool-result');
+  const said = parts.filter((part) => part.type !== 'tool-result').flatMap((part) => contentBlocks(part, writing));
+  const needsText = said.some((block) => 'document' in block) && !said.some((block) => 'text' in block);
+  return [
+    ...results.flatMap((result) => resultBlocks(result, writing)),
+    ...(needsText ? [{ text: nothing }] : []),
+    ...said,
+  ];
+}
+
+function contentBlocks(part: TextPart | MediaPart, { facts, model, documentName }: Writing): JsonObject[] {
+  if (part.type === 'text' && !hasText(part)) return [];
+  const block = part.type === 'text' ? { text: part.text } : mediaBlock(part, facts, documentName);
+  return [block, ...cachePoint(part.cache, model)];
+}
+
+function resultBlocks({ callId, content, isError, cache }: ToolResultPart, writing: Writing): JsonObject[] {
+  const { model } = writing;
+  const shown = content.flatMap((part) => contentBlocks({ ...part, cache: null }, writing));
+  const blocks = filled(isError && !model.knowsFailure ? [{ text: 'Error:' }, ...shown] : shown);
+  const status = isError && model.knowsFailure ? 'error' : null;
+  return [
+    { toolResult: present({ toolUseId: callIdOf(callId, model), content: blocks, status }) },
+    ...cachePoint(cache, model),
+  ];
+}
+
+function assistantBlocks(part: AssistantPart, { model }: Writing): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return hasText(part) ? [{ text: part.text }, ...cachePoint(part.cache, model)] : [];
+    case 'refusal':
+      return hasText(part) ? [{ text: part.text }] : [];
+    case 'thinking':
+      return thoughtBlocks(part.text, part.signature, model);
+    case 'redacted-thinking':
+      return [{ reasoningContent: { redactedContent: part.content } }];
+    case 'tool-call':
+      return [
+        { toolUse: { toolUseId: callIdOf(part.id, model), name: part.name, input: argumentsOf(part.arguments) } },
+        ...cachePoint(part.cache, model),
+      ];
+    case 'media':
+      throw unsupported('messages', 'Bedrock', `${part.kind} in an assistant's message`);
+  }
+}
+
+/** Claude believes only thoughts that it has signed. Others refuse to be shown their own. */
+const thoughtBlocks = (text: string, signature: string | null, { claude }: BedrockModel): JsonObject[] =>
+  signature === null || !claude ? [] : [{ reasoningContent: { reasoningText: { text, signature } } }];
+
+/** White space at the end of what the model is to go on from is refused. */
+function trimmed(blocks: JsonObject[]): JsonObject[] {
+  const last = blocks.at(-1);
+  return typeof last?.text === 'string' ? [...blocks.slice(0, -1), { text: last.text.trimEnd() }] : blocks;
+}
+
+const longestId = 64;
+
+/** Ids of other providers may be longer, or hold other characters; the digest keeps different ones apart. */
+export function callIdOf(id: string, { claude }: Pick<BedrockModel, 'claude'>): string {
+  const refused = claude ? /[^a-zA-Z0-9_-]/g : /[^a-zA-Z0-9_.:-]/g;
+  const plain = id.replace(refused, '_');
+  if (plain === id && id.length <= longestId) return id;
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 16);
+  return `${plain.slice(0, longestId - digest.length - 1)}_${digest}`;
+}
