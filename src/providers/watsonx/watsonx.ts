@@ -1,0 +1,42 @@
+/** IBM watsonx.ai. */
+import type { CallFacts, Provider } from '../provider.ts';
+import { setting } from '../settings.ts';
+import { chat } from './chat.ts';
+import { modelsPath, textPath } from './project.ts';
+import { embeddings, generation, models, rerank } from './text.ts';
+
+const zenKey = ({ fields }: CallFacts): string | null => setting(fields, 'watsonx_zen_api_key');
+
+export const watsonx: Provider = {
+  id: 'watsonx',
+  name: 'IBM watsonx.ai',
+  address: ({ fields }) => setting(fields, 'watsonx_url'),
+  needsCredential: false,
+  headers: (facts) => {
+    const zen = zenKey(facts);
+    return zen === null ? {} : { authorization: `ZenApiKey ${zen}` };
+  },
+  authentication: (facts) =>
+    facts.credential === null || zenKey(facts) !== null ? null : { kind: 'ibm', apiKey: facts.credential },
+  fields: [
+    {
+      name: 'watsonx_url',
+      required: true,
+      about:
+        'The address of the region, such as https://us-south.ml.cloud.ibm.com, or of an installation of one’s own.',
+    },
+    { name: 'watsonx_project_id', about: 'The project that pays; or watsonx_space_id.' },
+    { name: 'watsonx_space_id', about: 'The space that pays, instead of a project.' },
+    { name: 'watsonx_deployment_id', about: 'A deployment, which knows its model and who pays.' },
+    { name: 'watsonx_api_version', about: 'The version of the API, as a date.' },
+    { name: 'watsonx_zen_api_key', about: 'The key of an installation of one’s own (user and key, in base64).' },
+  ],
+  endpoints: {
+    chatComplete: chat,
+    complete: { path: textPath('generation'), translation: generation },
+    embed: { path: textPath('embeddings'), translation: embeddings },
+    rerank: { path: textPath('rerank'), translation: rerank },
+    listModels: { path: modelsPath, translation: models },
+  },
+  notes: ['The API key is exchanged for a token that lives an hour.'],
+};
