@@ -1,17 +1,24 @@
 /** Providers that speak OpenAI's dialect: a few lines of data each. */
 import type { EndpointKind } from './endpoints.ts';
-import type { CallFacts, Provider, ProviderEndpoint } from './provider.ts';
+import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint, ProviderField } from './provider.ts';
+
+type Endpoints = Partial<Record<EndpointKind, OfferedEndpoint>>;
 
 interface OpenAiCompatible {
   id: string;
   name: string;
+  aliases?: readonly string[];
   /** Null where the address is given with the target. */
-  address: string | null;
-  /** What it offers besides chat; chat alone when absent. */
-  endpoints?: Partial<Record<EndpointKind, ProviderEndpoint>>;
+  address: Provider['address'];
+  /** What it offers; everything that OpenAI does when absent. */
+  endpoints?: Endpoints;
   needsCredential?: boolean;
-  /** Headers besides the bearer token. */
+  /** The header that holds the bare credential, where it is no bearer token. */
+  credentialHeader?: string;
+  /** Headers besides the credential's. */
   headers?(facts: CallFacts): Record<string, string>;
+  fields?: readonly ProviderField[];
+  notes?: readonly string[];
 }
 
 const everyEndpoint: readonly EndpointKind[] = [
@@ -49,20 +56,22 @@ const everyEndpoint: readonly EndpointKind[] = [
   'realtime',
 ];
 
-/** All of OpenAI's endpoints under their own paths. */
-export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = Object.fromEntries(
-  everyEndpoint.map((kind) => [kind, {}]),
-);
+/** Endpoints in OpenAI's dialect, under its paths. */
+export const offered = (...kinds: readonly EndpointKind[]): Partial<Record<EndpointKind, ProviderEndpoint>> =>
+  Object.fromEntries(kinds.map((kind) => [kind, {}]));
 
-export function openAiCompatible(provider: OpenAiCompatible): Provider {
+/** All of OpenAI's endpoints under their own paths. */
+export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = offered(...everyEndpoint);
+
+export function openAiCompatible({ headers, credentialHeader, ...provider }: OpenAiCompatible): Provider {
+  const credentialIn = (credential: string): Record<string, string> =>
+    credentialHeader ? { [credentialHeader]: credential } : { authorization: `Bearer ${credential}` };
   return {
-    id: provider.id,
-    name: provider.name,
-    address: provider.address,
+    ...provider,
     needsCredential: provider.needsCredential ?? provider.address !== null,
     headers: (facts) => ({
-      ...(facts.credential !== null && { authorization: `Bearer ${facts.credential}` }),
-      ...provider.headers?.(facts),
+      ...(facts.credential !== null && credentialIn(facts.credential)),
+      ...headers?.(facts),
     }),
     // A host whose offer we do not know is asked; it answers for itself.
     endpoints: provider.endpoints ?? openAiEndpoints,

@@ -1,0 +1,11 @@
+/** Crusoe. */
+import { openAiCompatible } from '../openai-compatible.ts';
+import { chat } from './quirks/chat.ts';
+import { limitAsMaxTokens } from './quirks/parameters.ts';
+
+export const crusoe = openAiCompatible({
+  id: 'crusoe',
+  name: 'Crusoe',
+  address: 'https://managed-inference-api-proxy.crusoecloud.com/v1',
+  endpoints: { chatComplete: chat({ asks: [limitAsMaxTokens] }) },
+});
