@@ -4,7 +4,13 @@
 export type AwsCredentials =
   | { from: 'keys'; accessKeyId: string; secretAccessKey: string; sessionToken: string | null }
   /** A role that is assumed: with these keys, or with the gateway's own credentials where there are none. */
-  | { from: 'role'; roleArn: string; externalId: string | null; with: Extract<AwsCredentials, { from: 'keys' }> | null }
+  | {
+      from: 'role';
+      roleArn: string;
+      externalId: string | null;
+      tags: Readonly<Record<string, string>>;
+      with: Extract<AwsCredentials, { from: 'keys' }> | null;
+    }
   /** The gateway's own: environment, web identity, container or instance. */
   | { from: 'gateway' };
 

@@ -30,6 +30,10 @@ export class ProviderFault extends Error {
   }
 }
 
+/** JSON may be nested deeper than anything that walks through it can follow. */
+export const isTooDeep = (fault: unknown): boolean =>
+  fault instanceof RangeError && fault.message.startsWith('Maximum call stack');
+
 type Fields = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Fields =>
@@ -63,11 +67,12 @@ export function faultIn(status: number, body: unknown): ProviderFault | null {
     messageIn(body.detail) ??
     faultString(body.fault) ??
     listed(body.errors) ??
-    text(body['html-message']);
+    text(body['html-message']) ??
+    text(body.err_msg);
   if (message === null) return null;
   return new ProviderFault(status, message, {
     type: text(body.type) ?? text(body.error_type) ?? text(body.__type),
-    code: text(body.code) ?? text(body.id),
+    code: text(body.code) ?? text(body.err_code) ?? text(body.id),
     param: text(body.param),
   });
 }
@@ -87,9 +92,11 @@ function messageIn(value: unknown): string | null {
 }
 
 function place(entry: unknown): string {
-  if (!isObject(entry)) return String(entry);
+  if (!isObject(entry)) return text(entry) ?? JSON.stringify(entry);
   const message = text(entry.msg) ?? text(entry.message) ?? JSON.stringify(entry);
-  return Array.isArray(entry.loc) ? `${entry.loc.join('.')}: ${message}` : message;
+  return Array.isArray(entry.loc)
+    ? `${entry.loc.map((part: unknown) => text(part) ?? JSON.stringify(part)).join('.')}: ${message}`
+    : message;
 }
 
 const faultString = (fault: unknown): string | null =>

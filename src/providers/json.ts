@@ -12,6 +12,9 @@ export const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 export const countOf = (value: unknown): number => Math.max(0, numberOf(value) ?? 0);
 
+/** Anything as a word, for comparisons and messages: an object of a client's may bring a `toString` that is no function. */
+export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
 /** The object without the fields that are undefined or null: what a body looks like when only what was asked for is sent. */
 export function present<T extends JsonObject>(fields: T): JsonObject {
   const kept: JsonObject = {};
@@ -27,6 +30,10 @@ export function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** The object that an answer's bytes hold; empty when they hold none. */
+export const objectIn = (bytes: Uint8Array | undefined): JsonObject =>
+  objectOf(parsed(new TextDecoder().decode(bytes)));
 
 /** Arguments of a tool call as an object: models write `""` or broken JSON where they mean none. */
 export const argumentsOf = (text: string): JsonObject => objectOf(parsed(text));

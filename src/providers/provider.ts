@@ -34,6 +34,8 @@ export interface CallFacts {
   /** The provider's credential, if the target has one. */
   credential: string | null;
   fields: TargetFields;
+  /** The address that the target gives in place of the provider's own. */
+  customHost?: string | null;
   /** The part of the path that the route captured, such as a file's id. */
   pathParams: Readonly<Record<string, string>>;
   /** The query as the client wrote it, without the question mark. */
@@ -89,14 +91,16 @@ export interface RawAnswer {
 
 /** For an endpoint whose dialect differs from the route's own. */
 export interface Translation {
+  /** Only answers differ: the request travels as one that nobody translates. */
+  answersOnly?: true;
   /** URLs in the request whose contents must be fetched before `request` is called. */
   media?(facts: CallFacts): readonly string[];
   /** The body to send; absent for calls without one. Throws a `RequestFault` for what the provider cannot do. */
   request?(facts: CallFacts): JsonObject | EncodedBody;
   /** `answer` is the parsed JSON; null where `takes` is `bytes`. */
   response(answer: unknown, facts: CallFacts, raw: RawAnswer): JsonObject | EncodedBody;
-  /** Answers that are no JSON, such as audio, are handed over unread. */
-  takes?: 'bytes';
+  /** Answers that are no JSON, such as audio, are handed over unread; with `nothing` they go to the client as they come, and only refusals are read. */
+  takes?: 'bytes' | 'nothing';
   stream?(facts: CallFacts): StreamTranslator;
 }
 
@@ -109,6 +113,8 @@ export interface ProviderCall {
   body?: JsonObject | EncodedBody;
   /** An address that is signed by itself gets no credential of ours. */
   bare?: boolean;
+  /** For a call to another service of the same cloud. */
+  authentication?: Authentication;
   /** Statuses besides 2xx that the operation reads itself. */
   accepts?: readonly number[];
 }
@@ -122,13 +128,15 @@ export type StepAnswers = readonly RawAnswer[];
 /** An operation of several calls. It asks by yielding and does no I/O of its own. */
 export type Steps = (facts: CallFacts) => Generator<Step, JsonObject | EncodedBody, StepAnswers>;
 
-/** How the provider cuts its streams into events. */
-export type Framing = 'sse' | 'aws' | 'lines';
+/** How the provider cuts its streams into events; `sse-lines` are server-sent events that end with their line, also where the blank line is left out. */
+export type Framing = 'sse' | 'sse-lines' | 'aws' | 'lines';
 
 export interface ProviderEndpoint {
-  /** Below the provider's address, with a leading slash, or a full address. Absent: the route's own path. */
-  path?: string | ((facts: CallFacts) => string);
+  /** Below the provider's address (`base`), with a leading slash, or a full address. Absent: the route's own path. */
+  path?: string | ((facts: CallFacts, base: string) => string);
   method?: string;
+  /** The query instead of the client's own, without the question mark. */
+  query?(facts: CallFacts): string;
   /** Headers of this endpoint alone. */
   headers?(facts: CallFacts): Record<string, string>;
   /** For a provider that speaks the route's dialect with small differences: the very same object where nothing changes, so that the client's bytes travel. */
@@ -176,6 +184,8 @@ export interface Provider {
   endpoints: Partial<Record<EndpointKind, OfferedEndpoint>>;
   /** True where models go on from the beginning of their own answer, given as a last assistant message. */
   continuesPrefix?: boolean;
+  /** The model that is paid for, where the name that a call has for it says nothing; null: the one that the answer names. Absent: the one that was asked for. */
+  billedModel?(target: Pick<CallFacts, 'fields' | 'model'>): string | null;
   /** What a user of it should know; for the documentation. */
   notes?: readonly string[];
   local?: LocalAnswer;

@@ -35,6 +35,7 @@ export function readUsage(raw: unknown): Usage | null {
   return null;
 }
 
+/** Also what our own chat answers say beyond OpenAI's: writes to a prompt cache, searches, tokens of images. */
 function chatUsage(raw: Fields): Usage {
   const input = inside(raw, 'prompt_tokens_details');
   const output = inside(raw, 'completion_tokens_details');
@@ -42,11 +43,29 @@ function chatUsage(raw: Fields): Usage {
     ...noUsage,
     inputTokens: number(raw.prompt_tokens),
     outputTokens: number(raw.completion_tokens),
-    cacheReadTokens: number(input.cached_tokens),
+    cacheReadTokens:
+      number(input.cached_tokens) ||
+      number(raw.cache_read_input_tokens) ||
+      number(raw.prompt_cache_hit_tokens) ||
+      number(raw.cached_tokens),
+    cacheWriteTokens: number(input.cache_creation_tokens) || number(raw.cache_creation_input_tokens),
     reasoningTokens: number(output.reasoning_tokens),
     inputAudioTokens: number(input.audio_tokens),
     outputAudioTokens: number(output.audio_tokens),
+    units: counted({
+      web_search: inside(raw, 'server_tool_use').web_search_requests,
+      cache_write_1h: input.cache_creation_1h_tokens,
+      request_image_token: input.image_tokens,
+      response_image_token: output.image_tokens,
+    }),
   };
+}
+
+/** The units of which there are any. */
+function counted(units: Fields): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const name in units) if (number(units[name]) > 0) found[name] = number(units[name]);
+  return found;
 }
 
 function responsesUsage(raw: Fields): Usage {
@@ -58,28 +77,34 @@ function responsesUsage(raw: Fields): Usage {
     inputTokens: number(raw.input_tokens),
     outputTokens: number(raw.output_tokens),
     cacheReadTokens: number(input.cached_tokens),
-    reasoningTokens: number(output.reasoning_tokens),
+    cacheWriteTokens: number(input.cache_write_tokens),
+    reasoningTokens: number(output.reasoning_tokens) || number(output.thinking_tokens),
     inputAudioTokens: number(input.audio_tokens),
     outputAudioTokens: number(output.audio_tokens),
+    units: counted({
+      web_search: inside(raw, 'server_tool_use').web_search_requests,
+      request_image_token: input.image_tokens,
+      response_image_token: output.image_tokens,
+    }),
   };
 }
 
-/** This dialect counts what the prompt cache read and wrote beside the input, not within it. */
-function messagesUsage(raw: Fields): Usage {
+/** This dialect counts what the prompt cache read and wrote beside the input, not within it. Its answers must have figures: all zero means that nobody counted. */
+function messagesUsage(raw: Fields): Usage | null {
   const read = number(raw.cache_read_input_tokens);
   const written = number(raw.cache_creation_input_tokens);
-  const longLived = number(inside(raw, 'cache_creation').ephemeral_1h_input_tokens);
-  const searches = number(inside(raw, 'server_tool_use').web_search_requests);
+  if (number(raw.input_tokens) + read + written + number(raw.output_tokens) === 0) return null;
   return {
     ...noUsage,
     inputTokens: number(raw.input_tokens) + read + written,
     outputTokens: number(raw.output_tokens),
     cacheReadTokens: read,
     cacheWriteTokens: written,
-    units: {
-      ...(searches > 0 && { web_search: searches }),
-      ...(longLived > 0 && { cache_write_1h: longLived }),
-    },
+    reasoningTokens: number(inside(raw, 'output_tokens_details').thinking_tokens),
+    units: counted({
+      web_search: inside(raw, 'server_tool_use').web_search_requests,
+      cache_write_1h: inside(raw, 'cache_creation').ephemeral_1h_input_tokens,
+    }),
   };
 }
 

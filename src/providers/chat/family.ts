@@ -23,9 +23,15 @@ export interface ChatFamily {
 }
 
 export function translate(front: Front, family: ChatFamily): Translation {
+  let last: { facts: CallFacts; conversation: Conversation } | null = null;
+  /** Read once for what must be fetched and for the request, where nothing was fetched between. */
+  const read = (facts: CallFacts): Conversation => {
+    if (last?.facts !== facts) last = { facts, conversation: front.read(facts) };
+    return last.conversation;
+  };
   return {
-    ...(family.media && { media: (facts) => family.media?.(front.read(facts), facts) ?? [] }),
-    request: (facts) => family.request(front.read(facts), facts),
+    ...(family.media && { media: (facts) => family.media?.(read(facts), facts) ?? [] }),
+    request: (facts) => family.request(read(facts), facts),
     response: (answer, facts, raw) => front.write(family.response(answer, facts, raw), facts),
     stream: (facts) => joined(family.reader(facts), front.writer(facts)),
   };

@@ -8,54 +8,65 @@ export function readDataUrl(url: string): { mime: string; base64: string } | nul
   const match = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/is.exec(url);
   if (!match) return null;
   const content = url.slice(match[0].length);
-  const base64 = match[3] ? content : Buffer.from(decodeURIComponent(content)).toString('base64');
+  const base64 = match[3] ? content : unescaped(content).toString('base64');
   return { mime: match[1]?.toLowerCase() || 'text/plain', base64 };
 }
 
-const mimeByExtension: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  heic: 'image/heic',
-  heif: 'image/heif',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  md: 'text/markdown',
-  html: 'text/html',
-  csv: 'text/csv',
-  json: 'application/json',
-  doc: 'application/msword',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  xls: 'application/vnd.ms-excel',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  mp3: 'audio/mp3',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  opus: 'audio/ogg',
-  aac: 'audio/aac',
-  m4a: 'audio/m4a',
-  mpga: 'audio/mpga',
-  mpeg: 'audio/mpeg',
-  pcm: 'audio/pcm',
-  pcm16: 'audio/pcm',
-  mp4: 'video/mp4',
-  mov: 'video/quicktime',
-  mkv: 'video/x-matroska',
-  webm: 'video/webm',
-};
+/** A percent sign that escapes nothing stands for itself, as browsers read it. */
+const unescaped = (content: string): Buffer =>
+  Buffer.from(
+    Buffer.from(content)
+      .toString('latin1')
+      .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+
+const mimeByExtension: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    jpeg: 'image/jpeg',
+    gif: 'image/gif',
+    webp: 'image/webp',
+    heic: 'image/heic',
+    heif: 'image/heif',
+    pdf: 'application/pdf',
+    txt: 'text/plain',
+    md: 'text/markdown',
+    html: 'text/html',
+    csv: 'text/csv',
+    json: 'application/json',
+    doc: 'application/msword',
+    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    xls: 'application/vnd.ms-excel',
+    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    mp3: 'audio/mp3',
+    wav: 'audio/wav',
+    flac: 'audio/flac',
+    ogg: 'audio/ogg',
+    opus: 'audio/ogg',
+    aac: 'audio/aac',
+    m4a: 'audio/m4a',
+    mpga: 'audio/mpga',
+    mpeg: 'audio/mpeg',
+    pcm: 'audio/pcm',
+    pcm16: 'audio/pcm',
+    mp4: 'video/mp4',
+    mov: 'video/quicktime',
+    mkv: 'video/x-matroska',
+    webm: 'video/webm',
+  }),
+);
 
 /** By the end of a file's name or an address's path; null where it tells nothing. */
 export function mimeOfName(name: string): string | null {
   const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name)?.[1]?.toLowerCase();
-  return extension === undefined ? null : (mimeByExtension[extension] ?? null);
+  return extension === undefined ? null : (mimeByExtension.get(extension) ?? null);
 }
 
 /** `input_audio` names a format, not a type. */
 export const mimeOfAudioFormat = (format: string): string =>
-  format === 'mp4' || format === 'webm' ? `audio/${format}` : (mimeByExtension[format] ?? `audio/${format}`);
+  format === 'mp4' || format === 'webm' ? `audio/${format}` : (mimeByExtension.get(format) ?? `audio/${format}`);
 
 export function kindOfMime(mime: string | null): MediaPart['kind'] {
   const family = mime?.split('/', 1)[0];

@@ -1,5 +1,7 @@
 /** The sandbox's words in each dialect: an echo of the question, with ids and usage that depend on the question alone. */
+
 import { createHash } from 'node:crypto';
+import { wordOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
 import type { Knobs } from './knobs.ts';
 
@@ -200,10 +202,10 @@ const dimensions = 8;
 /** Vectors that depend on the text alone; near texts are not near here, since nothing is learnt. */
 export function embeddingsAnswer(body: JsonObject): object {
   const inputs = Array.isArray(body.input) ? body.input : [body.input];
-  const total = inputs.reduce<number>((sum, input) => sum + tokens(String(input)), 0);
+  const total = inputs.reduce<number>((sum, input) => sum + tokens(wordOf(input)), 0);
   return {
     object: 'list',
-    data: inputs.map((input, index) => ({ object: 'embedding', index, embedding: vectorOf(String(input)) })),
+    data: inputs.map((input, index) => ({ object: 'embedding', index, embedding: vectorOf(wordOf(input)) })),
     model: body.model ?? 'echo',
     usage: { prompt_tokens: total, total_tokens: total },
   };

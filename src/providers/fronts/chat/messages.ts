@@ -2,6 +2,7 @@
 import type { ToolCallPart, Turn } from '../../chat/conversation.ts';
 import { RequestFault } from '../../faults.ts';
 import type { Fields } from '../../fields.ts';
+import { argumentsOfInput } from '../custom-tools.ts';
 import { contentOf, textContent, thoughtsOf, userContent } from './content.ts';
 
 export function turnsOf(messages: readonly Fields[]): Turn[] {
@@ -52,7 +53,7 @@ function callsOf(message: Fields): ToolCallPart[] {
       type: 'tool-call',
       id: call.needText('id'),
       name: called.needText('name'),
-      arguments: custom ? JSON.stringify({ input: custom.text('input') ?? '' }) : (called.text('arguments') ?? ''),
+      arguments: custom ? argumentsOfInput(custom.text('input') ?? '') : (called.text('arguments') ?? ''),
       signature: called.text('thought_signature'),
       cache: call.raw('cache_control'),
     };

@@ -3,6 +3,7 @@ import type { Conversation, OutputFormat, Reasoning } from '../../chat/conversat
 import { RequestFault } from '../../faults.ts';
 import { Fields } from '../../fields.ts';
 import type { CallFacts } from '../../provider.ts';
+import { asksForFunctions } from './calls.ts';
 import { turnsOf } from './messages.ts';
 import { toolChoiceOf, toolsOf } from './tools.ts';
 
@@ -48,7 +49,7 @@ export function readChat({ body: json, model, stream }: CallFacts): Conversation
     tools,
     hostedTools: hosted,
     toolChoice: toolChoiceOf(body),
-    parallelToolCalls: body.flag('parallel_tool_calls'),
+    parallelToolCalls: asksForFunctions({ body: json }) ? false : body.flag('parallel_tool_calls'),
     limit: body.number('max_completion_tokens') ?? body.number('max_tokens'),
     temperature: body.number('temperature'),
     topP: body.number('top_p'),

@@ -1,8 +1,11 @@
 /** A streamed answer, written as chunks of a chat completion. */
+
 import type { AnswerEvent, AnswerWriter } from '../../chat/answer.ts';
+import { wordOf } from '../../json.ts';
 import type { CallFacts, JsonObject, ServerEvent, Usage } from '../../provider.ts';
+import { finishWord, ToldCalls } from './calls.ts';
+import { shownPiece } from './media.ts';
 import { chatUsage } from './usage.ts';
-import { imageUrl } from './write.ts';
 
 const done: ServerEvent = { event: null, data: '[DONE]' };
 
@@ -16,6 +19,7 @@ class ChatWriter implements AnswerWriter {
   readonly #facts: CallFacts;
   readonly #wantsUsage: boolean;
   readonly #created: number;
+  readonly #calls: ToldCalls;
   #id: string | null = null;
   #model: string | null = null;
   #usage: Usage | null = null;
@@ -30,6 +34,7 @@ class ChatWriter implements AnswerWriter {
     this.#facts = facts;
     this.#wantsUsage = wantsUsage;
     this.#created = facts.now();
+    this.#calls = new ToldCalls(facts);
   }
 
   write(event: AnswerEvent): ServerEvent[] {
@@ -56,15 +61,13 @@ class ChatWriter implements AnswerWriter {
       case 'redacted-thinking':
         return this.#extra(event.choice, this.#block(event.choice, 'redacted_thinking', { data: event.content }, true));
       case 'block':
-        return this.#extra(event.choice, this.#block(event.choice, String(event.block.type), event.block, true));
+        return this.#extra(event.choice, this.#block(event.choice, wordOf(event.block.type), event.block, true));
       case 'tool-call':
-        return this.#delta(event.choice, { tool_calls: [startedCall(event)] });
+        return this.#told(event.choice, this.#calls.opened(event));
       case 'arguments':
-        return this.#delta(event.choice, {
-          tool_calls: [{ index: event.call, function: { arguments: event.text } }],
-        });
+        return this.#told(event.choice, this.#calls.argued(event));
       case 'media':
-        return this.#delta(event.choice, { images: [imageUrl(event.media)] });
+        return this.#delta(event.choice, shownPiece(event.media, this.#facts));
       case 'annotations':
         return this.#delta(event.choice, { annotations: event.annotations });
       case 'finish':
@@ -90,7 +93,8 @@ class ChatWriter implements AnswerWriter {
         index === choices.length - 1 && !this.#wantsUsage ? usage : {},
       ),
     );
-    return [...last, ...(usage && this.#wantsUsage ? [this.#event([], usage)] : []), done];
+    const rest = this.#calls.rest().map(({ choice, delta }) => this.#choice(choice, delta));
+    return [...rest, ...last, ...(usage && this.#wantsUsage ? [this.#event([], usage)] : []), done];
   }
 
   #opening(choice: number): ServerEvent[] {
@@ -103,13 +107,18 @@ class ChatWriter implements AnswerWriter {
     return [...this.#opening(choice), this.#choice(choice, delta, more)];
   }
 
+  #told(choice: number, delta: JsonObject | null): ServerEvent[] {
+    return delta ? this.#delta(choice, delta) : this.#opening(choice);
+  }
+
   /** What strict clients are spared. */
   #extra(choice: number, delta: JsonObject): ServerEvent[] {
     return this.#facts.strict ? this.#opening(choice) : this.#delta(choice, delta);
   }
 
   #said({ reason, providerReason }: Extract<AnswerEvent, { type: 'finish' }>): string {
-    return this.#facts.strict ? reason : (providerReason ?? reason);
+    const word = finishWord(reason, this.#facts);
+    return this.#facts.strict ? word : (providerReason ?? word);
   }
 
   /** A piece of a block, under the number that the block has in its message. */
@@ -139,10 +148,3 @@ class ChatWriter implements AnswerWriter {
     return { event: null, data: JSON.stringify(chunk) };
   }
 }
-
-const startedCall = ({ call, id, name, signature }: Extract<AnswerEvent, { type: 'tool-call' }>): JsonObject => ({
-  index: call,
-  id,
-  type: 'function',
-  function: { name, arguments: '', ...(signature !== null && { thought_signature: signature }) },
-});

@@ -1,6 +1,8 @@
 /** An answer, written as a chat completion. */
 import type { AnswerChoice, AnswerPart, ChatAnswer } from '../../chat/answer.ts';
 import type { CallFacts, JsonObject } from '../../provider.ts';
+import { finishWord, writtenCalls } from './calls.ts';
+import { shownIn } from './media.ts';
 import { chatUsage } from './usage.ts';
 
 export function writeChat(answer: ChatAnswer, facts: CallFacts): JsonObject {
@@ -20,43 +22,26 @@ const writeChoice = (choice: AnswerChoice, facts: CallFacts): JsonObject => ({
   index: choice.index,
   message: writeMessage(choice, facts),
   logprobs: choice.logprobs ?? null,
-  finish_reason: facts.strict ? choice.finish : (choice.providerFinish ?? choice.finish),
+  finish_reason: (!facts.strict && choice.providerFinish) || finishWord(choice.finish, facts),
   ...(!facts.strict && choice.extras),
 });
 
-function writeMessage({ parts, annotations }: AnswerChoice, { strict }: CallFacts): JsonObject {
+function writeMessage({ parts, annotations }: AnswerChoice, facts: CallFacts): JsonObject {
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : []));
-  const calls = parts.filter((part) => part.type === 'tool-call').map(writeCall);
-  const images = parts.filter((part) => part.type === 'media').map(imageUrl);
+  const calls = parts.filter((part) => part.type === 'tool-call');
+  const media = parts.filter((part) => part.type === 'media');
+  const silent = text.length === 0 && (calls.length > 0 || refusal.length > 0);
   return {
     role: 'assistant',
-    content: text.length > 0 || calls.length === 0 ? text.join('') : null,
+    content: silent ? null : text.join(''),
     refusal: refusal.length > 0 ? refusal.join('') : null,
-    ...(calls.length > 0 && { tool_calls: calls }),
+    ...writtenCalls(calls, facts),
     ...(annotations.length > 0 && { annotations }),
-    ...(images.length > 0 && { images }),
-    ...(!strict && thoughts(parts)),
+    ...shownIn(media, text.join(''), facts),
+    ...(!facts.strict && thoughts(parts)),
   };
 }
-
-export const writeCall = (call: Extract<AnswerPart, { type: 'tool-call' }>): JsonObject => ({
-  id: call.id,
-  type: 'function',
-  function: {
-    name: call.name,
-    arguments: call.arguments,
-    ...(call.signature !== null && { thought_signature: call.signature }),
-  },
-});
-
-export const imageUrl = ({ source, mime }: Extract<AnswerPart, { type: 'media' }>): JsonObject => ({
-  type: 'image_url',
-  image_url: { url: source.from === 'data' ? `data:${mime};base64,${source.base64}` : addressOf(source) },
-});
-
-const addressOf = (source: Exclude<Extract<AnswerPart, { type: 'media' }>['source'], { from: 'data' }>): string =>
-  source.from === 'url' ? source.url : source.from === 'file' ? source.id : source.text;
 
 /** What OpenAI's own answers do not have: shown where the client did not insist on its form. */
 function thoughts(parts: readonly AnswerPart[]): JsonObject {
