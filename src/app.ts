@@ -7,18 +7,22 @@ import { createOpenApiDocument } from './admin/kernel/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
+import { callAs } from './batches/call-as.ts';
+import { openBatchDesk } from './batches/desk.ts';
 import { createCatalog } from './catalog/load.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
 import { openConsole } from './http/console.ts';
+import { createCors } from './http/cors.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
+import { createStandIns } from './identity/stand-ins.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
@@ -91,7 +95,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     configs: savedConfigs,
     guardrails: noGuardrails,
     priceTable: createPriceTable(clock),
-    logs: openLogs(settings.dataDir, settings.logStore, log),
+    logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
 }
@@ -109,7 +113,9 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
   try {
     const first = await firstStart(services);
     const { store, feed } = services;
-    const keyring = createKeyring(store.db, feed, clock);
+    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
+    const standIns = createStandIns(keyring);
+    const desk = openBatchDesk(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
     const kernel = createKernel({
       resources,
@@ -123,9 +129,11 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
-      keyring,
+      keyring: standIns.keyring,
+      desk,
       catalog: createCatalog(store, feed, services.vault, clock, {
         capacity: workspacesInMemory,
+        outageGraceMs: settings.outageGraceMs,
         warn: (message) => log.warn(message),
       }),
       pricer: createPricer(services.priceTable),
@@ -135,8 +143,9 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const reference = createReference(() => createOpenApiDocument(resources));
     const handlers = [gateway.handle, reference, kernel.handle, gateway.passthrough, await openConsole(log)];
-    const listener = listen(settings, { handlers, idle: gateway.idle, log });
-    const jobs = createJobRunner(createJobs(services), store, clock, log);
+    const listener = listen(settings, { handlers, idle: gateway.idle, cors: createCors(settings.cors), log });
+    const ordered = { files: desk.files, call: callAs(standIns, gateway.handle) };
+    const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
     return {
       url: listener.url,

@@ -2,7 +2,9 @@
 
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { CorsRules } from './http/cors.ts';
 import type { Breaker } from './logs/carrier.ts';
+import type { LogLimits } from './logs/logs.ts';
 import type { StoreAddress } from './store/database.ts';
 
 const entries = (text: string): string[] =>
@@ -69,8 +71,16 @@ export const environmentSchema = z.object({
   REQUEST_TIMEOUT: wholeNumber(300_000, 1, 86_400_000),
   STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
   MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
+  CORS_ALLOWED_ORIGINS: list,
+  CORS_ALLOWED_METHODS: list,
+  CORS_ALLOWED_HEADERS: list,
+  CORS_ALLOWED_EXPOSE_HEADERS: list,
+  LOG_RETENTION_DAYS: wholeNumber(90, 0, 36_500),
+  METRICS_RETENTION_DAYS: wholeNumber(365, 1, 36_500),
+  LOG_SPOOL_MAX_BYTES: wholeNumber(2 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
   DISABLE_ORG_CREATION: flag,
   AUDIT_LOGS_ENABLED: onUnlessOff,
+  GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
   LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
   LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
   LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
@@ -116,10 +126,16 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** How long keys and configs in memory count while the database cannot be reached. */
+  outageGraceMs: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
+  logs: LogLimits;
+  cors: CorsRules;
   gateway: GatewaySettings;
 }
+
+const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** On a developer's machine, model servers on the same machine may be called without further ado. */
 const localHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
@@ -156,10 +172,22 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
       backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,
       timeoutMs: values.LOG_STORE_CONNECTION_TIMEOUT_MS,
+    },
+    logs: {
+      bodyDays: values.LOG_RETENTION_DAYS,
+      rowDays: values.METRICS_RETENTION_DAYS,
+      spoolBytes: values.LOG_SPOOL_MAX_BYTES,
+    },
+    cors: {
+      origins: values.CORS_ALLOWED_ORIGINS,
+      methods: values.CORS_ALLOWED_METHODS.length === 0 ? everyMethod : values.CORS_ALLOWED_METHODS,
+      headers: values.CORS_ALLOWED_HEADERS,
+      exposedHeaders: values.CORS_ALLOWED_EXPOSE_HEADERS.length === 0 ? ['*'] : values.CORS_ALLOWED_EXPOSE_HEADERS,
     },
     gateway: {
       headerPrefixAliases: values.HEADER_PREFIX_ALIASES.map((prefix) => prefix.toLowerCase()),

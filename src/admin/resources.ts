@@ -2,6 +2,7 @@
 import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
 import { authResource } from './auth/routes.ts';
+import { batchesResource } from './batches/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
 import { healthResource } from './health/routes.ts';
@@ -14,6 +15,7 @@ import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
 import { providersResource } from './providers/routes.ts';
+import { referenceResource } from './reference/routes.ts';
 import { usersResource } from './users/routes.ts';
 import { virtualKeysResource } from './virtual-keys/routes.ts';
 import { workspacesResource } from './workspaces/routes.ts';
@@ -36,4 +38,6 @@ export const resources: readonly Resource[] = [
   virtualKeysResource,
   modelConfigsResource,
   logsResource,
+  batchesResource,
+  referenceResource,
 ];

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
+import { LastKnown } from '../store/last-known.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Catalog, WorkspaceCatalog } from './catalog.ts';
 import { readWorkspace } from './read-workspace.ts';
@@ -9,6 +10,8 @@ import { readWorkspace } from './read-workspace.ts';
 interface CatalogOptions {
   /** How many workspaces are kept in memory. */
   capacity: number;
+  /** How long workspaces in memory count while the database cannot be reached. */
+  outageGraceMs?: number;
   /** Told of what is saved and cannot be used. */
   warn?: (message: string) => void;
 }
@@ -25,15 +28,17 @@ export function createCatalog(
   feed: ChangeFeed,
   vault: Vault,
   clock: Clock,
-  { capacity, warn = () => undefined }: CatalogOptions,
+  { capacity, outageGraceMs = 0, warn = () => undefined }: CatalogOptions,
 ): Catalog {
   /** In the order of use: the one that was used longest ago comes first. */
   const known = new Map<string, WorkspaceCatalog>();
   const readings = new Map<string, Reading>();
+  const suspect = new LastKnown<WorkspaceCatalog>(feed, () => performance.now(), outageGraceMs);
 
   feed.subscribe((changes) => {
     const touched = changes === 'all' ? 'all' : idsOf(changes);
     if (touched === 'all') {
+      suspect.doubt(known);
       known.clear();
       readings.clear();
       return;
@@ -78,9 +83,15 @@ export function createCatalog(
   return {
     workspace(workspaceId) {
       const workspace = feed.live ? known.get(workspaceId) : undefined;
-      if (!workspace) return readings.get(workspaceId)?.answer ?? read(workspaceId);
-      known.delete(workspaceId);
-      known.set(workspaceId, workspace);
+      if (!workspace) {
+        const ask = () => readings.get(workspaceId)?.answer ?? read(workspaceId);
+        return suspect.read(workspaceId, ask, (copy): WorkspaceCatalog | null => copy);
+      }
+      // The order of use matters only to who must make room, and keeping it costs a call more than finding the workspace.
+      if (known.size >= capacity) {
+        known.delete(workspaceId);
+        known.set(workspaceId, workspace);
+      }
       return workspace;
     },
   };

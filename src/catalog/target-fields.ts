@@ -58,6 +58,7 @@ const aws = {
   aws_server_side_encryption_kms_key_id: text,
   aws_service: text,
   foundation_model: text,
+  endpoint_domain: text,
   amzn_sagemaker_custom_attributes: text,
   amzn_sagemaker_target_model: text,
   amzn_sagemaker_target_variant: text,
@@ -78,6 +79,7 @@ const vertex = {
   vertex_model_name: text,
   vertex_batch_endpoint: text,
   vertex_skip_ptu_cost_attribution: flag,
+  vertex_map_metadata: flag,
   filename: text,
 };
 
@@ -91,6 +93,15 @@ const oracle = {
   oracle_fingerprint: text,
   oracle_private_key: secret,
   oracle_key_passphrase: secret,
+};
+
+const watsonx = {
+  watsonx_url: text,
+  watsonx_project_id: text,
+  watsonx_space_id: text,
+  watsonx_deployment_id: text,
+  watsonx_api_version: text,
+  watsonx_zen_api_key: secret,
 };
 
 const others = {
@@ -110,11 +121,18 @@ const others = {
   databricks_serving_endpoint_name: text,
   byteplus_region: text,
   mistral_fim_completion: flagOrText,
+  predibase_tenant: text,
+  snowflake_token_type: text,
+  modal_key: secret,
+  modal_secret: secret,
   scenario_api_secret: secret,
+  elevenlabs_voice_ids: z.record(z.string().min(1).max(128), z.string().max(128)),
 };
 
 /** Belong to one target, like its provider and its credential. */
-export const targetFields = z.object({ ...openai, ...azure, ...aws, ...vertex, ...oracle, ...others }).partial();
+export const targetFields = z
+  .object({ ...openai, ...azure, ...aws, ...vertex, ...oracle, ...watsonx, ...others })
+  .partial();
 
 /** Options that a config may set once for all targets below. */
 export const inheritedFields = z.object({ azure_entra_scope: text, anthropic_beta: text }).partial();

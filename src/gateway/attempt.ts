@@ -1,7 +1,7 @@
 /** One leaf of the plan: shape the parameters, resolve the target, ask it, ask again. What goes wrong here is an answer too. */
 import { shapeParameters } from '../catalog/parameters.ts';
 import type { Leaf, PlanNode } from '../catalog/plan.ts';
-import { RequestFault } from '../providers/faults.ts';
+import { isTooDeep, RequestFault } from '../providers/faults.ts';
 import type { JsonObject } from '../providers/provider.ts';
 import { type Answer, type Delivered, discard, type Joining, type Trail } from './answer.ts';
 import { parametersOf } from './body.ts';
@@ -14,6 +14,7 @@ import { operationOf } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
 import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
 import { resolveTarget } from './target.ts';
+import { withUpload } from './upload.ts';
 import { buildUpstream, type Upstream } from './upstream.ts';
 
 export { failed };
@@ -50,7 +51,12 @@ async function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answ
   const { journey, leaf, trail, target } = call;
   const stream = asksForStream(journey, shaped);
   const strict = leaf.strictOpenAiCompliance && !journey.rules.strictOff;
-  const operation = operationOf(journey, target, shaped, { stream, strict });
+  const asked = withUpload(
+    journey,
+    operationOf(journey, target, shaped, { stream, strict }),
+    call.parts.settings.bodyLimit,
+  );
+  const operation = asked instanceof Promise ? await asked : asked;
   const wanted = operation.translation?.media?.(operation.facts) ?? [];
   const ready = wanted.length === 0 ? operation : await withMedia(call, operation, wanted);
   const upstream = buildUpstream(journey, leaf, target, ready);
@@ -133,6 +139,7 @@ export const newTrail = (node: PlanNode): Trail => {
 export function asGatewayError(parts: GatewayParts, journey: Journey, fault: unknown): GatewayError {
   if (fault instanceof GatewayError) return fault;
   if (fault instanceof RequestFault) return new GatewayError('invalid_body', fault.message, { field: fault.field });
+  if (isTooDeep(fault)) return new GatewayError('invalid_body', 'the body is nested too deeply', { field: 'body' });
   parts.onFault(fault, journey.requestId);
   return new GatewayError('internal_error', 'something went wrong on our side');
 }

@@ -1,5 +1,9 @@
 /** A call with what its cloud asks for: a signature over exactly what is sent, or a token. */
+import type { Authentication } from '../providers/authentication.ts';
+import type { Bytes } from './body.ts';
+import { GatewayError } from './errors.ts';
 import type { GatewayParts } from './parts.ts';
+import { send } from './send.ts';
 import type { Target } from './target.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -7,15 +11,53 @@ type Sendable = Pick<Upstream, 'url' | 'method' | 'headers' | 'body' | 'facts'>;
 
 /** The very same call where its headers already carry the credential. */
 export function authorised<Call extends Sendable>(
-  { credentials }: GatewayParts,
-  { provider }: Target,
+  parts: GatewayParts,
+  target: Target,
   call: Call,
   signal: AbortSignal,
+  authentication = target.provider.authentication?.(call.facts),
 ): Call | Promise<Call> {
-  const authentication = provider.authentication?.(call.facts);
   if (!authentication) return call;
+  if (call.body instanceof ReadableStream && signsBody.has(authentication.kind)) {
+    const whole = wholeBody(call.body, parts.settings.bodyLimit);
+    return whole.then((body) => authorised(parts, target, { ...call, body }, signal, authentication));
+  }
   const body = call.body instanceof Uint8Array ? call.body : null;
-  return credentials
+  return parts.credentials
     .authorise(authentication, { url: call.url, method: call.method, headers: call.headers, body }, signal)
     .then((headers) => ({ ...call, headers: { ...call.headers, ...headers } }));
+}
+
+/** Their signatures cover the body, so that it must be known before the first byte is sent. */
+const signsBody: ReadonlySet<Authentication['kind']> = new Set<Authentication['kind']>(['aws', 'oci']);
+
+async function wholeBody(stream: ReadableStream<Uint8Array>, limit: number): Promise<Bytes> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > limit) throw new GatewayError('body_too_large', `the body is larger than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A signature is made for every call; a token is kept, and may have been taken back meanwhile. */
+const keepsToken: ReadonlySet<Authentication['kind']> = new Set<Authentication['kind']>(['google', 'entra', 'ibm']);
+
+/** Sends a call with what its cloud asks for. A token that the cloud refuses is forgotten, and the call made once more with a new one. */
+export async function sendAuthorised(
+  parts: GatewayParts,
+  target: Target,
+  call: Upstream,
+  signal: AbortSignal,
+  authentication = target.provider.authentication?.(call.facts),
+): Promise<Response> {
+  const ready = await authorised(parts, target, call, signal, authentication);
+  const response = await send(parts, target, ready, signal);
+  if (response.status !== 401 || !authentication || !keepsToken.has(authentication.kind)) return response;
+  if (call.body instanceof ReadableStream) return response;
+  await response.body?.cancel();
+  parts.credentials.forget(authentication);
+  return send(parts, target, await authorised(parts, target, call, signal, authentication), signal);
 }

@@ -58,7 +58,7 @@ async function readPassedJson(request: Request, contentType: string, limit: numb
 }
 
 /** A client that leaves while it sends is no fault of ours. */
-async function readBytes(request: Request, limit: number): Promise<Bytes> {
+export async function readBytes(request: Request, limit: number): Promise<Bytes> {
   try {
     return await collect(request, limit);
   } catch (fault) {

@@ -26,11 +26,14 @@ const nodesKept = 20_000;
 export function createBreakers(now: () => number): Breakers {
   const states = new Map<string, State>();
   const keyOf = (scope: BreakerScope, node: PlanNode) => `${scope.workspaceId} ${scope.planId} ${node.path}`;
+  // While nothing fails nothing is kept, and no key needs to be spelt.
+  const stateOf = (scope: BreakerScope, node: PlanNode) =>
+    states.size === 0 ? undefined : states.get(keyOf(scope, node));
 
   return {
     isOpen(scope, node) {
       const rule = node.breaker;
-      const state = rule ? states.get(keyOf(scope, node)) : undefined;
+      const state = rule ? stateOf(scope, node) : undefined;
       if (!rule || !state || state.openedAt === null) return false;
       if (now() - state.openedAt < rule.cooldownMs) return true;
       states.delete(keyOf(scope, node));
@@ -39,15 +42,14 @@ export function createBreakers(now: () => number): Breakers {
     record(scope, node, status) {
       const rule = node.breaker;
       if (!rule) return;
-      const key = keyOf(scope, node);
       const failed = isFailure(rule, status);
-      let state = states.get(key);
+      let state = stateOf(scope, node);
       if (!state) {
         // Most targets never fail: nothing is kept for them, unless a rate needs their successes.
         if (!failed && rule.failurePercentage === null) return;
         state = { failures: 0, successes: 0, since: now(), openedAt: null };
         if (states.size >= nodesKept) states.delete(states.keys().next().value ?? '');
-        states.set(key, state);
+        states.set(keyOf(scope, node), state);
       }
       count(state, rule, failed, now());
     },

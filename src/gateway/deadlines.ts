@@ -7,44 +7,60 @@ export interface Deadline {
 
 const sweepMs = 20;
 
-interface Entry {
+class Entry implements Deadline {
   at: number;
-  expire(): void;
+  /** Null once it is cleared or has passed, so that nothing is kept alive by it. */
+  expire: (() => void) | null;
+
+  constructor(at: number, expire: () => void) {
+    this.at = at;
+    this.expire = expire;
+  }
+
+  extend(ms: number): void {
+    this.at = performance.now() + ms;
+  }
+
+  clear(): void {
+    this.expire = null;
+  }
 }
 
 export class Deadlines {
-  readonly #entries = new Set<Entry>();
+  /** A list, from which the sweep drops what is cleared: a set that every call enters and leaves burdens the garbage collector. */
+  #entries: Entry[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** Calls `expire` once when `ms` have passed, up to a few milliseconds late. */
   set(ms: number, expire: () => void): Deadline {
-    const entry: Entry = { at: performance.now() + ms, expire };
-    this.#entries.add(entry);
+    const entry = new Entry(performance.now() + ms, expire);
+    this.#entries.push(entry);
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
-    return {
-      extend: (more) => {
-        entry.at = performance.now() + more;
-      },
-      clear: () => {
-        this.#entries.delete(entry);
-      },
-    };
+    return entry;
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#entries.clear();
+    this.#entries = [];
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const entry of this.#entries) {
-      if (entry.at > now) continue;
-      this.#entries.delete(entry);
-      entry.expire();
+    const swept = this.#entries;
+    // What an expiry sets anew belongs to the next sweep.
+    this.#entries = [];
+    for (const entry of swept) {
+      const { expire } = entry;
+      if (expire === null) continue;
+      if (entry.at > now) {
+        this.#entries.push(entry);
+        continue;
+      }
+      entry.expire = null;
+      expire();
     }
-    if (this.#entries.size === 0) {
+    if (this.#entries.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }

@@ -1,4 +1,5 @@
 /** The catalogue of what the data plane answers when it is the gateway itself that refuses or fails. Messages say what to do. */
+import { asAnthropicType } from './anthropic-errors.ts';
 
 const statusOf = {
   invalid_body: 400,
@@ -30,7 +31,10 @@ const statusOf = {
   key_type_not_allowed: 403,
   model_not_allowed: 403,
   provider_not_allowed: 403,
+  file_not_found: 404,
+  batch_not_found: 404,
   request_timeout: 408,
+  batch_not_finished: 409,
   usage_limit_exceeded: 412,
   body_too_large: 413,
   upgrade_required: 426,
@@ -107,9 +111,16 @@ export function errorBody(error: GatewayError, form: ErrorForm): object {
     return form === 'anthropic' ? { type: 'error', ...permission } : permission;
   }
   return form === 'anthropic'
-    ? { type: 'error', error: { type: error.type, message: error.message, code: error.code, ...fieldOf(error) } }
+    ? {
+        type: 'error',
+        error: { type: anthropicWord(error), message: error.message, code: error.code, ...fieldOf(error) },
+      }
     : plainBody(error);
 }
+
+/** What a provider said in another dialect's words. */
+const anthropicWord = ({ code, type, status }: GatewayError): string =>
+  code === 'upstream_refused' ? asAnthropicType(type, status) : type;
 
 const fieldOf = ({ field }: GatewayError): object => (field === null ? {} : { field });
 

@@ -2,16 +2,17 @@
 import type { Leaf } from '../catalog/plan.ts';
 import type { Framing } from '../providers/provider.ts';
 import type { Answer, Content, Joining, Trail } from './answer.ts';
-import { authorised } from './authorised.ts';
+import { sendAuthorised } from './authorised.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import { clientGone, type Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
-import { explain, GivenUp, send } from './send.ts';
+import { bytesOf, GivenUp } from './send.ts';
 import { inSteps } from './steps.ts';
 import type { Target } from './target.ts';
-import { type TranslatedAnswer, translatedAnswer, translatedStream } from './translated.ts';
+import { type TranslatedAnswer, translatedAnswer } from './translated.ts';
+import { translatedStream } from './translated-stream.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
@@ -39,8 +40,7 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
   const deadlines = setDeadlines(call, flight);
   try {
     if (upstream.endpoint.steps) return await inSteps(call, upstream, flight.abort.signal);
-    const ready = await authorised(parts, target, upstream, flight.abort.signal);
-    const response = await send(parts, target, ready, flight.abort.signal);
+    const response = await sendAuthorised(parts, target, upstream, flight.abort.signal);
     trail.responseHeaders = response.headers;
     trail.status = response.status;
     trail.error = null;
@@ -49,7 +49,9 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     if (content.form === 'translated') return inClientsDialect(trail, response.headers, content.answer);
     return { status: response.status, headers: response.headers, content, trail, rescue: null };
   } catch (fault) {
-    return failed(trail, explain(fault, flight.abort.signal, target));
+    // Whatever is no fault of the exchange is one of ours, or the request's: the attempt tells it.
+    if (!(fault instanceof GatewayError)) throw fault;
+    return failed(trail, fault);
   } finally {
     for (const deadline of deadlines) deadline.clear();
     trail.endedAt = performance.now();
@@ -135,17 +137,19 @@ async function readContent(
   const { translation, endpoint } = upstream;
   const { kind, errorForm } = call.journey.matched.route;
   const idleMs = call.leaf.streamIdleTimeout ?? call.parts.settings.streamIdleTimeout;
-  if (response.ok && !translation && (upstream.passthrough || binaryKinds.has(kind))) {
+  const untouched = !translation || translation.takes === 'nothing';
+  if (response.ok && untouched && (upstream.passthrough || binaryKinds.has(kind))) {
     return { form: 'raw', body: response.body, abort, idleMs };
   }
   if (!isStream(response, endpoint.framing ?? 'sse') || !response.body) {
-    const content = await readWhole(call.trail, response);
+    const content = await readWhole(call, flight, response);
     if (!translation || content.form !== 'bytes') return content;
     const raw = { status: response.status, headers: response.headers, bytes: content.bytes };
     return { form: 'translated', answer: translatedAnswer(upstream, raw, errorForm) };
   }
   const { deadlines } = call.parts;
-  const body = translation ? translatedStream(response.body, upstream, abort) : response.body;
+  const onFault = (fault: unknown) => call.parts.onFault(fault, call.journey.requestId);
+  const body = translation ? translatedStream(response.body, upstream, abort, idleMs, onFault) : response.body;
   const events = new UpstreamEvents(body, dialectOf(kind), abort, { deadlines, idleMs });
   call.trail.received = events.received;
   const broken = await events.untilFirst();
@@ -155,6 +159,7 @@ async function readContent(
 
 const streamTypes: Readonly<Record<Framing, readonly string[]>> = {
   sse: ['text/event-stream'],
+  'sse-lines': ['text/event-stream'],
   aws: ['application/vnd.amazon.eventstream'],
   lines: ['application/x-ndjson', 'application/stream+json', 'application/jsonl'],
 };
@@ -166,8 +171,8 @@ const isStream = ({ ok, headers }: Response, framing: Framing): boolean => {
 
 const binaryKinds = new Set(['createSpeech', 'retrieveFileContent', 'getBatchOutput', 'uploadFile']);
 
-async function readWhole(trail: Trail, response: Response): Promise<Content> {
-  const bytes = new Uint8Array(await response.arrayBuffer());
+async function readWhole({ trail, target }: Try, { abort }: Flight, response: Response): Promise<Content> {
+  const bytes = await bytesOf(response, abort.signal, target);
   trail.received = [bytes];
   if (!isCutShort(response, bytes)) return { form: 'bytes', bytes };
   const message = 'the provider closed the connection before its answer was complete';

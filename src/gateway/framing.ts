@@ -1,4 +1,5 @@
 /** Streams that are not server-sent events, brought into their form: frames of AWS, and lines of JSON. */
+import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { ProviderFault } from '../providers/faults.ts';
@@ -15,6 +16,7 @@ export interface EventCutter {
 export function cutterOf(framing: Framing): EventCutter {
   if (framing === 'aws') return new FrameCutter();
   if (framing === 'lines') return new LineCutter();
+  if (framing === 'sse-lines') return new DataLineCutter();
   return new SseCutter();
 }
 
@@ -54,6 +56,22 @@ class LineCutter implements EventCutter {
   }
 }
 
+/** Each `data:` line is an event: what stands between the lines does not matter. */
+class DataLineCutter implements EventCutter {
+  readonly #lines = new LineCutter();
+
+  push(chunk: Uint8Array): ServerEvent[] {
+    return this.#lines.push(chunk).flatMap(dataIn);
+  }
+
+  rest(): ServerEvent[] {
+    return this.#lines.rest().flatMap(dataIn);
+  }
+}
+
+const dataIn = ({ data }: ServerEvent): ServerEvent[] =>
+  data.startsWith('data:') ? [{ event: null, data: data.slice(5).trim() }] : [];
+
 const linesIn = (bytes: Buffer): ServerEvent[] =>
   bytes
     .toString()
@@ -67,21 +85,34 @@ const codec = new EventStreamCodec(toUtf8, fromUtf8);
 const shortestFrame = 16;
 /** No provider sends frames near this size; a length beyond it is no length. */
 const longestFrame = 16 * 1024 * 1024;
+/** Length and header length, and then their checksum. */
+const lengths = 8;
+const prelude = 12;
 
 class FrameCutter implements EventCutter {
-  #held: Buffer = Buffer.alloc(0);
+  #held: Uint8Array[] = [];
+  #size = 0;
+  /** How much must be held before anything can be read. */
+  #needed = prelude;
 
   push(chunk: Uint8Array): ServerEvent[] {
-    this.#held = this.#held.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#held, chunk]);
+    this.#held.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#needed) return [];
+    const bytes = Buffer.concat(this.#held);
     const events: ServerEvent[] = [];
+    let from = 0;
     for (;;) {
-      if (this.#held.length < 4) return events;
-      const length = this.#held.readUInt32BE(0);
-      if (length < shortestFrame || length > longestFrame) throw unreadable();
-      if (this.#held.length < length) return events;
-      events.push(readFrame(this.#held.subarray(0, length)));
-      this.#held = this.#held.subarray(length);
+      const left = bytes.length - from;
+      const length = left < prelude ? prelude : frameLength(bytes, from);
+      this.#needed = length;
+      if (left < length || left < prelude) break;
+      events.push(readFrame(bytes.subarray(from, from + length)));
+      from += length;
     }
+    this.#held = [bytes.subarray(from)];
+    this.#size = bytes.length - from;
+    return events;
   }
 
   /** A frame that was cut is no event; the stream's own end tells that something is missing. */
@@ -90,13 +121,24 @@ class FrameCutter implements EventCutter {
   }
 }
 
+/** The length has a checksum of its own, so that nobody waits for the bytes of a broken one. */
+function frameLength(bytes: Buffer, from: number): number {
+  const length = bytes.readUInt32BE(from);
+  const sound = crc32(bytes.subarray(from, from + lengths)) === bytes.readUInt32BE(from + lengths);
+  if (sound && length >= shortestFrame && length <= longestFrame) return length;
+  throw unreadable();
+}
+
+const binary = 'application/octet-stream';
+
+/** Bytes that need not be text on their own, such as a piece of an endpoint's stream, are given in base64. */
 function readFrame(frame: Buffer): ServerEvent {
   const { headers, body } = decoded(frame);
   const header = (name: string): string | null => {
     const value = headers[name]?.value;
     return typeof value === 'string' ? value : null;
   };
-  const data = Buffer.from(body).toString();
+  const data = Buffer.from(body).toString(header(':content-type') === binary ? 'base64' : 'utf8');
   switch (header(':message-type')) {
     case 'exception':
       return { event: `exception:${header(':exception-type')}`, data };

@@ -7,8 +7,10 @@ import type { Answer, Trail } from './answer.ts';
 import { failed, newTrail } from './attempt.ts';
 import { carry } from './carry.ts';
 import { GatewayError } from './errors.ts';
+import type { HeaderFields } from './headers.ts';
 import { identify } from './identify.ts';
 import type { Arrival, Identified, Journey } from './journey.ts';
+import { isManaged, managedReply } from './managed/managed.ts';
 import { integratedModels, wantsIntegratedModels } from './models.ts';
 import type { GatewayParts } from './parts.ts';
 import { dial } from './realtime/dial.ts';
@@ -43,10 +45,12 @@ export function createGateway(parts: GatewayParts): Gateway {
     const arrival = receive(parts, request, asked, matched);
     let identified: Identified | null = null;
     try {
-      identified = await identify(parts, arrival);
+      const known = identify(parts, arrival);
+      identified = known instanceof Promise ? await known : known;
       admit(identified);
       const journey = await select(parts, identified);
       if (wantsIntegratedModels(journey)) return integratedModels(parts, journey);
+      if (isManaged(parts, journey)) return await managedReply(parts, journey);
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(journey), upgrade);
       return reply(journey, await route(parts, journey));
     } catch (fault) {
@@ -60,7 +64,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     if (identified) {
       const journey = unplanned(parts, identified);
       const { trail } = failed(newTrail(journey.plan.root), error);
-      later(journey, [trail], { status: error.status, headers, body: bytes });
+      close(journey, [trail], { status: error.status, headers, body: [bytes] });
     }
     return response;
   };
@@ -92,14 +96,14 @@ export function createGateway(parts: GatewayParts): Gateway {
     if (content.form === 'error') return refuse(journey, answer, trails, content.error);
     const headers = replyHeaders(journey, answer);
     if (content.form === 'bytes') {
-      later(journey, trails, { status, headers, body: content.bytes });
+      close(journey, trails, { status, headers, body: [content.bytes] });
       return new Response(content.bytes, { status, headers });
     }
     if (isEventAnswer(answer)) {
       const leave = underway.enter();
       const body = clientStream(journey, answer, ({ sent }) => {
         leave();
-        close(journey, trails, { status, headers, body: Buffer.concat([...sent]) });
+        close(journey, trails, { status, headers, body: sent });
       });
       return new Response(body, { status, headers });
     }
@@ -112,12 +116,12 @@ export function createGateway(parts: GatewayParts): Gateway {
     answer: Answer,
     trails: Trail[],
     content: Extract<Answer['content'], { form: 'raw' }>,
-    headers: Headers,
+    headers: HeaderFields,
   ): Response => {
     const { status, trail } = answer;
     const { body: upstreamBody, abort, idleMs } = content;
     if (!upstreamBody) {
-      later(journey, trails, { status, headers, body: null });
+      close(journey, trails, { status, headers, body: null });
       return new Response(null, { status, headers });
     }
     const leave = underway.enter();
@@ -135,26 +139,8 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   const refuse = (journey: Journey, answer: Answer, trails: Trail[], error: GatewayError): Response => {
     const { response, bytes, headers } = errorReply(journey, error, answer.trail);
-    later(journey, trails, { status: error.status, headers, body: bytes });
+    close(journey, trails, { status: error.status, headers, body: [bytes] });
     return response;
-  };
-
-  let waiting: (() => void)[] = [];
-
-  /** Settling waits until the answer is on its way; all that waits is settled in one turn. */
-  const later = (journey: Journey, trails: Trail[], outcome: Outcome) => {
-    const leave = underway.enter();
-    waiting.push(() => {
-      close(journey, trails, outcome);
-      leave();
-    });
-    if (waiting.length === 1) setImmediate(settleWaiting);
-  };
-
-  const settleWaiting = () => {
-    const batch = waiting;
-    waiting = [];
-    for (const work of batch) work();
   };
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */

@@ -1,19 +1,34 @@
-/** The client's headers, read once: ours by name (under our prefix or one of the operator's aliases for it), and all of them for the log. */
+/** Headers read once into plain fields: the client's, of which ours are found by name under our prefix or one of the operator's aliases for it. */
+
+/** Header values by their names in lower case. */
+export type HeaderFields = Record<string, string>;
+
+/** Far cheaper than going through the headers one by one, each time someone needs them. */
+export function fieldsOf(headers: Headers): HeaderFields {
+  const fields = headers.toJSON();
+  const cookies: string[] | undefined = fields['set-cookie'];
+  return cookies === undefined ? fields : { ...fields, 'set-cookie': cookies.join(', ') };
+}
+
 export class OwnHeaders {
   /** The prefix that this client uses; answers use it too. */
   readonly prefix: string;
   /** Every header of the request, ours or not. */
-  readonly entries: readonly (readonly [string, string])[];
+  readonly fields: Readonly<HeaderFields>;
   readonly #own = new Map<string, string>();
   readonly #aliases: readonly string[];
 
   constructor(headers: Headers, aliases: readonly string[]) {
     this.#aliases = aliases;
-    this.entries = [...headers];
-    this.prefix = aliases.find((alias) => this.entries.some(([name]) => name.startsWith(alias))) ?? ownPrefix;
+    this.fields = fieldsOf(headers);
+    this.prefix = aliases.length === 0 ? ownPrefix : this.#usedPrefix();
     if (this.prefix !== ownPrefix) this.#collect(this.prefix);
     // What stands under our own prefix wins over its alias.
     this.#collect(ownPrefix);
+  }
+
+  get entries(): [string, string][] {
+    return Object.entries(this.fields);
   }
 
   get(name: string): string | null {
@@ -42,9 +57,14 @@ export class OwnHeaders {
     return this.#own;
   }
 
+  #usedPrefix(): string {
+    const names = Object.keys(this.fields);
+    return this.#aliases.find((alias) => names.some((name) => name.startsWith(alias))) ?? ownPrefix;
+  }
+
   #collect(prefix: string): void {
-    for (const [name, value] of this.entries) {
-      if (name.startsWith(prefix)) this.#own.set(name.slice(prefix.length), value);
+    for (const name in this.fields) {
+      if (name.startsWith(prefix)) this.#own.set(name.slice(prefix.length), this.fields[name] ?? '');
     }
   }
 }

@@ -90,7 +90,16 @@ export function createHostGuard(
 /** Scheme, host and port as they stand at the front of an address. */
 const originOf = (url: string): string => /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 
+/** Addresses found sound, for each list of trusted hosts: clients send the same one with every call. */
+const soundFor = new WeakMap<readonly string[], Set<string>>();
+const longestKept = 256;
+
 export function refuseHost(url: string, trusted: readonly string[]): void {
+  const sound = soundFor.get(trusted) ?? new Set();
+  if (sound.has(url)) return;
   const fault = faultOfCustomHost(url, trusted);
   if (fault) throw new GatewayError('invalid_custom_host', `the custom host cannot be used: ${fault}`);
+  if (sound.size >= namesKept) sound.clear();
+  if (url.length <= longestKept) sound.add(url);
+  soundFor.set(trusted, sound);
 }

@@ -138,3 +138,19 @@ test('models may be listed with the right to list providers', async () => {
   const models = await fetch(`${plane.url}/v1/models`, { headers: { 'x-gw-api-key': 'lister' } });
   expect(models.status).toBe(200);
 });
+
+describe('our key in the query of a call that passes through', () => {
+  const key = { 'x-gw-api-key': workspaceKey, 'x-gw-provider': '@a' };
+  const queries: [string, string][] = [
+    [`?api_key=${workspaceKey}`, ''],
+    [`?a=%20b&key=${workspaceKey}&c=d+e`, '?a=%20b&c=d+e'],
+    [`?key=${encodeURIComponent(`Bearer ${workspaceKey}`)}&x`, '?x'],
+    ['?a=100%&b=', '?a=100%&b='],
+  ];
+  test.each(queries)('%s goes on as "%s"', async (sent, passed) => {
+    expect((await ask(key, `/v1/proxy/chat/completions${sent}`)).status).toBe(200);
+    expect(upstream.calls.map(({ path }) => path.slice(path.indexOf('completions') + 'completions'.length))).toEqual([
+      passed,
+    ]);
+  });
+});

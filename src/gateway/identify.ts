@@ -7,23 +7,37 @@ import type { OwnHeaders } from './headers.ts';
 import type { Arrival, Identified } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 
-export async function identify(parts: GatewayParts, arrival: Arrival): Promise<Identified> {
+/** At once where key and workspace are in memory. */
+export function identify(parts: GatewayParts, arrival: Arrival): Identified | Promise<Identified> {
   const { credential, header } = credentialOf(arrival);
-  const caller = await parts.keyring.find(credential);
-  if (!caller) {
-    throw new GatewayError('invalid_api_key', 'this API key is unknown, expired or revoked', { field: header });
-  }
+  return onceKnown(parts.keyring.find(credential), (caller) => {
+    if (!caller) {
+      throw new GatewayError('invalid_api_key', 'this API key is unknown, expired or revoked', { field: header });
+    }
+    return onceKnown(parts.catalog.workspace(workspaceOf(caller, arrival)), (workspace) => {
+      if (!workspace) {
+        throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
+      }
+      const keyHeaders = headersWith(credential, arrival.own);
+      const query = queryWithout(credential, arrival);
+      return { ...arrival, query, caller, workspace, credentialHeader: header, keyHeaders };
+    });
+  });
+}
+
+const onceKnown = <T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+/** Where the caller may make this call. */
+function workspaceOf(caller: KeyCaller, { matched }: Arrival): string {
   if (caller.workspaceId === null) {
     throw new GatewayError(
       'key_type_not_allowed',
       'an admin key manages the organisation and makes no model calls; use a workspace or user key',
     );
   }
-  requireScope(caller, caller.workspaceId, arrival.matched.route.kind);
-  const workspace = await parts.catalog.workspace(caller.workspaceId);
-  if (!workspace) throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
-  const keyHeaders = headersWith(credential, arrival.own);
-  return { ...arrival, caller, workspace, credentialHeader: header, keyHeaders };
+  requireScope(caller, caller.workspaceId, matched.route.kind);
+  return caller.workspaceId;
 }
 
 /** The first of these that is there; SDKs that can send nothing else carry our key in their own header. */
@@ -53,9 +67,32 @@ function browserCredential(request: Request, query: string): { credential: strin
 const nowhereElse: ReadonlySet<string> = new Set();
 
 /** SDKs that insist on a key of their own are often given ours a second time, under whatever name they have for it. */
-function headersWith(credential: string, { entries }: OwnHeaders): ReadonlySet<string> {
-  const carriers = entries.filter(([name, value]) => name !== 'x-gw-api-key' && value.includes(credential));
-  return carriers.length === 0 ? nowhereElse : new Set(carriers.map(([name]) => name));
+function headersWith(credential: string, { fields }: OwnHeaders): ReadonlySet<string> {
+  let carriers: Set<string> | null = null;
+  for (const name in fields) {
+    if (name === 'x-gw-api-key' || !fields[name]?.includes(credential)) continue;
+    carriers ??= new Set();
+    carriers.add(name);
+  }
+  return carriers ?? nowhereElse;
+}
+
+/** The query as it came, except for parameters that hold our key. A session's query is cleaned when its upstream is dialled. */
+function queryWithout(credential: string, { query, matched }: Arrival): string {
+  if (query === '' || matched.route.kind === 'realtime') return query;
+  const parameters = query.slice(1).split('&');
+  const kept = parameters.filter((parameter) => !decoded(parameter).includes(credential));
+  if (kept.length === parameters.length) return query;
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
+}
+
+function decoded(parameter: string): string {
+  try {
+    return decodeURIComponent(parameter);
+  } catch {
+    // Not written in percent-encoding, so that it means what it says.
+    return parameter;
+  }
 }
 
 const modelScopes: readonly Scope[] = ['completions.write', 'virtual_keys.list'];

@@ -1,6 +1,7 @@
 /** The bodies and headers of a finished call that its record keeps: all of them, or the answer alone where only failures are kept. */
 import type { LogBodies, LogMessage } from '../logs/record.ts';
 import { isSuccess, type Trail } from './answer.ts';
+import { fieldsOf } from './headers.ts';
 import type { Journey } from './journey.ts';
 import { maskedHeaders } from './log-headers.ts';
 import type { GatewayParts } from './parts.ts';
@@ -22,30 +23,31 @@ function keepsBodies({ workspace, rules }: Journey): boolean {
 }
 
 function bodiesOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome: Outcome | null): Partial<LogBodies> {
-  const { upstream } = trail;
-  const mask = (headers: Iterable<readonly [string, string]>) =>
-    maskedHeaders(headers, journey, parts.settings.maskedHeaders);
-  // Headers that an administrator saved beside a credential may be one themselves.
-  const saved = Object.keys(trail.target?.customHeaders ?? {}).map((name) => name.toLowerCase());
-  const response = responseOf(parts, journey, trail, outcome);
-  const sentBytes = upstream?.changed && upstream.body instanceof Uint8Array ? upstream.body : null;
-  return {
+  const { fields } = journey.own;
+  const bodies: Partial<LogBodies> = {
     request: {
-      headers: mask(journey.own.entries),
+      headers: maskedHeaders(fields, journey, parts.settings.maskedHeaders),
       body: 'bytes' in journey.body ? journey.body.bytes : null,
-      contentType: journey.request.headers.get('content-type') ?? '',
+      contentType: fields['content-type'] ?? '',
     },
-    ...(sentBytes && {
-      transformedRequest: {
-        headers: maskedHeaders(Object.entries(upstream?.headers ?? {}), journey, [
-          ...parts.settings.maskedHeaders,
-          ...saved,
-        ]),
-        body: sentBytes,
-        contentType: upstream?.headers['content-type'] ?? '',
-      },
-    }),
-    ...(response && { response }),
+  };
+  const transformed = transformedRequest(parts, journey, trail);
+  if (transformed) bodies.transformedRequest = transformed;
+  const response = responseOf(parts, journey, trail, outcome);
+  if (response) bodies.response = response;
+  return bodies;
+}
+
+/** What went upstream, where it is not what the client sent. */
+function transformedRequest(parts: GatewayParts, journey: Journey, { upstream, target }: Trail): LogMessage | null {
+  if (!upstream?.changed || !(upstream.body instanceof Uint8Array)) return null;
+  // Headers that an administrator saved beside a credential may be one themselves.
+  const saved = Object.keys(target?.customHeaders ?? {}).map((name) => name.toLowerCase());
+  const sent = Object.fromEntries(Object.entries(upstream.headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return {
+    headers: maskedHeaders(sent, journey, [...parts.settings.maskedHeaders, ...saved]),
+    body: upstream.body,
+    contentType: sent['content-type'] ?? '',
   };
 }
 
@@ -62,8 +64,8 @@ function bodiesOnFailure(
 }
 
 function responseOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome: Outcome | null): LogMessage | null {
-  const headers = outcome?.headers ?? trail.responseHeaders;
-  const body = outcome?.body ?? (trail.received.length === 1 ? trail.received[0] : Buffer.concat([...trail.received]));
+  const headers = outcome?.headers ?? (trail.responseHeaders && fieldsOf(trail.responseHeaders));
+  const body = inOnePiece(outcome?.body ?? trail.received);
   if (!headers && !body) return null;
   // Vectors fill logs and tell nobody anything.
   const isKept = journey.matched.route.kind !== 'embed' || !isSuccess(trail.status);
@@ -71,6 +73,9 @@ function responseOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome
     headers: headers ? maskedHeaders(headers, journey, parts.settings.maskedHeaders) : {},
     body: isKept ? (body ?? nothing) : null,
     size: body?.length ?? 0,
-    contentType: headers?.get('content-type') ?? '',
+    contentType: headers?.['content-type'] ?? '',
   };
 }
+
+const inOnePiece = (pieces: readonly Uint8Array[]): Uint8Array | undefined =>
+  pieces.length === 1 ? pieces[0] : Buffer.concat([...pieces]);

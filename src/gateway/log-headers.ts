@@ -1,5 +1,6 @@
 /** Headers as the log keeps them: credentials masked always, and whatever the caller or the operator named besides. */
 import { createHmac, randomBytes } from 'node:crypto';
+import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 
 const alwaysMasked =
@@ -31,20 +32,31 @@ const masked = kept((value) => `masked:${createHmac('sha256', maskKey).update(va
 const mayHoldSecret = (name: string, value: string): boolean =>
   (name.endsWith('-config') && value.includes('{')) || (name.endsWith('-custom-host') && value.includes('@'));
 
+/** The very same fields where none of them is a secret. */
 export function maskedHeaders(
-  headers: Iterable<readonly [string, string]>,
-  journey: Journey,
+  headers: Readonly<HeaderFields>,
+  { own, keyHeaders }: Journey,
   operatorMasked: readonly string[],
-): Record<string, string> {
-  const list = journey.own.get('sensitive-headers');
-  const callerMasked = list === null ? [] : list.split(',').map((name) => name.trim().toLowerCase());
-  const shown: Record<string, string> = {};
-  for (const [name, value] of headers) {
-    const lower = name.toLowerCase();
-    // Our key may stand under a name of the client's own making.
-    const named = callerMasked.includes(lower) || operatorMasked.includes(lower) || journey.keyHeaders.has(lower);
-    const secret = named || isCredential(lower) || mayHoldSecret(lower, value);
-    shown[lower] = secret ? masked(value) : value;
+): Readonly<HeaderFields> {
+  const named = namesIn(own.get('sensitive-headers'));
+  let shown: HeaderFields | null = null;
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    const secret =
+      isCredential(name) ||
+      // Our key may stand under a name of the client's own making.
+      keyHeaders.has(name) ||
+      operatorMasked.includes(name) ||
+      named.includes(name) ||
+      mayHoldSecret(name, value);
+    if (!secret) continue;
+    shown ??= { ...headers };
+    shown[name] = masked(value);
   }
-  return shown;
+  return shown ?? headers;
 }
+
+const none: readonly string[] = [];
+
+const namesIn = (list: string | null): readonly string[] =>
+  list === null ? none : list.split(',').map((name) => name.trim().toLowerCase());

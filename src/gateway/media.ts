@@ -34,7 +34,7 @@ async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Pro
     });
     const location = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && location) {
-      address = new URL(location, address).href;
+      address = URL.parse(location, address)?.href ?? '';
       continue;
     }
     if (!response.ok) throw refused(url, `its server answered ${response.status}`);
@@ -47,10 +47,14 @@ async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Pro
 async function bounded(response: Response, url: string): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > largestBytes) throw refused(url, `it is larger than ${largestBytes} bytes`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > largestBytes) throw refused(url, `it is larger than ${largestBytes} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (fault) {
+    throw fault instanceof GatewayError ? fault : refused(url, 'its server broke off');
   }
   return Buffer.concat(chunks);
 }

@@ -12,13 +12,11 @@ export function metadataOf(
   body: ClientBody,
   headersToMetadata: readonly string[],
 ): Readonly<Metadata> {
-  const { request, own, caller, workspace } = identified;
-  const merged: Metadata = {
-    ...baggage(request.headers.get('baggage')),
-    ...configMetadata,
-    ...copiedHeaders(request.headers, headersToMetadata),
-    ...sent(own.get('metadata')),
-  };
+  const { own, caller, workspace } = identified;
+  const merged = Object.assign(baggage(own.fields.baggage), configMetadata);
+  copyHeaders(own.fields, headersToMetadata, merged);
+  const said = own.get('metadata');
+  if (said) Object.assign(merged, sent(said));
   const { user } = parametersOf(body);
   if (merged._user === undefined && typeof user === 'string') merged._user = user.slice(0, longestValue);
   const attribution = workspace.settings.user_attribution;
@@ -30,8 +28,7 @@ export function metadataOf(
 }
 
 /** What cannot be read as a JSON object counts as none; the request goes on. */
-function sent(header: string | null): Metadata {
-  if (!header) return {};
+function sent(header: string): Metadata {
   try {
     const value: unknown = JSON.parse(header);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
@@ -44,7 +41,7 @@ function sent(header: string | null): Metadata {
 const asText = (value: unknown): string =>
   (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, longestValue);
 
-function baggage(header: string | null): Metadata {
+function baggage(header: string | undefined): Metadata {
   if (!header) return {};
   const pairs: Metadata = {};
   for (const item of header.split(',')) {
@@ -63,11 +60,9 @@ function decoded(text: string): string {
   }
 }
 
-function copiedHeaders(headers: Headers, names: readonly string[]): Metadata {
-  const copied: Metadata = {};
+function copyHeaders(fields: Readonly<Metadata>, names: readonly string[], to: Metadata): void {
   for (const name of names) {
-    const value = headers.get(name);
-    if (value !== null) copied[name] = value.slice(0, longestValue);
+    const value = fields[name];
+    if (value !== undefined) to[name] = value.slice(0, longestValue);
   }
-  return copied;
 }

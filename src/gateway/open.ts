@@ -1,5 +1,6 @@
 /** Puts the data plane together from what the program has. */
 import { lookup } from 'node:dns/promises';
+import type { BatchDesk } from '../batches/desk.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
@@ -19,7 +20,8 @@ import { createStickyChoices } from './sticky.ts';
 interface GatewayNeeds {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Keyring;
+  keyring: Pick<Keyring, 'find'>;
+  desk: BatchDesk;
   catalog: Catalog;
   pricer: Pricer;
   sink: LogSink;

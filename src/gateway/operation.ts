@@ -2,6 +2,7 @@
 import { translate } from '../providers/chat/family.ts';
 import type { EndpointKind } from '../providers/endpoints.ts';
 import { fronts } from '../providers/fronts/index.ts';
+import { countTokens } from '../providers/fronts/messages/token-estimate.ts';
 import { openAiFamily } from '../providers/openai/family.ts';
 import type { CallFacts, JsonObject, Provider, ProviderEndpoint, Translation } from '../providers/provider.ts';
 import { GatewayError } from './errors.ts';
@@ -44,16 +45,20 @@ function ownTranslation(kind: EndpointKind, { translation, chat }: ProviderEndpo
   return chat && front ? translate(front, chat) : null;
 }
 
-/** Another dialect of conversation is served by the provider's chat. */
+/** Another dialect of conversation is served by the provider's chat, under the path that chat has. */
 function adapted(provider: Provider, facts: CallFacts): Operation {
   const front = fronts[facts.kind];
+  const counts = facts.kind === 'messagesCountTokens';
   const chatFacts: CallFacts = { ...facts, kind: 'chatComplete' };
-  const endpoint = front ? offered(provider, 'chatComplete', chatFacts) : null;
-  if (!front || !endpoint) {
+  const endpoint = front || counts ? offered(provider, 'chatComplete', chatFacts) : null;
+  if (endpoint && counts) return { endpoint: { steps: countTokens }, facts, translation: null, passthrough: false };
+  // Chat in steps answers in chat's own dialect.
+  if (!front || !endpoint || endpoint.steps) {
     throw new GatewayError('unsupported_endpoint', `the provider ${provider.id} does not offer ${facts.kind}`);
   }
   const translation = translate(front, endpoint.chat ?? openAiFamily);
-  return { endpoint, facts: chatFacts, translation, passthrough: false };
+  const path = endpoint.path ?? '/chat/completions';
+  return { endpoint: { ...endpoint, path }, facts: chatFacts, translation, passthrough: false };
 }
 
 const noMedia: CallFacts['media'] = new Map();
@@ -68,6 +73,7 @@ function factsOf(journey: Journey, target: Target, shaped: JsonObject, stream: b
     stream,
     credential: target.credential,
     fields: target.fields,
+    customHost: target.customHost,
     pathParams: matched.params,
     query: query.slice(1),
     body: shaped,

@@ -1,4 +1,5 @@
 /** What the data plane works with; wired once, in app.ts. */
+import type { BatchDesk } from '../batches/desk.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Plan } from '../catalog/plan.ts';
 import type { Clock } from '../clock.ts';
@@ -17,7 +18,7 @@ import type { StickyChoices } from './sticky.ts';
 export interface GatewayParts {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Keyring;
+  keyring: Pick<Keyring, 'find'>;
   catalog: Catalog;
   providers: ReadonlyMap<string, Provider>;
   pricer: Pricer;
@@ -26,6 +27,8 @@ export interface GatewayParts {
   breakers: Breakers;
   sticky: StickyChoices;
   hostGuard: HostGuard;
+  /** Files and batches that the gateway keeps itself; null where it keeps none. */
+  desk: BatchDesk | null;
   /** Signs and fetches tokens for clouds. */
   credentials: Credentials;
   /** Inline configs seen lately, by their text. */

@@ -1,7 +1,9 @@
 /** Walks the plan: single, fallback, loadbalance, conditional, in any nesting, to the leaf that answers. */
+
 import { createHash } from 'node:crypto';
 import { chosenChild } from '../catalog/conditions.ts';
 import type { Leaf, PlanNode, Strategy } from '../catalog/plan.ts';
+import { wordOf } from '../providers/json.ts';
 import { type Answer, type Delivered, discard, type Trail } from './answer.ts';
 import { attempt, failed, newTrail } from './attempt.ts';
 import { parametersOf } from './body.ts';
@@ -40,23 +42,31 @@ class Walk {
     this.#scope = { workspaceId: journey.workspace.workspaceId, planId: journey.plan.id };
   }
 
-  async visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
-    const answer = node.kind === 'leaf' ? await this.#tryLeaf(node, delivered) : await this.#follow(node, delivered);
-    const status = healthOf(answer);
-    if (status !== null) this.#parts.breakers.record(this.#scope, node, status);
-    return answer;
+  visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
+    if (node.kind === 'leaf') return this.#tryLeaf(node, delivered);
+    const answer = this.#follow(node, delivered);
+    return node.breaker ? answer.then((known) => this.#judged(node, known)) : answer;
   }
 
   async #tryLeaf(leaf: Leaf, delivered: Delivered | null): Promise<Answer> {
     const answer = await this.#try(this.#parts, this.#journey, leaf, delivered);
     this.#trails.push(answer.trail);
+    return this.#judged(leaf, answer);
+  }
+
+  /** The answer, once the node's breaker has taken note of it. */
+  #judged(node: PlanNode, answer: Answer): Answer {
+    const status = node.breaker && healthOf(answer);
+    if (status !== null) this.#parts.breakers.record(this.#scope, node, status);
     return answer;
   }
 
-  async #follow(strategy: Strategy, delivered: Delivered | null): Promise<Answer> {
+  #follow(strategy: Strategy, delivered: Delivered | null): Promise<Answer> {
     if (strategy.mode === 'fallback') return this.#fallback(strategy, this.#eligible(strategy), 0, delivered);
     const child = this.#choose(strategy);
-    return child instanceof GatewayError ? this.#unrouted(strategy, child) : this.visit(child, delivered);
+    return child instanceof GatewayError
+      ? Promise.resolve(this.#unrouted(strategy, child))
+      : this.visit(child, delivered);
   }
 
   /** A strategy without a target for this request has failed like any target; a fallback above it goes on. */
@@ -153,7 +163,7 @@ class Walk {
       const name = rest.join('.');
       const value =
         root === 'params' ? parameters[name] : root === 'headers' ? request.headers.get(name) : metadata[name];
-      return value === undefined || value === null ? [] : [`${field}=${String(value)}`];
+      return value === undefined || value === null ? [] : [`${field}=${wordOf(value)}`];
     });
     if (pairs.length === 0) return null;
     const identity = [workspace.workspaceId, plan.id, strategy.path, ...pairs].join('\n');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { request } from 'node:http';
 import { type Plane, savedProvider, startPlane, workspaceCaller, workspaceKey } from '../../test/gateway-parts.ts';
 import * as openai from '../../test/providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../../test/providers/simulated.ts';
@@ -195,4 +196,25 @@ describe('other headers', () => {
     expect(response.status).toBe(400);
     expect(a.calls).toHaveLength(0);
   });
+
+  test('a GET with a body is refused rather than passed on without it', async () => {
+    const { status, text } = await getWithBody('/v1/proxy/search', '{"query":"x"}');
+    expect([status, text.includes('GET request with a body')]).toEqual([400, true]);
+    expect(a.calls).toHaveLength(0);
+    expect((await getWithBody('/v1/proxy/search', '')).status).toBe(200);
+  });
 });
+
+/** `fetch` sends no such thing. */
+function getWithBody(path: string, content: string): Promise<{ status: number; text: string }> {
+  const headers = { 'x-gw-api-key': workspaceKey, 'x-gw-provider': '@a', 'content-length': content.length };
+  return new Promise((resolve, reject) => {
+    const asked = request(plane.url + path, { method: 'GET', headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part) => parts.push(part));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+    });
+    asked.on('error', reject);
+    asked.end(content);
+  });
+}

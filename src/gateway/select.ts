@@ -25,9 +25,18 @@ export async function select(parts: GatewayParts, identified: Identified): Promi
   if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
   if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
   const provider = requestProvider(identified);
+  refuseUnreadableBody(identified);
   const body: ClientBody = await readBody(identified.request, identified.matched.route, settings.bodyLimit);
   const metadata = metadataOf(identified, plan.metadata, body, settings.headersToMetadata);
   return { ...identified, plan, rules, provider, body, metadata, ignoredHeaders: settings.ignoredHeaders };
+}
+
+/** The runtime hands us no body of a GET and sends none: better refused than passed on without it. */
+function refuseUnreadableBody({ request, matched, own: { fields } }: Identified): void {
+  const { method } = request;
+  if (matched.route.kind !== 'proxy' || (method !== 'GET' && method !== 'HEAD')) return;
+  if (Number(fields['content-length'] ?? 0) === 0 && fields['transfer-encoding'] === undefined) return;
+  throw new GatewayError('invalid_body', `a ${method} request with a body cannot be passed on; send it without one`);
 }
 
 /** A request that was refused before it had a plan, as its log record needs it. */

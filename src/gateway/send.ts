@@ -70,6 +70,19 @@ function unlessGivenUp<T>(checked: Promise<T> | null, signal: AbortSignal): Prom
   });
 }
 
+/** The whole of an answer; a connection that breaks on the way is told like one that could not be made. */
+export async function bytesOf(
+  response: Response,
+  signal: AbortSignal,
+  target: Target,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (fault) {
+    throw explain(fault, signal, target);
+  }
+}
+
 /** What a failed connection means to the client. Internals stay out of the message. */
 export function explain(fault: unknown, signal: AbortSignal, target: Target): GatewayError {
   if (fault instanceof GatewayError) return fault;

@@ -1,27 +1,33 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../catalog/plan.ts';
-import type { LogMetrics, LogRecord } from '../logs/record.ts';
+import type { LogBodies, LogMetrics, LogRecord } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
 import { noUsage } from '../providers/usage.ts';
 import { isSuccess, type Trail } from './answer.ts';
+import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 import { keptBodies } from './log-bodies.ts';
 import type { GatewayParts } from './parts.ts';
+import type { Target } from './target.ts';
 import { estimateUsage, isStream, usageOfAnswer } from './usage.ts';
 
 /** What the client finally got. */
 export interface Outcome {
   status: number;
-  headers: Headers;
-  /** What was sent; null where bytes only passed through. */
-  body: Uint8Array | null;
+  headers: Readonly<HeaderFields>;
+  /** What was sent, in the pieces it was sent in; null where bytes only passed through. */
+  body: readonly Uint8Array[] | null;
 }
 
 export function settle(parts: GatewayParts, journey: Journey, trails: readonly Trail[], outcome: Outcome): void {
   const endedAt = performance.now();
-  for (const [index, trail] of trails.entries()) {
-    const last = index === trails.length - 1;
-    parts.sink.append(record(parts, last ? journey : asChild(journey), trail, last ? outcome : null, endedAt));
+  const answered = trails.at(-1);
+  for (const trail of trails) {
+    parts.sink.append(
+      trail === answered
+        ? new CallRecord(parts, journey, trail, outcome, endedAt)
+        : new CallRecord(parts, asChild(journey), trail, null, endedAt),
+    );
   }
 }
 
@@ -32,16 +38,57 @@ const asChild = (journey: Journey): Journey => ({
   parentSpanId: journey.spanId,
 });
 
-function record(
-  parts: GatewayParts,
-  journey: Journey,
-  trail: Trail,
-  outcome: Outcome | null,
-  endedAt: number,
-): LogRecord {
-  const billed = billing(parts, journey, trail);
-  const metrics = metricsOf(journey, trail, billed, outcome, endedAt);
-  return { metrics, bodies: keptBodies(parts, journey, trail, outcome) };
+/** A record that is worked out when it is read: the spool reads many at once, which costs each of them far less. */
+class CallRecord implements LogRecord {
+  readonly #parts: GatewayParts;
+  readonly #journey: Journey;
+  readonly #trail: Trail;
+  readonly #outcome: Outcome | null;
+  readonly #endedAt: number;
+  #metrics: LogMetrics | null = null;
+  #bodies: Partial<LogBodies> | null = null;
+
+  constructor(parts: GatewayParts, journey: Journey, trail: Trail, outcome: Outcome | null, endedAt: number) {
+    this.#parts = parts;
+    this.#journey = journey;
+    // As it is now: what still comes of a call that was broken off is no part of it.
+    this.#trail = { ...trail };
+    this.#outcome = outcome;
+    this.#endedAt = endedAt;
+  }
+
+  get weight(): number {
+    return weightOf(this.#journey, this.#trail, this.#outcome);
+  }
+
+  get metrics(): LogMetrics {
+    this.#metrics ??= metricsOf(
+      this.#journey,
+      this.#trail,
+      billing(this.#parts, this.#journey, this.#trail),
+      this.#outcome,
+      this.#endedAt,
+    );
+    return this.#metrics;
+  }
+
+  get bodies(): Partial<LogBodies> {
+    this.#bodies ??= keptBodies(this.#parts, this.#journey, this.#trail, this.#outcome);
+    return this.#bodies;
+  }
+}
+
+/** The bytes that a record keeps alive until it is written. What was received and what was sent are mostly the same ones. */
+function weightOf({ body }: Journey, { received, upstream }: Trail, outcome: Outcome | null): number {
+  const asked = 'bytes' in body ? body.bytes.length : 0;
+  const changed = upstream?.changed && upstream.body instanceof Uint8Array ? upstream.body.length : 0;
+  return asked + changed + Math.max(lengthOf(received), lengthOf(outcome?.body ?? []));
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length;
 }
 
 interface Billing {
@@ -57,7 +104,7 @@ function billing(parts: GatewayParts, journey: Journey, trail: Trail): Billing {
   const produced = isSuccess(status);
   const left = status === 499 && trail.responseHeaders !== null;
   const reported = usageOfAnswer(journey.matched.route.kind, trail);
-  const model = target?.rule?.baseModel ?? (target?.model || reported?.model || '');
+  const model = target?.rule?.baseModel ?? billedModel(target, reported?.model ?? null);
   if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cents: 0, model };
   const usage = reported?.usage ?? estimateUsage(journey, trail);
   const cents = parts.pricer.cost({
@@ -69,6 +116,12 @@ function billing(parts: GatewayParts, journey: Journey, trail: Trail): Billing {
     batch: false,
   });
   return { usage: usage ?? noUsage, estimated: !reported && usage !== null, cents, model };
+}
+
+/** As it was asked for; where that is only a name of the customer's, as the provider knows it. */
+function billedModel(target: Target | null, reported: string | null): string {
+  const asked = target?.provider.billedModel ? target.provider.billedModel(target) : target?.model;
+  return asked || reported || target?.model || '';
 }
 
 function metricsOf(
@@ -148,23 +201,28 @@ function errorText({ error, status, received }: Trail): string | null {
 
 /** What the config says of a target stands where the request itself said nothing. */
 function metadataAt({ metadata, plan }: Journey, { leaf }: Trail): Readonly<Record<string, string>> {
-  const own = Object.entries(leaf?.metadata ?? {}).filter(([name]) => metadata[name] === plan.metadata[name]);
-  return own.length === 0 ? metadata : { ...metadata, ...Object.fromEntries(own) };
+  let merged: Record<string, string> | null = null;
+  for (const name in leaf?.metadata) {
+    if (metadata[name] !== plan.metadata[name]) continue;
+    merged ??= { ...metadata };
+    merged[name] = leaf?.metadata[name] ?? '';
+  }
+  return merged ?? metadata;
 }
 
 /** The strategy that chose the target: the nearest one above it. */
 function modeAbove(root: PlanNode, path: string): LogMetrics['mode'] {
   let mode: LogMetrics['mode'] = 'single';
   let node: PlanNode | undefined = root;
-  for (const [, index] of path.matchAll(/\[(\d+)\]/g)) {
-    if (node?.kind !== 'strategy') break;
+  while (node?.kind === 'strategy' && node.path !== path) {
     mode = node.mode;
-    node = node.children[Number(index)];
+    node = node.children.find((child) => path === child.path || path.startsWith(`${child.path}.`));
   }
   return mode;
 }
 
-const lastIndex = (path: string): number => Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0);
+const lastIndex = (path: string): number =>
+  path.endsWith(']') ? Number(path.slice(path.lastIndexOf('[') + 1, -1)) : 0;
 
 /** Keys in a query must not reach the log. */
 const withoutSecrets = (url: string): string =>

@@ -70,10 +70,19 @@ const decoder = new TextDecoder();
 
 /** The events in a run of whole events. Comments and events without data are left out. */
 export function readEvents(bytes: Uint8Array): ServerEvent[] {
+  const text = decoder.decode(bytes);
+  return isOneLine(text) ? [{ event: null, data: text.slice(6, -2) }] : eventsIn(text);
+}
+
+/** Most chunks of a stream are a single event of a single line. */
+const isOneLine = (text: string): boolean =>
+  text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && text.endsWith('\n\n') && !text.includes('\r');
+
+function eventsIn(text: string): ServerEvent[] {
   const events: ServerEvent[] = [];
   let event: string | null = null;
   let data: string | null = null;
-  for (const line of linesOf(decoder.decode(bytes))) {
+  for (const line of linesOf(text)) {
     if (line === '') {
       if (data !== null) events.push({ event, data });
       event = null;

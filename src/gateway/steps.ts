@@ -2,9 +2,9 @@
 import { ProviderFault, readFault } from '../providers/faults.ts';
 import type { ProviderCall, RawAnswer, Step } from '../providers/provider.ts';
 import type { Answer } from './answer.ts';
-import { authorised } from './authorised.ts';
+import { sendAuthorised } from './authorised.ts';
 import { inClientsDialect, type Try } from './exchange.ts';
-import { send } from './send.ts';
+import { bytesOf, send } from './send.ts';
 import { encoded, refusal, type TranslatedAnswer } from './translated.ts';
 import { isAddress, type Upstream } from './upstream.ts';
 
@@ -60,12 +60,13 @@ async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: A
     // An address out of an answer was chosen by somebody else, and is checked like one.
     customHost: upstream.customHost || elsewhere,
   };
-  const ready = next.bare ? made : await authorised(parts, target, made, signal);
-  const response = await send(parts, target, ready, signal);
+  const response = await (next.bare
+    ? send(parts, target, made, signal)
+    : sendAuthorised(parts, target, made, signal, next.authentication));
   const answer = {
     status: response.status,
     headers: response.headers,
-    bytes: new Uint8Array(await response.arrayBuffer()),
+    bytes: await bytesOf(response, signal, target),
   };
   if (response.ok || next.accepts?.includes(response.status)) return answer;
   throw readFault(answer.status, answer.bytes);

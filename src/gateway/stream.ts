@@ -36,18 +36,18 @@ export function clientStream(
   };
   return new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
-        const next = await delivery.next();
-        if (settled) return;
-        if (next.bytes) {
-          delivery.sent.push(next.bytes);
-          controller.enqueue(next.bytes);
-        }
-        if (next.over) {
-          controller.close();
-          finish(next.over);
-        }
-      },
+      pull: (controller) =>
+        delivery.next().then(({ bytes, over }) => {
+          if (settled) return;
+          if (bytes) {
+            delivery.sent.push(bytes);
+            controller.enqueue(bytes);
+          }
+          if (over) {
+            controller.close();
+            finish(over);
+          }
+        }),
       cancel() {
         finish('client left');
       },

@@ -22,6 +22,7 @@ export interface Target {
 
 export function resolveTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, parameters: JsonObject): Target {
   const asked = typeof parameters.model === 'string' ? parameters.model : '';
+  if (!asked.isWellFormed()) throw new GatewayError('invalid_body', 'model holds half a character', { field: 'model' });
   const prefixed = asked.startsWith('@') ? splitModel(asked) : null;
   const choice = chooseProvider(journey, leaf, prefixed?.slug ?? null);
   if (choice.savedSlug !== null) {

@@ -32,6 +32,8 @@ export class UpstreamEvents {
   readonly #idle: Deadline;
   #idleMs: number;
   #ended = false;
+  /** There was an event, not only bytes. */
+  #spoke = false;
   /** Read, but not yet handed out. */
   readonly #pending: Piece[] = [];
 
@@ -50,8 +52,9 @@ export class UpstreamEvents {
     return this.#copy.pieces;
   }
 
-  async next(): Promise<Piece> {
-    return this.#pending.shift() ?? this.#read();
+  next(): Promise<Piece> {
+    const held = this.#pending.shift();
+    return held ? Promise.resolve(held) : this.#read();
   }
 
   async #read(): Promise<Piece> {
@@ -94,7 +97,10 @@ export class UpstreamEvents {
 
   #take(whole: Uint8Array): Piece {
     const events = readEvents(whole);
-    for (const [index, event] of events.entries()) {
+    this.#spoke ||= events.length > 0;
+    let index = -1;
+    for (const event of events) {
+      index++;
       // Behind the terminator nothing can go wrong any more.
       if (this.#ended) break;
       const meaning = this.dialect.read(event, this.state);
@@ -136,7 +142,7 @@ export class UpstreamEvents {
 
   #ending(): Piece {
     const { endsWithBytes } = this.dialect;
-    return this.#complete || (endsWithBytes && this.#copy.size > 0) ? { is: 'end' } : this.#cut();
+    return this.#complete || (endsWithBytes && this.#spoke) ? { is: 'end' } : this.#cut();
   }
 
   get #complete(): boolean {

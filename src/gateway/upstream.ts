@@ -1,7 +1,7 @@
 /** The upstream request of one attempt: address, headers and body, with the client's own bytes wherever nothing changed them. */
 import type { Leaf } from '../catalog/plan.ts';
 import { EncodedBody } from '../providers/encoded-body.ts';
-import type { CallFacts, JsonObject, ProviderEndpoint, Translation } from '../providers/provider.ts';
+import type { CallFacts, JsonObject, ProviderEndpoint, TargetFields, Translation } from '../providers/provider.ts';
 import { type Bytes, parametersOf } from './body.ts';
 import { GatewayError } from './errors.ts';
 import { editFields } from './form.ts';
@@ -41,21 +41,23 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
     );
   }
   const base = (target.customHost ?? addressOf(target, facts)).replace(/\/$/, '');
-  const path = typeof endpoint.path === 'function' ? endpoint.path(facts) : (endpoint.path ?? ownPath(journey));
+  const path = typeof endpoint.path === 'function' ? endpoint.path(facts, base) : (endpoint.path ?? ownPath(journey));
+  refuseDots(path);
   const { bytes, changed, contentType } = bodyBytes(journey, target, operation);
-  const body = bytes ?? (journey.body.form === 'stream' ? journey.body.stream : null);
+  const body = bytes ?? (journey.body.form === 'stream' && !endpoint.steps ? journey.body.stream : null);
   const repeatable = !(body instanceof ReadableStream);
   const headers = upstreamHeaders(journey, leaf, target, facts, { passthrough, repeatable });
   if (endpoint.headers) Object.assign(headers, endpoint.headers(facts));
   if (contentType) headers['content-type'] = contentType;
+  const url = withQuery(isAddress(path) ? path : base + path, queryOf(journey, operation));
   return {
-    url: withQuery(isAddress(path) ? path : base + path, translation || endpoint.steps ? '' : journey.query),
+    url,
     method: endpoint.method ?? journey.request.method,
     headers,
     body,
     repeatable,
     changed,
-    customHost: target.customHost !== null,
+    customHost: target.customHost !== null || isWritten(url, target.fields),
     passthrough,
     facts,
     endpoint,
@@ -64,7 +66,32 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
   };
 }
 
+/** A name that becomes a part of the path must not lead out of its place; connections would resolve it without a word. */
+function refuseDots(path: string): void {
+  if (/(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i.test(path)) {
+    throw new GatewayError('invalid_body', 'a name in the address must not be . or ..', { field: 'model' });
+  }
+}
+
 export const isAddress = (path: string): boolean => /^https?:\/\//.test(path);
+
+/** A provider may take its whole address from a setting: then it is as much the customer's choice as a custom host. */
+function isWritten(url: string, fields: TargetFields): boolean {
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value === 'string' && isAddress(value) && originOf(value) === originOf(url)) return true;
+  }
+  return false;
+}
+
+const originOf = (url: string): string | null => URL.parse(url)?.origin ?? null;
+
+/** A call in another dialect has none of the client's query. */
+function queryOf({ query }: Journey, { endpoint, translation, facts }: Operation): string {
+  const own = endpoint.query?.(facts);
+  if (own !== undefined) return own === '' ? '' : `?${own}`;
+  return endpoint.steps || (translation && !translation.answersOnly) ? '' : query;
+}
 
 /** A provider's path may bring a query of its own. */
 const withQuery = (url: string, query: string): string =>
@@ -73,6 +100,10 @@ const withQuery = (url: string, query: string): string =>
 function addressOf(target: Target, facts: CallFacts): string {
   const { address, id } = target.provider;
   const base = typeof address === 'function' ? address(facts) : address;
+  // Anything else that a connection would still make an address of would pass by the check of custom hosts.
+  if (base && !(isAddress(base) && URL.canParse(base))) {
+    throw new GatewayError('invalid_custom_host', `the address of ${id} must be a URL that begins with https://`);
+  }
   if (base) return base;
   throw new GatewayError(
     'missing_provider',
@@ -96,13 +127,16 @@ interface BodyToSend {
 function bodyBytes(journey: Journey, target: Target, { endpoint, facts, translation }: Operation): BodyToSend {
   const { body } = journey;
   if (endpoint.steps) return { bytes: null, changed: false };
-  if (translation) return translation.request ? translatedBytes(translation.request(facts), endpoint, facts) : noBody;
-  if (body.form === 'form') return formBytes(body, facts.body, target);
+  if (translation && !translation.answersOnly)
+    return translation.request ? translatedBytes(translation.request(facts), endpoint, facts) : noBody;
   if (body.form === 'bytes') return { bytes: body.bytes, changed: false };
-  if (body.form !== 'json') return noBody;
+  if (body.form !== 'json' && body.form !== 'form') return noBody;
   const shaped = endpoint.adjust ? endpoint.adjust(facts.body, facts) : facts.body;
-  const renamed = typeof shaped.model === 'string' && shaped.model !== target.model && target.model !== '';
-  const addsModel = shaped.model === undefined && target.model !== '';
+  // A provider may know the model by another name still, and says so by adjusting it.
+  const settled = shaped.model !== facts.body.model;
+  if (body.form === 'form') return formBytes(body, shaped, settled ? '' : target.model);
+  const renamed = !settled && typeof shaped.model === 'string' && shaped.model !== target.model && target.model !== '';
+  const addsModel = !settled && shaped.model === undefined && target.model !== '';
   if (shaped === body.json && !addsModel) {
     if (!renamed && !isAmbiguous(body.bytes, target)) return { bytes: body.bytes, changed: false };
     const spliced = spliceString(body.bytes, 'model', target.model);
@@ -128,10 +162,10 @@ const encode = (body: Readonly<JsonObject>): Bytes => Buffer.from(JSON.stringify
 function formBytes(
   body: Extract<Journey['body'], { form: 'form' }>,
   shaped: Readonly<JsonObject>,
-  target: Target,
+  model: string,
 ): BodyToSend {
   const sent = parametersOf(body);
-  const wanted = target.model === '' ? shaped : { ...shaped, model: target.model };
+  const wanted = model === '' ? shaped : { ...shaped, model };
   const changes = new Map<string, string | null>();
   for (const name of Object.keys(sent)) if (wanted[name] === undefined) changes.set(name, null);
   for (const [name, value] of Object.entries(wanted)) {

@@ -1,6 +1,7 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
 import { faultFields, type Log } from '../log.ts';
 import { Underway } from '../underway.ts';
+import type { Cors } from './cors.ts';
 import { ApiError, badHost, errorResponse, noSuchRoute } from './errors.ts';
 import { createSockets, type Upgrade, type Upgraded } from './sockets.ts';
 
@@ -26,16 +27,22 @@ interface ListenerParts {
   handlers: readonly UpgradingHandler[];
   /** Resolves when nothing goes on any more of what handlers have already answered, such as open streams. */
   idle(): Promise<void>;
+  /** Without it no page of another origin may call. */
+  cors?: Cors;
   log: Log;
 }
 
-export function listen(address: { host: string; port: number }, { handlers, idle, log }: ListenerParts): Listener {
+export function listen(
+  address: { host: string; port: number },
+  { handlers, idle, cors, log }: ListenerParts,
+): Listener {
   const underway = new Underway();
   const sockets = createSockets(underway, log);
 
   const answer = async (request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> => {
     for (const handler of handlers) {
-      const handled = await handler(request, peer, upgrade);
+      const handling = handler(request, peer, upgrade);
+      const handled = handling instanceof Promise ? await handling : handling;
       if (handled) return handled;
     }
     return unknownPath(request);
@@ -58,8 +65,12 @@ export function listen(address: { host: string; port: number }, { handlers, idle
         const upgrade: Upgrade = (relay, headers) => self.upgrade(request, { data: relay, headers });
         const heard = addressed(request);
         if (!heard) return errorResponse(badHost(), Bun.randomUUIDv7());
+        const permission = cors?.preflight(heard);
+        if (permission) return permission;
         const answered = await answer(heard, () => self.requestIP(request)?.address ?? '', upgrade);
-        return answered === 'upgraded' ? undefined : answered;
+        if (answered === 'upgraded') return undefined;
+        cors?.mark(heard, answered);
+        return answered;
       } catch (fault) {
         const requestId = Bun.randomUUIDv7();
         log.error('A request failed outside every handler.', { request_id: requestId, ...faultFields(fault) });

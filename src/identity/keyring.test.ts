@@ -31,7 +31,7 @@ onEachEngine('the keyring', (start) => {
   const watched = (more: { feed?: ChangeFeed; capacity?: number } = {}) => {
     const counted = countStatements(db());
     const feed = more.feed ?? gateway.app.services.feed;
-    return { keyring: createKeyring(counted.db, feed, gateway.clock, more.capacity), statements: counted.statements };
+    return { keyring: createKeyring(counted.db, feed, gateway.clock, more), statements: counted.statements };
   };
   const adminKey = () =>
     addKey(gateway, { ...place, workspaceId: null, type: 'organisation-service', scopes: ['audit_logs.list'] });

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
+import { LastKnown } from '../store/last-known.ts';
 import type { ApiKeyType } from '../store/schema.ts';
 import type { KeyCaller, KeyCallerKind, Rights } from './caller.ts';
 import { adminKeyRights, userKeyRights, workspaceKeyRights } from './rights.ts';
@@ -12,12 +13,16 @@ import { settingsInForce } from './settings.ts';
 export interface Keyring {
   /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. At once when the key is in memory. */
   find(secret: string): KeyCaller | null | Promise<KeyCaller | null>;
+  /** The caller that a key makes, by the key's id: for work that it has ordered. Null when the key no longer counts. */
+  holder(keyId: string): Promise<KeyCaller | null>;
 }
 
 interface Entry {
   caller: KeyCaller;
   /** The moment from which the secret no longer counts. */
   validUntil: string | null;
+  /** The moment from which the key itself no longer counts. */
+  expiresAt: string | null;
 }
 
 const kinds: Record<ApiKeyType, KeyCallerKind> = {
@@ -26,15 +31,30 @@ const kinds: Record<ApiKeyType, KeyCallerKind> = {
   'workspace-user': 'user-key',
 };
 
-export function createKeyring(db: Db, feed: ChangeFeed, clock: Clock, capacity = 50_000): Keyring {
+interface KeyringOptions {
+  /** How many keys are kept in memory. */
+  capacity?: number;
+  /** How long keys in memory count while the database cannot be reached. */
+  outageGraceMs?: number;
+}
+
+export function createKeyring(
+  db: Db,
+  feed: ChangeFeed,
+  clock: Clock,
+  { capacity = 50_000, outageGraceMs = 0 }: KeyringOptions = {},
+): Keyring {
   const known = new Map<string, Entry>();
+  const suspect = new LastKnown<Entry>(feed, () => performance.now(), outageGraceMs);
   /** Grows with every notice, so that a look-up that a change overtook is not kept. */
   let generation = 0;
 
   feed.subscribe((changes) => {
     generation++;
-    if (changes === 'all') known.clear();
-    else forget(known, changes);
+    if (changes === 'all') {
+      suspect.doubt(known);
+      known.clear();
+    } else forget(known, changes);
   });
 
   const callerOf = ({ caller, validUntil }: Entry): KeyCaller | null =>
@@ -42,7 +62,7 @@ export function createKeyring(db: Db, feed: ChangeFeed, clock: Clock, capacity =
 
   const read = async (digest: string): Promise<KeyCaller | null> => {
     const before = generation;
-    const entry = await load(db, digest);
+    const entry = await load(db, 'secret.digest', digest);
     if (!entry) return null;
     if (before === generation && feed.live) remember(known, digest, entry, capacity);
     return callerOf(entry);
@@ -52,7 +72,12 @@ export function createKeyring(db: Db, feed: ChangeFeed, clock: Clock, capacity =
     find(secret) {
       const digest = digestOf(secret);
       const entry = feed.live ? known.get(digest) : undefined;
-      return entry ? callerOf(entry) : read(digest);
+      return entry ? callerOf(entry) : suspect.read(digest, () => read(digest), callerOf);
+    },
+    async holder(keyId) {
+      const entry = await load(db, 'key.id', keyId);
+      // Of two secrets in a rotation either speaks for the key; only the key's own end counts.
+      return entry ? callerOf({ ...entry, validUntil: entry.expiresAt }) : null;
     },
   };
 }
@@ -75,7 +100,7 @@ function forget(known: Map<string, Entry>, changes: readonly Change[]): void {
   }
 }
 
-async function load(db: Db, digest: string): Promise<Entry | undefined> {
+async function load(db: Db, by: 'secret.digest' | 'key.id', value: string): Promise<Entry | undefined> {
   const row = await db
     .selectFrom('api_key_secrets as secret')
     .innerJoin('api_keys as key', 'key.id', 'secret.api_key_id')
@@ -117,7 +142,7 @@ async function load(db: Db, digest: string): Promise<Entry | undefined> {
       'owner.role as owner_role',
       'standing.role as standing_role',
     ])
-    .where('secret.digest', '=', digest)
+    .where(by, '=', value)
     .where('secret.status', '=', 'ACTIVE')
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
@@ -157,7 +182,7 @@ async function load(db: Db, digest: string): Promise<Entry | undefined> {
     },
     rights,
   };
-  return { caller, validUntil: earlier(row.expires_at, row.transition_expires_at) };
+  return { caller, validUntil: earlier(row.expires_at, row.transition_expires_at), expiresAt: row.expires_at };
 }
 
 const earlier = (a: string | null, b: string | null): string | null => (a === null ? b : b === null || a < b ? a : b);

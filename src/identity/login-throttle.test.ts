@@ -81,3 +81,11 @@ test('an hour without a failure is a fresh start', () => {
   fail(4);
   expect(throttle.admit(ada)).toBe(0);
 });
+
+test('a clock that is set back makes nobody wait longer than they had to', () => {
+  fail(5);
+  clock.advance({ days: -400 });
+  expect(throttle.admit(ada)).toBe(2);
+  clock.advance({ seconds: 3 });
+  expect(throttle.admit(ada)).toBe(0);
+});

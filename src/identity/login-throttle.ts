@@ -54,7 +54,16 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
 function createTallies(freeFailures: number) {
   const tallies = new Map<string, Tally>();
   return {
-    waitFor: (subject: string, now: number): number => (tallies.get(subject)?.blockedUntil ?? 0) - now,
+    waitFor(subject: string, now: number): number {
+      const known = tallies.get(subject);
+      if (!known) return 0;
+      // A clock that was set back must not make the wait longer than it was: it starts anew from here.
+      if (known.lastAt > now) {
+        known.blockedUntil = now + Math.max(0, known.blockedUntil - known.lastAt);
+        known.lastAt = now;
+      }
+      return known.blockedUntil - now;
+    },
     count(subject: string, now: number): void {
       const known = tallies.get(subject);
       const failures = (known && now - known.lastAt < forgottenAfterMs ? known.failures : 0) + 1;

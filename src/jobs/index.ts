@@ -2,16 +2,18 @@
 import type { Services } from '../admin/kernel/services.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
+import { createManagedBatchRun, type OrderedWork } from './managed-batches.ts';
 import { createProviderExpiry } from './providers.ts';
 import type { Job } from './runner.ts';
 import { createSessionSweep } from './sessions.ts';
 import { createUsageReset } from './usage-reset.ts';
 
-export const createJobs = (services: Services): Job[] => [
+export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createInviteExpiry(services),
   createSessionSweep(services),
   createKeyExpiry(services),
   createKeyRotation(services),
   createUsageReset(services),
   createProviderExpiry(services),
+  createManagedBatchRun(services, ordered),
 ];

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { framesIn } from './segment.ts';
-import { LogWriter } from './store.ts';
+import { LogWriter, type Retention } from './store.ts';
 
 export interface Breaker {
   /** After so many failures in a row the store is left alone for a while. */
@@ -17,6 +17,7 @@ export interface CarrierOrders {
   folder: string;
   file: string;
   breaker: Breaker;
+  retention: Retention;
 }
 
 export type CarrierReport =
@@ -28,6 +29,7 @@ export type CarrierReport =
 export const readySuffix = '.ready';
 const rejectedSuffix = '.rejected';
 const retryMs = 1_000;
+const purgeEveryMs = 24 * 3_600_000;
 /** A little more than a segment usually grows to. */
 const bufferBytes = 5 * 1024 * 1024;
 
@@ -39,6 +41,9 @@ export class Carrier {
   #failures = 0;
   #run: Promise<void> | null = null;
   #again = false;
+  #nextPurge = 0;
+  /** Without traffic nothing else would make old records go. */
+  readonly #daily = setInterval(() => this.carry(), purgeEveryMs);
   #stopping = false;
   #wake: () => void = () => undefined;
 
@@ -58,11 +63,30 @@ export class Carrier {
   /** Tries once more what is left and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    clearInterval(this.#daily);
     this.#wake();
     this.carry();
     await this.#run;
     this.#writer?.close();
     this.#tell({ report: 'stopped' });
+  }
+
+  /** Deletes what is older than the retention allows, a little at a time, so that segments are not kept waiting. */
+  async #purgeWhenDue(): Promise<void> {
+    if (Date.now() < this.#nextPurge || this.#stopping) return;
+    this.#nextPurge = Date.now() + purgeEveryMs;
+    try {
+      const writer = this.#openWriter();
+      while (writer.purge(Date.now(), this.#orders.retention) && !this.#stopping) await Bun.sleep(0);
+    } catch (error) {
+      const message = `Old log records could not be deleted; the next attempt is in ${purgeEveryMs / 3_600_000} h.`;
+      this.#tell({ report: 'trouble', message, cause: String(error) });
+    }
+  }
+
+  #openWriter(): LogWriter {
+    this.#writer ??= new LogWriter(this.#orders.file, this.#orders.breaker.timeoutMs);
+    return this.#writer;
   }
 
   async #carryAll(): Promise<void> {
@@ -76,6 +100,7 @@ export class Carrier {
         // Between two segments orders are heard.
         await Bun.sleep(0);
       }
+      await this.#purgeWhenDue();
     }
   }
 
@@ -96,8 +121,7 @@ export class Carrier {
     try {
       const bytes = this.#file.read(path);
       if (bytes) {
-        this.#writer ??= new LogWriter(this.#orders.file, this.#orders.breaker.timeoutMs);
-        this.#writer.write(framesIn(bytes));
+        this.#openWriter().write(framesIn(bytes));
         rmSync(path, { force: true });
       }
     } catch (error) {

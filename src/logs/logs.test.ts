@@ -187,6 +187,58 @@ describe('a disk that takes nothing', () => {
   });
 });
 
+test('a record that cannot be worked out is dropped alone', async () => {
+  const [before] = append(1);
+  logs.append({
+    get metrics(): never {
+      throw new Error('no figures');
+    },
+    bodies: {},
+  });
+  const [after] = append(1);
+  await logs.close();
+  expect(storedIds().sort()).toEqual([before, after].map(String).sort());
+  expect(logs.dropped).toBe(1);
+});
+
+describe('limits', () => {
+  const limits = { bodyDays: 90, rowDays: 365, spoolBytes: Number.POSITIVE_INFINITY };
+
+  test('with no days for bodies none is ever written', async () => {
+    await logs.close();
+    logs = openLogs(folder, breaker, log, { ...limits, bodyDays: 0 });
+    const record = logRecord({}, { response: message('text/plain', Buffer.from('the canary')) });
+    logs.append(record);
+    const { id } = record.metrics;
+    expect((await logs.find(id))?.bodies).toEqual({});
+    await logs.close();
+    expect(storedIds()).toEqual([id]);
+    const db = new Database(storeFile(), { readonly: true });
+    expect(db.query('select count(*) as bodies from log_bodies').get()).toEqual({ bodies: 0 });
+    db.close();
+  });
+
+  test('a spool that has reached its size takes no more, and keeps what it has', async () => {
+    await logs.close();
+    const kept = [logRecord(), logRecord()];
+    writeFileSync(join(spoolFolder(), '0.ready'), Buffer.from(new FrameWriter().encode(kept)));
+    // The store cannot be opened, so that nothing leaves the spool.
+    rmSync(storeFile(), { force: true });
+    mkdirSync(storeFile());
+    logs = openLogs(folder, breaker, log, { ...limits, spoolBytes: 1_000 });
+    append(3);
+    expect(logs.dropped).toBe(3);
+    await until(() => warnings.some((text) => text.includes('dropped')));
+    await logs.close();
+    expect(segments()).toEqual(['0.ready']);
+    rmSync(storeFile(), { recursive: true });
+    logs = openLogs(folder, breaker, log, { ...limits, spoolBytes: 1_000_000 });
+    const later = append(2);
+    await logs.close();
+    expect(storedIds().sort()).toEqual([...kept.map(({ metrics }) => metrics.id), ...later].sort());
+  });
+});
+
 describe('what an earlier run left', () => {
   test('is carried at the start, a torn tail apart', async () => {
     await logs.close();

@@ -16,12 +16,25 @@ export interface Logs extends LogSink, LogReader {
   close(): Promise<void>;
 }
 
-export function openLogs(dataDir: string, breaker: Breaker, log: Log): Logs {
+export interface LogLimits {
+  /** Days that bodies are kept; 0: they are never written. */
+  bodyDays: number;
+  /** Days that the rows of calls are kept. */
+  rowDays: number;
+  /** What the spool may take on the disk while the store does not take it. */
+  spoolBytes: number;
+}
+
+const dayMs = 86_400_000;
+const unlimited: LogLimits = { bodyDays: 36_500, rowDays: 36_500, spoolBytes: Number.POSITIVE_INFINITY };
+
+export function openLogs(dataDir: string, breaker: Breaker, log: Log, limits: LogLimits = unlimited): Logs {
   const folder = join(dataDir, 'spool');
   const file = join(dataDir, 'logs.db');
-  const spool = new Spool(folder, log, () => carrier.carry());
+  const spool = new Spool(folder, limits.spoolBytes, log, () => carrier.carry());
   const lock = adoptLeftovers(folder, spool, log);
-  const carrier = new CarrierHandle({ folder, file, breaker }, log, (segment) => spool.forget(segment));
+  const retention = { bodyMs: limits.bodyDays * dayMs, rowMs: limits.rowDays * dayMs };
+  const carrier = new CarrierHandle({ folder, file, breaker, retention }, log, (segment) => spool.forget(segment));
   const reader = new SpoolAwareReader(spool, file);
   let closing: Promise<void> | null = null;
   const close = async () => {
@@ -31,7 +44,7 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log): Logs {
     lock?.close();
   };
   return {
-    append: (record) => spool.append(record),
+    append: (record) => spool.append(limits.bodyDays === 0 ? { metrics: record.metrics, bodies: {} } : record),
     find: (id) => reader.find(id),
     get dropped() {
       return spool.dropped;
@@ -53,7 +66,9 @@ function adoptLeftovers(folder: string, spool: Spool, log: Log): Database | null
       const left = lock && name.endsWith(openSuffix);
       const ready = left ? name.slice(0, -openSuffix.length) + readySuffix : name;
       if (left) renameSync(join(folder, name), join(folder, ready));
-      if (ready.endsWith(readySuffix)) spool.adopt(ready, statSync(join(folder, ready)).mtimeMs);
+      if (!ready.endsWith(readySuffix)) continue;
+      const { mtimeMs, size } = statSync(join(folder, ready));
+      spool.adopt(ready, { until: mtimeMs, bytes: size });
     }
   } catch (error) {
     log.warn('The spool folder cannot be used now; records are dropped until it can.', faultFields(error));

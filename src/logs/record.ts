@@ -91,8 +91,10 @@ export interface LogBodies {
 }
 
 export interface LogRecord {
-  metrics: LogMetrics;
-  bodies: Partial<LogBodies>;
+  readonly metrics: LogMetrics;
+  readonly bodies: Partial<LogBodies>;
+  /** How many bytes of bodies it keeps alive, where that can be told without reading it. */
+  readonly weight?: number;
 }
 
 /** Where finished records go. Appending never waits and never fails the request. */

@@ -27,6 +27,12 @@ export interface WaitingSegment {
   until: number;
 }
 
+/** A finished segment: when the last record went into it, and how large it is. */
+interface ClosedSegment {
+  until: number;
+  bytes: number;
+}
+
 interface OpenSegment {
   name: string;
   file: FileHandle;
@@ -41,7 +47,10 @@ export class Spool implements LogSink {
   readonly #log: Log;
   readonly #onReady: (segment: string) => void;
   readonly #writer = new FrameWriter();
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new Map<string, ClosedSegment>();
+  readonly #diskLimit: number;
+  /** What the segments that wait take on the disk. */
+  #waitingBytes = 0;
   #pending: LogRecord[] = [];
   #pendingBytes = 0;
   /** The records of the write under way. */
@@ -52,24 +61,34 @@ export class Spool implements LogSink {
   #closed = false;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(folder: string, log: Log, onReady: (segment: string) => void) {
+  constructor(folder: string, diskLimit: number, log: Log, onReady: (segment: string) => void) {
     this.#folder = folder;
+    this.#diskLimit = diskLimit;
     this.#log = log;
     this.#onReady = onReady;
   }
 
   append(record: LogRecord): void {
-    const bytes = bytesOf(record);
+    const bytes = weightOf(record);
     const kept = bytes > flushBytes ? light(record) : record;
-    const size = kept === record ? bytes : bytesOf(kept);
-    if (this.#closed || this.#pendingBytes + size > waitingLimitBytes) {
-      this.#drop(1, this.#closed ? 'the spool is closed' : 'the disk is too slow');
+    const size = kept === record ? bytes : weightOf(kept);
+    const refusal = this.#refusal(size);
+    if (refusal !== null) {
+      this.#drop(1, refusal);
       return;
     }
     this.#pending.push(kept);
     this.#pendingBytes += size;
     if (this.#pendingBytes >= flushBytes) this.#flush();
     else this.#timer ??= setTimeout(this.#tick, flushDelayMs);
+  }
+
+  /** Why no further record can be taken; null when one can. What reached a file is kept: the newest give way. */
+  #refusal(size: number): string | null {
+    if (this.#closed) return 'the spool is closed';
+    if (this.#pendingBytes + size > waitingLimitBytes) return 'the disk is too slow';
+    const onDisk = this.#waitingBytes + (this.#segment?.bytes ?? 0);
+    return onDisk + this.#pendingBytes + size > this.#diskLimit ? 'the spool has reached LOG_SPOOL_MAX_BYTES' : null;
   }
 
   /** A record that has not reached a file yet. */
@@ -80,17 +99,19 @@ export class Spool implements LogSink {
 
   /** The segments that hold what the store may not have yet, oldest first. */
   get segments(): WaitingSegment[] {
-    const closed = [...this.#waiting].map(([name, until]) => ({ path: join(this.#folder, name), until }));
+    const closed = [...this.#waiting].map(([name, { until }]) => ({ path: join(this.#folder, name), until }));
     if (!this.#segment) return closed;
     return [...closed, { path: join(this.#folder, this.#segment.name), until: Number.POSITIVE_INFINITY }];
   }
 
   /** Counts a segment of an earlier run among those that wait. */
-  adopt(name: string, until: number): void {
-    this.#waiting.set(name, until);
+  adopt(name: string, segment: ClosedSegment): void {
+    this.#waiting.set(name, segment);
+    this.#waitingBytes += segment.bytes;
   }
 
   forget(name: string): void {
+    this.#waitingBytes -= this.#waiting.get(name)?.bytes ?? 0;
     this.#waiting.delete(name);
   }
 
@@ -124,7 +145,7 @@ export class Spool implements LogSink {
 
   async #writePending(): Promise<void> {
     while (this.#pending.length > 0) {
-      const batch = this.#takeBatch();
+      const batch = this.#takeBatch().filter((record) => this.#isReadable(record));
       this.#underway = batch;
       try {
         await this.#write(this.#writer.encode(batch));
@@ -138,11 +159,21 @@ export class Spool implements LogSink {
     if (this.#segment && performance.now() - this.#segment.openedAt >= segmentAgeMs) await this.#finishSegment();
   }
 
+  /** A record may be worked out only now; one that cannot be is dropped alone. */
+  #isReadable(record: LogRecord): boolean {
+    try {
+      return record.metrics !== undefined && record.bodies !== undefined;
+    } catch (error) {
+      this.#drop(1, error);
+      return false;
+    }
+  }
+
   #takeBatch(): LogRecord[] {
     let bytes = 0;
     let count = 0;
     for (const record of this.#pending) {
-      bytes += bytesOf(record);
+      bytes += weightOf(record);
       count += 1;
       if (bytes >= batchBytes) break;
     }
@@ -178,7 +209,7 @@ export class Spool implements LogSink {
       await segment.file.datasync().catch((error) => this.#warn('The spool could not be synced.', faultFields(error)));
       await segment.file.close();
       renameSync(join(this.#folder, segment.name), join(this.#folder, ready));
-      this.#waiting.set(ready, Date.now());
+      this.adopt(ready, { until: Date.now(), bytes: segment.bytes });
       this.#onReady(ready);
     } catch (error) {
       this.#warn('A segment of the spool could not be finished; the next start looks for it.', faultFields(error));
@@ -201,10 +232,11 @@ export class Spool implements LogSink {
   }
 }
 
-function bytesOf({ bodies }: LogRecord): number {
+const weightOf = (record: LogRecord): number => recordBytes + (record.weight ?? bytesOf(record.bodies));
+
+function bytesOf(bodies: LogRecord['bodies']): number {
   const { request, transformedRequest, response, originalResponse } = bodies;
   return (
-    recordBytes +
     (request?.body?.length ?? 0) +
     (transformedRequest?.body?.length ?? 0) +
     (response?.body?.length ?? 0) +

@@ -179,3 +179,55 @@ describe('answers of embedding calls', () => {
     expect(contentOf(bodies.originalResponse ?? empty)).toEqual({ form: 'omitted', size: 9 });
   });
 });
+
+describe('what has been kept long enough', () => {
+  const dayMs = 86_400_000;
+  const retention = { bodyMs: 90 * dayMs, rowMs: 365 * dayMs };
+  const now = Date.parse('2026-06-01T00:00:00Z');
+  const madeAt = (daysAgo: number) => {
+    const at = now - daysAgo * dayMs;
+    const time = at.toString(16).padStart(12, '0');
+    const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(daysAgo).padStart(12, '0')}`;
+    return logRecord({ id, created_at: at }, { response: jsonMessage({ daysAgo }) });
+  };
+  const setWritten = (daysAgo: number) => {
+    const db = new Database(file);
+    db.run('update log_bodies set written_at = ? where block = (select max(block) from log_bodies)', [
+      now - daysAgo * dayMs,
+    ]);
+    db.close();
+  };
+  const store = (daysAgo: number) => {
+    const record = madeAt(daysAgo);
+    writer.write(framesIn(segmentOf([record])));
+    setWritten(daysAgo);
+    return record.metrics.id;
+  };
+
+  test('goes: bodies first, rows later', () => {
+    const [ancient, old, young] = [store(366), store(91), store(89)];
+    while (writer.purge(now, retention));
+    expect(find(ancient)).toBeNull();
+    expect(find(old)?.metrics.id).toBe(old);
+    expect(find(old)?.bodies).toEqual({});
+    expect(find(young)?.bodies.response).toBeDefined();
+  });
+
+  test('never gives the number of a deleted block to another', () => {
+    const old = store(91);
+    while (writer.purge(now, retention));
+    const young = store(0);
+    while (writer.purge(now, retention));
+    expect(find(old)?.bodies).toEqual({});
+    expect(Buffer.from(find(young)?.bodies.response?.body ?? []).toString()).toBe('{"daysAgo":0}');
+  });
+
+  test('goes in portions', () => {
+    const records = Array.from({ length: 1_500 }, (_, at) => madeAt(400 + at));
+    writer.write(framesIn(segmentOf(records)));
+    expect(writer.purge(now, retention)).toBe(true);
+    expect(count('logs')).toBe(500);
+    expect(writer.purge(now, retention)).toBe(false);
+    expect(count('logs')).toBe(0);
+  });
+});

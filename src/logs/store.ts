@@ -10,6 +10,8 @@ const packLevel = 1;
 /** Contexts known by heart; a store with more of them looks the others up. */
 const contextsKept = 20_000;
 
+const purgedAtOnce = 1_000;
+
 const endpointType = contextFields.indexOf('endpoint_type');
 const metadata = firstMeasure + measureFields.indexOf('metadata');
 const rowWidth = firstMeasure + measureFields.length;
@@ -28,10 +30,16 @@ create table if not exists logs (
   part integer,
   place integer
 ) without rowid;
-create table if not exists log_bodies (block integer primary key, messages blob not null);
+create table if not exists log_bodies (block integer primary key, written_at integer, messages blob not null);
 `;
 
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
+
+/** How long stored things are kept, in milliseconds. */
+export interface Retention {
+  bodyMs: number;
+  rowMs: number;
+}
 
 export class LogWriter {
   readonly #db: Database;
@@ -51,10 +59,12 @@ export class LogWriter {
       this.#db.run('PRAGMA journal_mode = WAL');
       // A segment is deleted once its rows are here, so they must be on the disk by then.
       this.#db.run('PRAGMA synchronous = FULL');
-      this.#db.run('PRAGMA cache_size = -16000');
+      // Rows come in the order of their keys, so a few pages are all that is ever touched again.
+      this.#db.run('PRAGMA cache_size = -2000');
       this.#db.run(schema);
       addMissingColumns(this.#db, 'log_contexts', contextFields);
       addMissingColumns(this.#db, 'logs', measureFields);
+      addMissingColumns(this.#db, 'log_bodies', ['written_at']);
       const contextColumns = contextFields.join(', ');
       this.#insertContext = this.#db.prepare(
         `insert or ignore into log_contexts (digest, ${contextColumns}) values (${marks(contextFields.length + 1)})`,
@@ -63,7 +73,7 @@ export class LogWriter {
       this.#insertRow = this.#db.prepare(
         `insert or ignore into logs (context, place, ${measureFields.join(', ')}, block, part) values (${marks(rowWidth + 2)})`,
       );
-      this.#insertBlock = this.#db.prepare('insert into log_bodies (block, messages) values (?, ?)');
+      this.#insertBlock = this.#db.prepare('insert into log_bodies (block, written_at, messages) values (?, ?, ?)');
       this.#newestBlock = this.#db.prepare('select coalesce(max(block), 0) as block from log_bodies');
     } catch (error) {
       this.#db.close();
@@ -84,6 +94,26 @@ export class LogWriter {
     }
   }
 
+  /** Deletes some of what is older than it may be; true when there may be more. */
+  purge(now: number, { bodyMs, rowMs }: Retention): boolean {
+    // Blocks of a release that did not write their age count from the first look at them.
+    this.#db.run('update log_bodies set written_at = ? where written_at is null', [now]);
+    // The newest block stays, for the numbers of later ones go on from it.
+    const bodies = this.#db.run(
+      `delete from log_bodies where block in (
+         select block from log_bodies
+         where written_at < ? and block < (select max(block) from log_bodies) limit ${purgedAtOnce})`,
+      [now - bodyMs],
+    );
+    // Ids begin with the time, so that old rows stand together at the front.
+    const rows = this.#db.run(
+      `delete from logs where id in (
+         select id from logs where id < ? and created_at < ? limit ${purgedAtOnce})`,
+      [firstIdAt(now - rowMs), now - rowMs],
+    );
+    return bodies.changes === purgedAtOnce || rows.changes === purgedAtOnce;
+  }
+
   close(): void {
     this.#db.close();
   }
@@ -95,7 +125,8 @@ export class LogWriter {
     const closeBlock = () => {
       // Where every row was there already, so are the messages: in an earlier block.
       if (newcomers > 0) {
-        this.#insertBlock.run(block, Bun.zstdCompressSync(this.#scratch.subarray(0, gathered), { level: packLevel }));
+        const packed = Bun.zstdCompressSync(this.#scratch.subarray(0, gathered), { level: packLevel });
+        this.#insertBlock.run(block, Date.now(), packed);
         block += 1;
       }
       gathered = 0;
@@ -152,6 +183,12 @@ export class LogWriter {
     this.#contexts.set(key, stored);
     return stored;
   }
+}
+
+/** The least time-ordered id that can have been made at a time. */
+function firstIdAt(ms: number): string {
+  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
 /** A store of an older release gets the fields that came since; its rows lack them. */

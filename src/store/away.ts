@@ -10,5 +10,8 @@ const words =
 
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return ('code' in error && codes.test(String(error.code))) || words.test(error.message);
+  return ('code' in error && codes.test(String(error.code))) || words.test(error.message) || isSilence(error);
 }
+
+/** The driver's words for an answer that did not come in time. */
+export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';

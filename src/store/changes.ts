@@ -27,6 +27,9 @@ const channel = 'gw_changes';
 /** PostgreSQL refuses a notice of 8,000 bytes or more; a change is about 70. */
 const changesPerNotice = 80;
 const reconnectDelayMs = 500;
+const closingPatienceMs = 2_000;
+const heartbeatMs = 2_000;
+const heartbeatTimeoutMs = 3_000;
 
 export async function openChangeFeed(store: Store, warn: (message: string) => void): Promise<ChangeFeed> {
   const listeners: ChangeListener[] = [];
@@ -65,9 +68,11 @@ function listen(url: string, announce: (changes: readonly Change[] | 'all') => v
   let closed = false;
   let client: Client | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let heartbeat: ReturnType<typeof setInterval> | undefined;
 
   const lost = (reason: string) => {
     if (closed || retry) return;
+    clearInterval(heartbeat);
     live = false;
     announce('all');
     warn(`Change notices from PostgreSQL are interrupted (${reason}); reading the database directly and reconnecting.`);
@@ -81,7 +86,13 @@ function listen(url: string, announce: (changes: readonly Change[] | 'all') => v
   };
 
   const connect = async () => {
-    client = new Client({ connectionString: url, connectionTimeoutMillis: 5000, keepAlive: true });
+    const current = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: 5000,
+      keepAlive: true,
+      query_timeout: heartbeatTimeoutMs,
+    });
+    client = current;
     client.on('error', (error) => lost(error.message));
     client.on('end', () => lost('connection closed'));
     client.on('notification', (message) => {
@@ -92,6 +103,12 @@ function listen(url: string, announce: (changes: readonly Change[] | 'all') => v
       await client.query(`listen ${channel}`);
       live = true;
       announce('all');
+      // A line that carries nothing looks like one on which there is nothing to tell.
+      heartbeat = setInterval(() => {
+        current.query('select 1').catch((error: Error) => {
+          if (client === current) lost(error.message);
+        });
+      }, heartbeatMs);
     } catch (error) {
       lost(error instanceof Error ? error.message : String(error));
     }
@@ -103,7 +120,8 @@ function listen(url: string, announce: (changes: readonly Change[] | 'all') => v
     async close() {
       closed = true;
       clearTimeout(retry);
-      await client?.end();
+      clearInterval(heartbeat);
+      await Promise.race([client?.end(), Bun.sleep(closingPatienceMs)]);
     },
   };
 }

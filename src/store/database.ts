@@ -1,6 +1,6 @@
 /** Opens the state store: SQLite in the data folder, or PostgreSQL when DATABASE_URL is set. The same queries run on both. */
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import { Pool, types } from 'pg';
+import { Kysely, type Transaction } from 'kysely';
+import { postgresDialect } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { sqliteDialect } from './sqlite.ts';
 
@@ -18,13 +18,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-const bigintOid = 20;
-// Counts arrive as strings otherwise; none here comes near 2^53.
-types.setTypeParser(bigintOid, Number);
-
 export function openStore(address: StoreAddress): Store {
-  const dialect =
-    address.engine === 'sqlite' ? sqliteDialect(address.file) : new PostgresDialect({ pool: openPool(address.url) });
+  const dialect = address.engine === 'sqlite' ? sqliteDialect(address.file) : postgresDialect(address.url);
   const db = new Kysely<Schema>({ dialect });
   return {
     engine: address.engine,
@@ -33,15 +28,6 @@ export function openStore(address: StoreAddress): Store {
     atomically: (work) => (address.engine === 'sqlite' ? db.transaction().execute(work) : serializably(db, work)),
     close: () => db.destroy(),
   };
-}
-
-function openPool(url: string): Pool {
-  const pool = new Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 5000, keepAlive: true });
-  // A server that restarts ends connections that nobody waits for; unheard, that news would end this program too.
-  // Whoever does wait hears it from the query, and the pool replaces the connection.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 const serializationFailure = '40001';

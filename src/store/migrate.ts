@@ -1,7 +1,9 @@
 /** Brings the state store to this program's version, once, however many nodes start together. */
-import { sql } from 'kysely';
-import type { Store } from './database.ts';
+import { Kysely, sql } from 'kysely';
+import type { Db, Store } from './database.ts';
 import { migrations } from './migrations/index.ts';
+import { postgresDialect } from './postgres.ts';
+import type { Schema } from './schema.ts';
 
 export class NewerSchemaError extends Error {
   constructor(found: number, known: number) {
@@ -18,10 +20,21 @@ export interface MigrationReport {
 
 const migrationLock = 7_270_318;
 
-export async function migrate(store: Store, now: Date): Promise<MigrationReport> {
-  return store.db.transaction().execute(async (tx) => {
+export async function migrate({ address, db }: Store, now: Date): Promise<MigrationReport> {
+  if (address.engine === 'sqlite') return migrateOn(db, 'sqlite', now);
+  // Filling a new index, or waiting for another node that does, may take longer than any call should.
+  const patient = new Kysely<Schema>({ dialect: postgresDialect(address.url, { unhurried: true }) });
+  try {
+    return await migrateOn(patient, 'postgres', now);
+  } finally {
+    await patient.destroy();
+  }
+}
+
+function migrateOn(db: Db, engine: Store['engine'], now: Date): Promise<MigrationReport> {
+  return db.transaction().execute(async (tx) => {
     // SQLite transactions lock for writing from their start; PostgreSQL needs to be told.
-    if (store.engine === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+    if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
     await tx.schema
       .createTable('schema_migrations')
       .ifNotExists()

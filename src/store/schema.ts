@@ -1,5 +1,12 @@
 /** Every table of the state store, as rows. Times are RFC 3339 text in UTC, flags are 0 or 1: both engines sort and store them alike. */
 
+import type { GeneratedAlways } from 'kysely';
+import type {
+  ManagedBatchRowTable,
+  ManagedBatchTable,
+  ManagedFileChunkTable,
+  ManagedFileTable,
+} from '../batches/schema.ts';
 import type {
   GlobalWorkspaceAccess,
   PricingConfig,
@@ -141,6 +148,8 @@ export interface ApiKeyTable {
   user_id: string | null;
   type: ApiKeyType;
   name: string;
+  /** The name in small letters, to be searched and sorted by. */
+  name_folded: string;
   description: string | null;
   status: ApiKeyStatus;
   creation_mode: 'ui' | 'api' | 'auto';
@@ -365,7 +374,7 @@ interface MasterKeyProofTable {
 
 export interface Schema {
   organisations: OrganisationTable;
-  users: UserTable;
+  users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
   workspaces: WorkspaceTable;
   workspace_members: WorkspaceMemberTable;
@@ -383,6 +392,10 @@ export interface Schema {
   config_versions: ConfigVersionTable;
   audit_logs: AuditLogTable;
   notices: NoticeTable;
+  managed_files: ManagedFileTable;
+  managed_file_chunks: ManagedFileChunkTable;
+  managed_batches: ManagedBatchTable;
+  managed_batch_rows: ManagedBatchRowTable;
   leases: LeaseTable;
   master_key_proof: MasterKeyProofTable;
   schema_migrations: MigrationTable;

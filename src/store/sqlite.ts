@@ -91,6 +91,8 @@ class BunSqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // A full disk ends the transaction by itself; that is the fault to tell, not that there is nothing left to undo.
+    if (!this.#database?.inTransaction) return;
     await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { newDatabase, postgresInstalled } from '../../test/servers/postgres.ts';
+import { isAway } from './away.ts';
 import { type Change, openChangeFeed } from './changes.ts';
 import { openStore, type Store, type StoreAddress } from './database.ts';
 import { migrate, NewerSchemaError } from './migrate.ts';
@@ -162,6 +164,29 @@ test('SQLite serves readers while a write waits for another program, and writes 
   await write;
   expect(written).toBe(true);
   other.close();
+  await store.close();
+});
+
+test('SQLite on a full disk says so, keeps what it has, and writes again when there is room', async () => {
+  const store = openStore({ engine: 'sqlite', file: join(folder, 'full.db') });
+  await migrate(store, now);
+  const lease = (name: string) => ({ name, holder: 'x'.repeat(4_000), expires_at: now.toISOString() });
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
+  await sql.raw(`pragma max_page_count = ${(rows[0]?.page_count ?? 0) + 5}`).execute(store.db);
+  const fault = await store
+    .atomically(async (tx) => {
+      for (let index = 0; index < 50; index++)
+        await tx
+          .insertInto('leases')
+          .values(lease(`many ${index}`))
+          .execute();
+    })
+    .catch((error: unknown) => error);
+  expect([isAway(fault), String(fault)]).toEqual([true, 'SQLiteError: database or disk is full']);
+  expect(await store.db.selectFrom('leases').select('name').execute()).toEqual([]);
+  await sql`pragma max_page_count = 1000000`.execute(store.db);
+  await store.atomically(async (tx) => void (await tx.insertInto('leases').values(lease('one')).execute()));
+  expect(await store.db.selectFrom('leases').select('name').execute()).toEqual([{ name: 'one' }]);
   await store.close();
 });
 

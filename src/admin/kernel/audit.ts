@@ -29,6 +29,7 @@ const auditResources = [
   'provider',
   'virtual_key',
   'config',
+  'batch',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
 

@@ -1,5 +1,10 @@
 /** Authorises calls to clouds: signs them, or adds a token that is fetched once and kept until shortly before it ends. */
 import type { Authentication } from '../../providers/authentication.ts';
+import { aws } from './aws.ts';
+import { entra } from './entra.ts';
+import { google } from './google.ts';
+import { ibm } from './ibm.ts';
+import { oci } from './oci.ts';
 import { TokenCache } from './token-cache.ts';
 
 /** What is signed or given a token: the request as it will be sent. */
@@ -41,7 +46,7 @@ export interface Credentials {
 }
 
 /** One file a kind. */
-const kinds: { [Kind in Authentication['kind']]?: Authorise<Kind> } = {};
+const kinds: { [Kind in Authentication['kind']]?: Authorise<Kind> } = { aws, entra, google, ibm, oci };
 
 export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): Credentials {
   const tokens = new TokenCache(() => surroundings.now().getTime());

@@ -46,9 +46,9 @@ export class TokenCache {
     this.#kept.delete(digest(credentials));
   }
 
-  /** A token that lives shorter than the margin is used for half of its life. */
+  /** A token that lives shorter than the margin serves those who waited for it; one without a known end is never kept. */
   #isSpent({ token }: Kept): boolean {
-    return token !== null && this.#now() >= token.expiresAt - marginMs;
+    return token !== null && !(this.#now() < token.expiresAt - marginMs);
   }
 }
 

@@ -13,8 +13,9 @@ interface Choice {
   finish_reason?: unknown;
 }
 
-const choicesOf = (json: JsonObject): Choice[] =>
-  Array.isArray(json.choices) ? json.choices.filter((choice) => typeof choice === 'object' && choice !== null) : [];
+const isChoice = (value: unknown): value is Choice => typeof value === 'object' && value !== null;
+
+const choicesOf = (json: JsonObject): Choice[] => (Array.isArray(json.choices) ? json.choices.filter(isChoice) : []);
 
 /** Chat keeps its text in `delta.content`, completions in `text`. */
 const textOfChoice = (choice: Choice): string | null => {
@@ -46,7 +47,7 @@ export const chatDialect: Dialect = {
     if (typeof json.model === 'string') state.model ??= json.model;
     const usage = readUsage(json.usage);
     if (usage) state.usage = laterUsage(state.usage, usage);
-    for (const choice of choicesOf(json)) noteChoice(choice, state);
+    if (Array.isArray(json.choices)) for (const choice of json.choices) if (isChoice(choice)) noteChoice(choice, state);
     return 'part';
   },
   errorEvent: (error) => ({ event: null, data: JSON.stringify(errorBody(error, 'openai')) }),

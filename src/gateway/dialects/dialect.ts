@@ -20,6 +20,8 @@ export interface StreamState {
   block: 'unopened' | 'open' | 'closed';
   /** Where a dialect numbers its events: the last number. */
   sequence: number;
+  /** Where a dialect ends with all that it opened with: what it opened with. */
+  opened: JsonObject;
 }
 
 export const newStreamState = (): StreamState => ({
@@ -32,6 +34,7 @@ export const newStreamState = (): StreamState => ({
   several: false,
   block: 'unopened',
   sequence: -1,
+  opened: {},
 });
 
 /** A fault that the provider reports inside its stream. */

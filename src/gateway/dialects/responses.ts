@@ -17,6 +17,9 @@ export const responsesDialect: Dialect = {
         return reportedFault(json.error ?? json);
       case 'response.failed':
         return reportedFault(response.error);
+      case 'response.created':
+        state.opened = response;
+        return 'part';
       case 'response.completed':
       case 'response.incomplete':
         return 'end';
@@ -27,12 +30,13 @@ export const responsesDialect: Dialect = {
         return 'part';
     }
   },
-  errorEvent: ({ code, message }, { id, sequence }) => ({
+  // Clients look into the output of whatever response ends a stream.
+  errorEvent: ({ code, message }, { opened, sequence }) => ({
     event: 'response.failed',
     data: JSON.stringify({
       type: 'response.failed',
       sequence_number: sequence + 1,
-      response: { ...(id !== null && { id }), object: 'response', status: 'failed', error: { code, message } },
+      response: { object: 'response', output: [], ...opened, status: 'failed', error: { code, message } },
     }),
   }),
   terminator: null,

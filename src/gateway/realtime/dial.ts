@@ -4,6 +4,7 @@ import type { Leaf } from '../../catalog/plan.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { Answer } from '../answer.ts';
 import { asGatewayError, newTrail, repeatedly } from '../attempt.ts';
+import { authorised } from '../authorised.ts';
 import { parametersOf } from '../body.ts';
 import { GatewayError } from '../errors.ts';
 import { failed, type Try } from '../exchange.ts';
@@ -74,7 +75,7 @@ async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): 
     giveUp(new GatewayError('request_timeout', `the provider did not accept the session within ${timeoutMs} ms`)),
   );
   try {
-    const address = await addressOf(parts, journey, upstream);
+    const address = await addressOf(parts, journey, await authorised(parts, target, upstream, abort.signal));
     return await UpstreamSocket.open(address, abort.signal).catch((fault) => {
       if (!tookNoOffer(fault)) throw fault;
       return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);

@@ -3,6 +3,7 @@ import type { Frame } from '../../http/sockets.ts';
 import { readUsage } from '../../providers/usage.ts';
 import type { Trail } from '../answer.ts';
 import { GatewayError } from '../errors.ts';
+import type { HeaderFields } from '../headers.ts';
 import type { Journey } from '../journey.ts';
 import type { GatewayParts } from '../parts.ts';
 import type { Routed } from '../route.ts';
@@ -20,7 +21,7 @@ export class SessionLog {
   readonly #parts: GatewayParts;
   readonly #journey: Journey;
   readonly #routed: Routed;
-  readonly #headers: Headers;
+  readonly #headers: HeaderFields;
   readonly #openedAt = performance.now();
   readonly #conversation = new Conversation();
   readonly #pending = new Map<string, number>();
@@ -29,7 +30,7 @@ export class SessionLog {
   #leftOut = 0;
   #responses = 0;
 
-  constructor(parts: GatewayParts, journey: Journey, routed: Routed, headers: Headers) {
+  constructor(parts: GatewayParts, journey: Journey, routed: Routed, headers: HeaderFields) {
     this.#parts = parts;
     this.#journey = journey;
     this.#routed = routed;
@@ -58,7 +59,7 @@ export class SessionLog {
     settle(this.#parts, this.#journey, this.#routed.trails, {
       status: 101,
       headers: this.#headers,
-      body: Buffer.from(this.#summary(ending)),
+      body: [Buffer.from(this.#summary(ending))],
     });
   }
 
@@ -118,7 +119,7 @@ export class SessionLog {
     settle(this.#parts, journey, [trail], {
       status,
       headers: this.#headers,
-      body: Buffer.from(text).subarray(0, longestBody),
+      body: [Buffer.from(text).subarray(0, longestBody)],
     });
   }
 }

@@ -1,6 +1,7 @@
 /** Organisations, people, workspaces, keys, sessions, audit: the ground that every other table refers to. */
 import { sql } from 'kysely';
 import type { Db } from '../database.ts';
+import { indexKeyLists } from './key-lists.ts';
 
 export async function identity(db: Db): Promise<void> {
   const schema = db.schema;
@@ -34,6 +35,9 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('last_organisation_id', 'text')
     .addColumn('created_at', 'text', (c) => c.notNull())
     .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .addColumn('folded', 'text', (c) =>
+      c.generatedAlwaysAs(sql`lower(first_name || ' ' || last_name || ' ' || email)`).stored(),
+    )
     .execute();
 
   await schema
@@ -56,7 +60,7 @@ export async function identity(db: Db): Promise<void> {
   await schema
     .createIndex('organisation_members_role')
     .on('organisation_members')
-    .columns(['organisation_id', 'role', 'status'])
+    .columns(['organisation_id', 'role', 'status', 'created_at', 'user_id'])
     .execute();
   await schema.createIndex('organisation_members_user').on('organisation_members').column('user_id').execute();
 
@@ -149,6 +153,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('user_id', 'text', (c) => c.references('users.id'))
     .addColumn('type', 'text', (c) => c.notNull())
     .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('name_folded', 'text', (c) => c.notNull())
     .addColumn('description', 'text')
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('creation_mode', 'text', (c) => c.notNull())
@@ -171,56 +176,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('created_at', 'text', (c) => c.notNull())
     .addColumn('last_updated_at', 'text', (c) => c.notNull())
     .execute();
-  await schema
-    .createIndex('api_keys_list')
-    .on('api_keys')
-    .columns(['organisation_id', 'created_at', 'id', 'type', 'status', 'name'])
-    .execute();
-  await schema
-    .createIndex('api_keys_workspace')
-    .on('api_keys')
-    .columns(['workspace_id', 'created_at', 'id', 'type', 'status', 'user_id', 'name'])
-    .execute();
-  await schema
-    .createIndex('api_keys_name')
-    .on('api_keys')
-    .column('organisation_id')
-    .expression(sql`lower(name)`)
-    .columns(['id', 'type', 'status'])
-    .execute();
-  await schema
-    .createIndex('api_keys_workspace_name')
-    .on('api_keys')
-    .column('workspace_id')
-    .expression(sql`lower(name)`)
-    .columns(['id', 'type', 'status', 'user_id'])
-    .execute();
-  for (const [name, order] of [
-    ['expires', sql`coalesce(expires_at, '9999')`],
-    ['updated', sql`last_updated_at`],
-  ] as const) {
-    await schema
-      .createIndex(`api_keys_by_${name}`)
-      .on('api_keys')
-      .column('organisation_id')
-      .expression(order)
-      .columns(['id', 'type', 'status'])
-      .execute();
-    await schema
-      .createIndex(`api_keys_workspace_by_${name}`)
-      .on('api_keys')
-      .column('workspace_id')
-      .expression(order)
-      .columns(['id', 'type', 'status', 'user_id'])
-      .execute();
-  }
-  await schema.createIndex('api_keys_count').on('api_keys').columns(['organisation_id', 'status', 'type']).execute();
-  await schema
-    .createIndex('api_keys_workspace_count')
-    .on('api_keys')
-    .columns(['workspace_id', 'status', 'type', 'user_id'])
-    .execute();
-  await schema.createIndex('api_keys_user').on('api_keys').columns(['user_id', 'status']).execute();
+  await indexKeyLists(db);
   await schema.createIndex('api_keys_expiry').on('api_keys').columns(['status', 'expires_at']).execute();
   await schema.createIndex('api_keys_rotation').on('api_keys').columns(['status', 'next_rotation_at']).execute();
   await schema.createIndex('api_keys_usage_reset').on('api_keys').columns(['next_usage_reset_at']).execute();
@@ -307,6 +263,29 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('country', 'text')
     .addColumn('details', 'text')
     .execute();
+  // What a list may ask of many rows at once; paths are left out, as they may be longer than an index entry of PostgreSQL.
+  await schema
+    .createIndex('audit_logs_kind')
+    .on('audit_logs')
+    .columns([
+      'organisation_id',
+      'timestamp',
+      'id',
+      'resource_type',
+      'action',
+      'method',
+      'response_status_code',
+      'user_type',
+    ])
+    .execute();
+  for (const whose of ['user', 'workspace', 'request']) {
+    await schema
+      .createIndex(`audit_logs_${whose}`)
+      .on('audit_logs')
+      .columns(['organisation_id', `${whose}_id`, 'timestamp', 'id'])
+      .execute();
+  }
+  // Last of all, because SQLite takes the youngest of those that will do, and this is the smallest.
   await schema
     .createIndex('audit_logs_list')
     .on('audit_logs')

@@ -2,6 +2,7 @@
 import type { Db } from '../database.ts';
 import { identity } from './0001_identity.ts';
 import { catalog } from './0002_catalog.ts';
+import { batches } from './0003_batches.ts';
 
 interface Migration {
   name: string;
@@ -12,4 +13,5 @@ interface Migration {
 export const migrations: readonly Migration[] = [
   { name: 'identity', up: identity },
   { name: 'catalog', up: catalog },
+  { name: 'batches', up: batches },
 ];

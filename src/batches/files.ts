@@ -1,0 +1,170 @@
+/** Files that clients upload to the gateway itself: lines of JSON, encrypted at rest, seen by their workspace alone. */
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+import { LineChunks } from './line-chunks.ts';
+import { faultOfLine } from './rows.ts';
+import type { ManagedFileTable } from './schema.ts';
+
+/** Whose the files are. */
+export interface Owner {
+  organisationId: string;
+  workspaceId: string;
+}
+
+export interface NewFile {
+  filename: string;
+  purpose: string;
+}
+
+/** The upload cannot be kept; the message says why. */
+export class FileFault extends Error {}
+
+export interface FilePage {
+  files: ManagedFileTable[];
+  hasMore: boolean;
+}
+
+export interface ManagedFiles {
+  /** Keeps what comes as it comes; nothing is left of a file that is refused or breaks off. */
+  write(owner: Owner, file: NewFile, content: AsyncIterable<Uint8Array>): Promise<ManagedFileTable>;
+  find(owner: Owner, id: string): Promise<ManagedFileTable | null>;
+  list(owner: Owner, query: { purpose: string | null; after: string | null; limit: number }): Promise<FilePage>;
+  remove(owner: Owner, id: string): Promise<boolean>;
+  /** The content in runs of whole lines, from the run that holds `fromLine`. */
+  content(id: string, fromLine?: number): AsyncGenerator<{ firstLine: number; text: string }>;
+}
+
+export const filePrefix = 'gw_file_';
+const largestBytes = 200 * 1024 * 1024;
+const mostLines = 50_000;
+
+export function createManagedFiles(store: Store, vault: Vault, clock: Clock): ManagedFiles {
+  const { db } = store;
+  const purposeOf = (id: string) => `managed-file:${id}`;
+
+  const discard = async (id: string): Promise<void> => {
+    await db.deleteFrom('managed_file_chunks').where('file_id', '=', id).execute();
+    await db.deleteFrom('managed_files').where('id', '=', id).execute();
+  };
+
+  const keepChunks = async (id: string, purpose: string, content: AsyncIterable<Uint8Array>) => {
+    const chunks = new LineChunks();
+    let lines = 0;
+    let sequence = 0;
+    let bytes = 0;
+    const keep = async (run: readonly string[]) => {
+      if (run.length === 0) return;
+      for (const [index, line] of run.entries()) {
+        const fault = faultOfLine(line, purpose);
+        if (fault) throw new FileFault(`line ${lines + index + 1}: ${fault}`);
+      }
+      const content_sealed = vault.seal(`${run.join('\n')}\n`, purposeOf(id));
+      const row = { file_id: id, sequence: sequence++, first_line: lines, content_sealed };
+      await db.insertInto('managed_file_chunks').values(row).execute();
+      lines += run.length;
+      if (lines > mostLines) throw new FileFault(`a file may have ${mostLines} lines`);
+    };
+    for await (const piece of content) {
+      bytes += piece.length;
+      if (bytes > largestBytes) throw new FileFault(`a file may have ${largestBytes} bytes`);
+      await keep(chunks.push(piece));
+    }
+    await keep(chunks.rest());
+    if (lines === 0) throw new FileFault('the file is empty');
+    return { bytes, lines };
+  };
+
+  return {
+    async write({ organisationId, workspaceId }, { filename, purpose }, content) {
+      const id = filePrefix + Bun.randomUUIDv7();
+      const row: ManagedFileTable = {
+        id,
+        organisation_id: organisationId,
+        workspace_id: workspaceId,
+        filename,
+        purpose,
+        bytes: 0,
+        lines: 0,
+        status: 'uploading',
+        created_at: clock.now().toISOString(),
+      };
+      await db.insertInto('managed_files').values(row).execute();
+      try {
+        const measured = await keepChunks(id, purpose, content);
+        const kept = { ...measured, status: 'processed' as const };
+        await db.updateTable('managed_files').set(kept).where('id', '=', id).execute();
+        return { ...row, ...kept };
+      } catch (fault) {
+        await discard(id);
+        throw fault;
+      }
+    },
+    async find({ workspaceId }, id) {
+      const row = await db
+        .selectFrom('managed_files')
+        .selectAll()
+        .where('id', '=', id)
+        .where('workspace_id', '=', workspaceId)
+        .where('status', '=', 'processed')
+        .executeTakeFirst();
+      return row ?? null;
+    },
+    async list({ workspaceId }, { purpose, after, limit }) {
+      let query = db
+        .selectFrom('managed_files')
+        .selectAll()
+        .where('workspace_id', '=', workspaceId)
+        .where('status', '=', 'processed')
+        // Ids grow with time, so they order as well as dates and settle ties.
+        .orderBy('id', 'desc')
+        .limit(limit + 1);
+      if (purpose !== null) query = query.where('purpose', '=', purpose);
+      if (after !== null) query = query.where('id', '<', after);
+      const rows = await query.execute();
+      return { files: rows.slice(0, limit), hasMore: rows.length > limit };
+    },
+    async remove(owner, id) {
+      if (!(await this.find(owner, id))) return false;
+      await discard(id);
+      return true;
+    },
+    async *content(id, fromLine = 0) {
+      const first = await db
+        .selectFrom('managed_file_chunks')
+        .select('sequence')
+        .where('file_id', '=', id)
+        .where('first_line', '<=', fromLine)
+        .orderBy('sequence', 'desc')
+        .executeTakeFirst();
+      for (let sequence = first?.sequence ?? 0; ; sequence++) {
+        const chunk = await db
+          .selectFrom('managed_file_chunks')
+          .selectAll()
+          .where('file_id', '=', id)
+          .where('sequence', '=', sequence)
+          .executeTakeFirst();
+        if (!chunk) return;
+        yield { firstLine: chunk.first_line, text: vault.open(chunk.content_sealed, purposeOf(id)) };
+      }
+    },
+  };
+}
+
+const abandonedAfterMs = 60 * 60_000;
+
+/** What an upload left behind whose process was killed. */
+export async function sweepUploads(store: Store, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - abandonedAfterMs).toISOString();
+  const abandoned = store.db
+    .selectFrom('managed_files')
+    .select('id')
+    .where('status', '=', 'uploading')
+    .where('created_at', '<', before);
+  await store.db.deleteFrom('managed_file_chunks').where('file_id', 'in', abandoned).execute();
+  await store.db
+    .deleteFrom('managed_files')
+    .where('status', '=', 'uploading')
+    .where('created_at', '<', before)
+    .execute();
+}

@@ -1,0 +1,246 @@
+/** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again. */
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/database.ts';
+import { decode, encode } from '../store/json.ts';
+import type { Vault } from '../store/vault.ts';
+import type { ManagedFiles } from './files.ts';
+import { type BatchRow, readRow } from './rows.ts';
+import type { BatchStatus, ManagedBatchTable } from './schema.ts';
+
+/** Makes one call as the holder of a key; null when the key no longer counts. */
+export type CallAs = (keyId: string, request: Request) => Promise<Response | null>;
+
+interface RunnerParts {
+  store: Store;
+  vault: Vault;
+  clock: Clock;
+  files: ManagedFiles;
+  call: CallAs;
+  /** Between two tries of a line. */
+  pause(ms: number): Promise<void>;
+}
+
+const linesAtOnce = 25;
+const batchesAtOnce = 20;
+const triesOfLine = 4;
+/** A line must end while this node still holds the job. */
+const longestCallMs = 240_000;
+
+interface LineResult {
+  line: number;
+  failed: boolean;
+  content: string;
+}
+
+export function createBatchRunner(parts: RunnerParts): () => Promise<void> {
+  const { store, clock } = parts;
+  return async () => {
+    const due = await store.db
+      .selectFrom('managed_batches')
+      .selectAll()
+      .where('status', 'in', ['in_progress', 'cancelling', 'finalizing'])
+      .orderBy('id')
+      .limit(batchesAtOnce)
+      .execute();
+    for (const batch of due) {
+      if (batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString()) await advance(parts, batch);
+      else await finish(parts, batch);
+    }
+  };
+}
+
+/** The next lines of a batch; when none is left its output is written. */
+async function advance(parts: RunnerParts, batch: ManagedBatchTable): Promise<void> {
+  const lines = await nextLines(parts, batch);
+  if (lines.length === 0) return finish(parts, batch);
+  const results = await Promise.all(lines.map(({ line, row }) => runLine(parts, batch, line, row)));
+  const answered = results.filter((result) => result !== null);
+  await keep(parts, batch, answered);
+  if (answered.length < results.length) await fail(parts, batch, 'the API key that made this batch no longer counts');
+  else if (batch.completed + batch.failed + answered.length >= batch.total) await finish(parts, batch);
+}
+
+/** Lines are run in order, and what came of them is kept a bucket at a time: those without a result are next. */
+async function nextLines(
+  { store, files }: RunnerParts,
+  batch: ManagedBatchTable,
+): Promise<{ line: number; row: BatchRow }[]> {
+  const kept = await store.db
+    .selectFrom('managed_batch_rows')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('batch_id', '=', batch.id)
+    .executeTakeFirstOrThrow();
+  const next: { line: number; row: BatchRow }[] = [];
+  for await (const { firstLine, text } of files.content(batch.input_file_id, kept.count)) {
+    for (const [index, line] of text.trimEnd().split('\n').entries()) {
+      const number = firstLine + index;
+      if (number < kept.count) continue;
+      next.push({ line: number, row: readRow(line) });
+      if (next.length === linesAtOnce) return next;
+    }
+  }
+  return next;
+}
+
+/** Null when the batch's key no longer counts. */
+async function runLine(
+  parts: RunnerParts,
+  batch: ManagedBatchTable,
+  line: number,
+  row: BatchRow,
+): Promise<LineResult | null> {
+  const id = `${batch.id}_${line}`;
+  for (let attempt = 1; ; attempt++) {
+    const response = await parts.call(batch.api_key_id, requestOf(batch, row));
+    if (!response) return null;
+    const { status } = response;
+    const text = await response.text();
+    if (isPassing(status) && attempt < triesOfLine) {
+      await parts.pause(1_000 * 2 ** (attempt - 1));
+      continue;
+    }
+    const request_id = response.headers.get('x-gw-request-id') ?? '';
+    const content = {
+      id,
+      custom_id: row.custom_id,
+      response: { status_code: status, request_id, body: bodyOf(text) },
+      error: null,
+    };
+    return { line, failed: status >= 300, content: JSON.stringify(content) };
+  }
+}
+
+const isPassing = (status: number): boolean => status === 429 || status >= 500;
+
+function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** One trace for the whole batch. The host is never dialled. */
+const requestOf = (batch: ManagedBatchTable, row: BatchRow): Request =>
+  new Request(`http://batch.invalid${row.url}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...decode(batch.options), 'x-gw-trace-id': batch.id },
+    body: JSON.stringify({ ...row.body, stream: false }),
+    signal: AbortSignal.timeout(longestCallMs),
+  });
+
+async function keep({ store, vault }: RunnerParts, batch: ManagedBatchTable, results: readonly LineResult[]) {
+  if (results.length === 0) return;
+  const failed = results.filter((result) => result.failed).length;
+  const rows = results.map(({ line, failed, content }) => ({
+    batch_id: batch.id,
+    line,
+    failed: failed ? (1 as const) : (0 as const),
+    result_sealed: vault.seal(content, sealPurpose(batch)),
+  }));
+  await store.atomically(async (tx) => {
+    await tx.insertInto('managed_batch_rows').values(rows).execute();
+    await tx
+      .updateTable('managed_batches')
+      .set(({ eb }) => ({
+        completed: eb('completed', '+', results.length - failed),
+        failed: eb('failed', '+', failed),
+      }))
+      .where('id', '=', batch.id)
+      .execute();
+  });
+}
+
+const sealPurpose = ({ id }: ManagedBatchTable): string => `managed-batch:${id}`;
+
+async function fail({ store, clock }: RunnerParts, batch: ManagedBatchTable, message: string): Promise<void> {
+  await store.db
+    .updateTable('managed_batches')
+    .set({
+      status: 'failed',
+      failed_at: clock.now().toISOString(),
+      faults: encode([{ code: 'invalid_api_key', message, line: null, param: null }]),
+    })
+    .where('id', '=', batch.id)
+    .execute();
+}
+
+/** Writes what there is into output and error files; the results themselves are no longer needed then. */
+async function finish(parts: RunnerParts, batch: ManagedBatchTable): Promise<void> {
+  const { store, clock } = parts;
+  const started = clock.now().toISOString();
+  await store.db
+    .updateTable('managed_batches')
+    .set({ finalizing_at: started, ...(batch.status === 'in_progress' && { status: 'finalizing' as const }) })
+    .where('id', '=', batch.id)
+    .where('finalizing_at', 'is', null)
+    .execute();
+  const output = await writeResults(parts, batch, 0);
+  const errors = await writeResults(parts, batch, 1);
+  const status = endOf(batch, clock.now());
+  const ended = clock.now().toISOString();
+  await store.atomically(async (tx) => {
+    await tx
+      .updateTable('managed_batches')
+      .set({
+        status,
+        output_file_id: output,
+        error_file_id: errors,
+        ...(status === 'completed' && { completed_at: ended }),
+        ...(status === 'cancelled' && { cancelled_at: ended }),
+        ...(status === 'expired' && { expired_at: ended }),
+      })
+      .where('id', '=', batch.id)
+      .execute();
+    await tx.deleteFrom('managed_batch_rows').where('batch_id', '=', batch.id).execute();
+  });
+}
+
+function endOf(
+  { status, expires_at }: ManagedBatchTable,
+  now: Date,
+): Extract<BatchStatus, 'completed' | 'cancelled' | 'expired'> {
+  if (status === 'cancelling') return 'cancelled';
+  return expires_at <= now.toISOString() ? 'expired' : 'completed';
+}
+
+/** Null when no line ended so. A file that an interrupted run has left is written anew; the sweep of uploads takes the old one. */
+async function writeResults(parts: RunnerParts, batch: ManagedBatchTable, failed: 0 | 1): Promise<string | null> {
+  const owner = { organisationId: batch.organisation_id, workspaceId: batch.workspace_id };
+  const results = resultsOf(parts, batch, failed);
+  const first = await results.next();
+  if (first.done) return null;
+  const filename = `${batch.id}_${failed ? 'error' : 'output'}.jsonl`;
+  const purpose = failed ? 'batch_error' : 'batch_output';
+  const file = await parts.files.write(owner, { filename, purpose }, andThen(first.value, results));
+  return file.id;
+}
+
+async function* andThen<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  yield first;
+  yield* rest;
+}
+
+const resultsRead = 200;
+
+async function* resultsOf(
+  { store, vault }: RunnerParts,
+  batch: ManagedBatchTable,
+  failed: 0 | 1,
+): AsyncGenerator<Uint8Array> {
+  for (let after = -1; ; ) {
+    const rows = await store.db
+      .selectFrom('managed_batch_rows')
+      .selectAll()
+      .where('batch_id', '=', batch.id)
+      .where('failed', '=', failed)
+      .where('line', '>', after)
+      .orderBy('line')
+      .limit(resultsRead)
+      .execute();
+    for (const row of rows) yield Buffer.from(`${vault.open(row.result_sealed, sealPurpose(batch))}\n`);
+    const last = rows.at(-1);
+    if (!last || rows.length < resultsRead) return;
+    after = last.line;
+  }
+}

@@ -1,0 +1,86 @@
+/** Signs calls to AWS (Signature Version 4) over exactly what is sent. */
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import { awsKeys } from './aws-keys.ts';
+import type { Authorise, AuthorisedRequest } from './credentials.ts';
+import { requireService } from './own-identity.ts';
+
+/** What AWS knows the caller by. */
+export interface AwsKeys {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string | null;
+}
+
+/** Where and when a signature holds. */
+export interface SignatureScope {
+  service: string;
+  region: string;
+  at: Date;
+}
+
+export const aws: Authorise<'aws'> = async (authentication, request, surroundings, signal) => {
+  const { service, region, credentials } = authentication;
+  if (credentials.from === 'gateway' || (credentials.from === 'role' && credentials.with === null)) {
+    requireService(request.url, 'AWS', (host) => isServiceIn(region, host), surroundings.env);
+  }
+  const found = awsKeys(credentials, region, surroundings);
+  const keys = found instanceof Promise ? await unlessGivenUp(found, signal) : found;
+  return signed(request, keys, { service, region, at: surroundings.now() });
+};
+
+/** A signature is good for one service alone, but it carries a token: customers' machines and functions have names without the region at this place. */
+const isServiceIn = (region: string, host: string): boolean =>
+  /^(?:bedrock|runtime\.sagemaker|polly|s3|aws-external-anthropic|[a-z0-9.-]+\.s3)(?:-[a-z-]+)?\./.test(host) &&
+  (host.endsWith(`.${region}.amazonaws.com`) ||
+    host.endsWith(`.${region}.amazonaws.com.cn`) ||
+    host.endsWith(`.${region}.api.aws`));
+
+/** Others may wait for the same keys: who leaves stops waiting, and lets them be fetched. */
+const unlessGivenUp = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+
+/** Keys are derived from the secret once a day for each scope; clients have few of them. */
+const derivedKeys = new Map<string, ArrayBuffer>();
+const mostDerived = 1_000;
+
+/** The headers that carry the signature. */
+export async function signed(
+  { url, method, headers, body }: AuthorisedRequest,
+  { accessKeyId, secretAccessKey, sessionToken }: AwsKeys,
+  { service, region, at }: SignatureScope,
+): Promise<Record<string, string>> {
+  if (derivedKeys.size > mostDerived) derivedKeys.clear();
+  // S3 alone wants to be told the digest of the body that it checks.
+  const digest = service === 's3' ? { 'x-amz-content-sha256': sha256(body ?? new Uint8Array()) } : null;
+  const signer = new AwsV4Signer({
+    url,
+    method,
+    headers: { ...signable(headers), ...digest },
+    body: body ?? '',
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== null && { sessionToken }),
+    service,
+    region,
+    datetime: at.toISOString().replace(/[:-]|\.\d{3}/g, ''),
+    cache: derivedKeys,
+  });
+  const { headers: carried } = await signer.sign();
+  const added = ['authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'];
+  return Object.fromEntries(added.flatMap((name) => (carried.has(name) ? [[name, carried.get(name) ?? '']] : [])));
+}
+
+/** A signature covers the service's own headers only: proxies may touch the others on the way. */
+const signable = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => /^x-amz(n)?-/i.test(name) && !replaced.has(name)));
+
+/** Written by the signature itself, whatever a client sent. */
+const replaced = new Set(['x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256', 'x-amzn-trace-id']);
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

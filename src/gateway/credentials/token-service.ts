@@ -1,0 +1,47 @@
+/** Asks a token service for a token, in the form that OAuth gives to its answers. */
+import { countOf, objectOf, parsed, textOf } from '../../providers/json.ts';
+import { GatewayError } from '../errors.ts';
+import type { Surroundings } from './credentials.ts';
+import type { Token } from './token-cache.ts';
+
+/** Several callers may wait for one token, so no single one of them ends the asking. */
+const timeoutMs = 15_000;
+
+export async function askToken(
+  { fetch, now }: Surroundings,
+  service: string,
+  url: string,
+  init: { method: 'GET' | 'POST'; headers?: Record<string, string>; form?: Record<string, string> },
+): Promise<Token<string>> {
+  const { form, ...request } = init;
+  const { response, text } = await fetch(url, {
+    ...request,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(form && { body: new URLSearchParams(form) }),
+  })
+    .then(async (answer) => ({ response: answer, text: await answer.text() }))
+    .catch(() => {
+      throw new GatewayError('upstream_unreachable', `${service} cannot be reached for a token`);
+    });
+  const answer = objectOf(parsed(text));
+  const value = textOf(answer.access_token);
+  if (!response.ok || !value) throw refused(service, response.status, answer);
+  return { value, expiresAt: endOf(answer, now().getTime()) };
+}
+
+function refused(service: string, status: number, answer: Record<string, unknown>): GatewayError {
+  const words =
+    textOf(answer.error_description) ?? textOf(answer.errorMessage) ?? textOf(answer.error) ?? `status ${status}`;
+  // Wrong credentials are for the caller to mend; anything else is the service's fault.
+  const blame = status >= 400 && status < 500 && status !== 429 ? { status: 401, type: 'authentication_error' } : {};
+  return new GatewayError('upstream_refused', `${service} gave no token: ${words.split(/\r?\n/, 1)[0]}`, blame);
+}
+
+/** Told as a duration or as a moment, in numbers or in text. */
+function endOf({ expires_in, expires_on, expiration }: Record<string, unknown>, now: number): number {
+  const seconds = countOf(Number(expires_in ?? Number.NaN));
+  if (seconds > 0) return now + seconds * 1000;
+  const moment = countOf(Number(expires_on ?? expiration ?? Number.NaN));
+  return moment > 0 ? moment * 1000 : now;
+}

@@ -1,0 +1,119 @@
+/** Streams of providers with a dialect of their own, in the client's, event by event. */
+import { isTooDeep, ProviderFault } from '../providers/faults.ts';
+import type { ServerEvent, StreamTranslator } from '../providers/provider.ts';
+import { GatewayError } from './errors.ts';
+import { cutterOf, type EventCutter } from './framing.ts';
+import { GivenUp } from './send.ts';
+import { writeEvent } from './sse.ts';
+import { saidByProvider, tooDeep } from './translated.ts';
+import type { Upstream } from './upstream.ts';
+
+/** A fault that the provider reports breaks the stream, with the provider's status. */
+export function translatedStream(
+  body: ReadableStream<Uint8Array>,
+  { translation, facts, endpoint }: Upstream,
+  abort: AbortController,
+  idleMs: number,
+  onFault: (fault: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const translator = translation?.stream?.(facts);
+  if (!translator) {
+    throw new GatewayError('invalid_provider_response', 'the provider streams what was not asked to stream');
+  }
+  const passage = new Passage(body, cutterOf(endpoint.framing ?? 'sse'), translator, idleMs);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { bytes, over } = await passage.next();
+          if (bytes) controller.enqueue(bytes);
+          if (over) controller.close();
+        } catch (fault) {
+          if (fault instanceof ProviderFault) abort.abort(new GivenUp(saidByProvider(fault, facts.provider)));
+          if (fault instanceof Untranslatable) {
+            onFault(fault.cause);
+            abort.abort(new GivenUp(new GatewayError('internal_error', 'something went wrong on our side')));
+          }
+          throw fault;
+        }
+      },
+      cancel: (reason) => passage.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The translator failed where the provider is not to blame: a fault of ours, not of the connection. */
+class Untranslatable extends Error {}
+
+function translating(work: () => ServerEvent[]): ServerEvent[] {
+  try {
+    return work();
+  } catch (fault) {
+    if (fault instanceof ProviderFault) throw fault;
+    throw isTooDeep(fault) ? tooDeep() : new Untranslatable('', { cause: fault });
+  }
+}
+
+interface Passed {
+  bytes: Uint8Array | null;
+  over: boolean;
+}
+
+/** Says nothing, and that the provider is at work. */
+const signOfLife = Buffer.from(':\n\n');
+const longestQuietMs = 5_000;
+
+class Passage {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #cutter: EventCutter;
+  readonly #translator: StreamTranslator;
+  readonly #quietMs: number;
+  #handedOnAt = performance.now();
+  /** Reported behind events that came with it: those go out first. */
+  #reported: ProviderFault | null = null;
+
+  constructor(body: ReadableStream<Uint8Array>, cutter: EventCutter, translator: StreamTranslator, idleMs: number) {
+    this.#reader = body.getReader();
+    this.#cutter = cutter;
+    this.#translator = translator;
+    this.#quietMs = Math.min(longestQuietMs, idleMs / 4);
+  }
+
+  /** Until there is something to hand on, or nothing more to read. */
+  async next(): Promise<Passed> {
+    for (;;) {
+      if (this.#reported) throw this.#reported;
+      const { value, done } = await this.#reader.read();
+      const events = this.#translated(done ? this.#cutter.rest() : this.#cutter.push(value));
+      const over = done && !this.#reported;
+      if (over) events.push(...translating(() => this.#translator.end()));
+      if (events.length > 0 || over) return { bytes: this.#handOn(events.map(writeEvent)), over };
+      // A model may think for minutes without a word that this client wants to hear; it is not silent for that.
+      if (performance.now() - this.#handedOnAt > this.#quietMs) return { bytes: this.#handOn([signOfLife]), over };
+    }
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+
+  #handOn(pieces: readonly Uint8Array[]): Uint8Array | null {
+    this.#handedOnAt = performance.now();
+    return pieces.length > 0 ? Buffer.concat(pieces) : null;
+  }
+
+  #translated(events: readonly ServerEvent[]): ServerEvent[] {
+    const ready: ServerEvent[] = [];
+    for (const event of events) {
+      try {
+        ready.push(...translating(() => this.#translator.event(event)));
+      } catch (fault) {
+        if (!(fault instanceof ProviderFault) || ready.length === 0) throw fault;
+        this.#reported = fault;
+        break;
+      }
+    }
+    return ready;
+  }
+}
