@@ -1,99 +1,101 @@
-/** The control plane with 100,000 keys and 10,000 users: list pages, and finding a key that was seen before. */
+/** The control plane with 100,000 keys and 10,000 users on each engine: list pages, and finding a key that was seen before. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mintKey } from '../src/admin/api-keys/mint.ts';
-import { insertUser, joinOrganisation } from '../src/admin/users/membership.ts';
 import { type App, startApp } from '../src/app.ts';
 import { readEnvironment } from '../src/environment.ts';
 import { createKeyring } from '../src/identity/keyring.ts';
 import { silentLog } from '../src/log.ts';
+import { newDatabase, postgresInstalled } from '../test/servers/postgres.ts';
+import { type Filled, fill, keys, users } from './admin-store.ts';
 import { printTable } from './table.ts';
 
-const keys = 100_000;
-const users = 10_000;
 const rounds = 200;
 const warmUpRounds = 30;
 
 export async function benchAdmin(): Promise<object> {
+  const sqlite = await benchEngine('SQLite', {});
+  if (!postgresInstalled) {
+    console.log('\nskipped: list pages on PostgreSQL, which is not installed');
+    return { sqlite };
+  }
+  return { sqlite, postgres: await benchEngine('PostgreSQL', { DATABASE_URL: await newDatabase() }) };
+}
+
+async function benchEngine(engine: string, env: Record<string, string>): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-bench-'));
-  const settings = readEnvironment({ PORT: '0', GW_DATA_DIR: folder, ADMIN_RATE_LIMIT: '0' });
+  const settings = readEnvironment({ PORT: '0', GW_DATA_DIR: folder, ADMIN_RATE_LIMIT: '0', ...env });
   const app = await startApp(settings, { log: silentLog });
   try {
-    console.log(`Filling the store with ${keys} keys and ${users} users ...`);
-    const secret = await fill(app);
-    const pages = await listPages(app);
-    printTable(`List pages over HTTP, ${keys} keys and ${users} users (ms)`, pages);
-    const lookups = await findKeys(app, secret);
+    console.log(`\nFilling ${engine} with ${keys} keys and ${users} users ...`);
+    const filled = await fill(app);
+    const pages = await listPages(app, filled);
+    const load = loadavg()[0] ?? 0;
+    printTable(
+      `List pages over HTTP on ${engine}, ${keys} keys and ${users} users, load ${load.toFixed(1)} (ms)`,
+      pages,
+    );
+    const lookups = await findKeys(app, filled.secret);
     printTable('A key seen before', [lookups]);
-    return { pages, lookups };
+    return { load, pages, lookups };
   } finally {
     await app.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function fill(app: App): Promise<string> {
-  const { store, clock } = app.services;
-  const now = clock.now();
-  let secret = '';
-  const workspace = await store.db.selectFrom('workspaces').select(['id', 'organisation_id']).executeTakeFirstOrThrow();
-  const organisationId = workspace.organisation_id;
-  for (let start = 0; start < users; start += 1_000) {
-    await store.atomically(async (tx) => {
-      for (let index = start; index < start + 1_000; index++) {
-        const user = {
-          email: `person${index}@example.com`,
-          firstName: 'Person',
-          lastName: String(index),
-          passwordHash: null,
-        };
-        const userId = await insertUser(tx, now, user);
-        await joinOrganisation(tx, now, { organisationId, userId, role: 'member', provisionedBy: 'invite' });
-      }
-    });
-  }
-  for (let start = 0; start < keys; start += 2_000) {
-    await store.atomically(async (tx) => {
-      for (let index = start; index < start + 2_000; index++) {
-        const key = await mintKey(
-          tx,
-          new Date(now.getTime() + index),
-          {
-            organisationId,
-            workspaceId: workspace.id,
-            userId: null,
-            type: 'workspace-service',
-            name: `key ${index}`,
-            creationMode: 'api',
-            scopes: ['completions.write'],
-            createdBy: null,
-          },
-          { prefix: '' },
-        );
-        secret = key.secret;
-      }
-    });
-  }
-  return secret;
+/** Every list that this store fills, with every order and every kind of filter, at the page that costs most. */
+function lists({ workspaceId, ownerId }: Filled): [what: string, path: string][] {
+  const ofKeys = (what: string, query: string): [string, string] => [
+    `keys${what}`,
+    `/v1/api-keys?page_size=50${query}`,
+  ];
+  const middle = '&current_page=1000';
+  const year = new Date().getFullYear();
+  const audit = `/v1/audit-logs?start_time=${year}-01-01T00:00:00Z&end_time=${year}-12-31T23:59:59Z`;
+  const members = `/v1/workspaces/${workspaceId}/users?page_size=50`;
+  return [
+    ofKeys(', first page', ''),
+    ofKeys(', page 1,000', middle),
+    ofKeys(', last page', '&current_page=2000'),
+    ofKeys(' by expiry, page 1,000', `${middle}&sort_by=expires_at`),
+    ofKeys(' by change, page 1,000', `${middle}&sort_by=last_updated_at&order=asc`),
+    ofKeys(' by name, page 1,000', `${middle}&sort_by=name`),
+    ofKeys(' of a workspace, page 1,000', `${middle}&workspace_id=${workspaceId}`),
+    ofKeys(' of a type, page 400', '&current_page=400&type=service'),
+    ofKeys(' of a type that is rare', '&type=organisation-service'),
+    ofKeys(' of a state, page 1,000', `${middle}&status=active`),
+    ofKeys(' of a state that none has', '&status=expired'),
+    ofKeys(' of one owner of 40,000, page 400', `&current_page=400&user_id=${ownerId}`),
+    ofKeys(' of one owner of 40,000 by name, page 400', `&current_page=400&user_id=${ownerId}&sort_by=name`),
+    ofKeys(', search that finds 20', '&search=9999'),
+    ofKeys(', search that finds 20, by name', '&search=9999&sort_by=name'),
+    ofKeys(', search that finds nothing', '&search=nowhere'),
+    ofKeys(', search that finds all', '&search=BUILD'),
+    ofKeys(', search that finds all, page 1,000', `${middle}&search=build`),
+    ['users, first page', '/v1/admin/users?pageSize=50'],
+    ['users, page 100', '/v1/admin/users?pageSize=50&currentPage=100'],
+    ['users, last page', '/v1/admin/users?pageSize=50&currentPage=199'],
+    ['users of a role, page 100', '/v1/admin/users?pageSize=50&currentPage=100&role=member'],
+    ['users by address', '/v1/admin/users?pageSize=50&email=person77@example.com'],
+    ['members, page 100', `${members}&current_page=100`],
+    ['members of a role, page 100', `${members}&current_page=100&role=member`],
+    ['members, search that finds 20', `${members}&search=999`],
+    ['members, search that finds all, page 100', `${members}&current_page=100&search=Example.com`],
+    ['workspaces', '/v1/admin/workspaces?page_size=50'],
+    ['invites, page 100', '/v1/admin/users/invites?page_size=50&current_page=100'],
+    ['invites of a state, page 100', '/v1/admin/users/invites?page_size=50&current_page=100&status=accepted'],
+    ['audit rows, first page', audit],
+    ['audit rows, page 1,000', `${audit}&current_page=1000`],
+    ['audit rows of an action, page 1,000', `${audit}&current_page=1000&resource_type=api_key&action=create`],
+    ['audit rows of an action that is rare', `${audit}&action=login`],
+    ['audit rows by path', `${audit}&uri=nowhere`],
+  ];
 }
 
-async function listPages(app: App) {
-  const lists = [
-    ['keys, first page', '/v1/api-keys?page_size=50'],
-    ['keys, page 1,000', '/v1/api-keys?page_size=50&current_page=1000'],
-    ['keys, last page', '/v1/api-keys?page_size=50&current_page=2000'],
-    ['keys by expiry, page 1,000', '/v1/api-keys?page_size=50&current_page=1000&sort_by=expires_at'],
-    ['keys by change, page 1,000', '/v1/api-keys?page_size=50&current_page=1000&sort_by=last_updated_at'],
-    ['keys by name, page 1,000', '/v1/api-keys?page_size=50&current_page=1000&sort_by=name'],
-    ['users, first page', '/v1/admin/users?pageSize=50'],
-    ['users, last page', '/v1/admin/users?pageSize=50&currentPage=199'],
-    ['workspaces', '/v1/admin/workspaces?page_size=50'],
-    ['invites', '/v1/admin/users/invites'],
-    ['audit rows', '/v1/audit-logs?start_time=2026-01-01T00:00:00Z&end_time=2026-12-31T00:00:00Z'],
-  ] as const;
+async function listPages(app: App, filled: Filled) {
   const rows: Record<string, string | number>[] = [];
-  for (const [what, path] of lists) {
+  for (const [what, path] of lists(filled)) {
     await timesOf(app, path, warmUpRounds);
     const times = (await timesOf(app, path, rounds)).sort((a, b) => a - b);
     rows.push({ what, p50: times[rounds / 2] ?? 0, p99: times[Math.floor(rounds * 0.99)] ?? 0 });

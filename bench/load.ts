@@ -37,16 +37,43 @@ async function run(aim: Aim, body: string, count: number, together: number): Pro
   await Promise.all(Array.from({ length: together }, worker));
 }
 
-export async function measure(aim: Aim, body: string, count: number, together: number): Promise<Measured> {
-  await run(aim, body, count, together);
-  const cpu = cpuMicroseconds(aim.child.pid);
-  const start = performance.now();
-  await run(aim, body, count, together);
-  const seconds = (performance.now() - start) / 1000;
+const rounds = 12;
+
+/** What `count` requests to each aim cost, in turns, so that noise hits all alike; a fault where an aim fails its calls. */
+export async function measureAll(
+  aims: readonly Aim[],
+  more: object,
+  count: number,
+  together: number,
+): Promise<(Measured | Error)[]> {
+  const bodies = aims.map((aim) => bodyOf(aim, more));
+  const results: (Measured | Error)[] = [];
+  for (const [index, aim] of aims.entries()) {
+    const warm = run(aim, bodies[index] ?? '', count, together);
+    results.push(await warm.then(() => ({ cpuPerRequest: 0, perSecond: 0 })).catch((fault: Error) => fault));
+  }
+  await Bun.sleep(settleMs);
+  const before = aims.map(({ child }) => cpuMicroseconds(child.pid));
+  const seconds = aims.map(() => 0);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, aim] of aims.entries()) {
+      if (results[index] instanceof Error) continue;
+      const start = performance.now();
+      await run(aim, bodies[index] ?? '', count / rounds, together);
+      seconds[index] = (seconds[index] ?? 0) + (performance.now() - start) / 1000;
+    }
+  }
   // Work that a request leaves behind (its log record) belongs to it.
-  await Bun.sleep(500);
-  return { cpuPerRequest: (cpuMicroseconds(aim.child.pid) - cpu) / count, perSecond: count / seconds };
+  await Bun.sleep(settleMs);
+  return results.map((result, index) => {
+    const child = aims[index]?.child;
+    if (result instanceof Error || !child) return result;
+    const cpu = cpuMicroseconds(child.pid) - (before[index] ?? 0);
+    return { cpuPerRequest: cpu / count, perSecond: count / (seconds[index] ?? 1) };
+  });
 }
+
+const settleMs = 1_500;
 
 interface Latency {
   p50: number;

@@ -9,9 +9,12 @@ import {
   type Home,
   home,
   type Person,
+  storeOf,
+  type Tenant,
 } from '../../../test/people.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import type { ApiKeyType } from '../../store/schema.ts';
+import { mintKey } from './mint.ts';
 
 const write: Scope[] = ['completions.write'];
 
@@ -151,6 +154,17 @@ onEachEngine('listing API keys', (start) => {
       expect(await names('?search=%25')).toEqual([]);
     });
 
+    test('by a name in any case and script, and by what it was changed to', async () => {
+      const { id } = await addKey(gateway, { ...place, name: 'Überwachung', type: 'workspace-service', scopes: write });
+      const found = async (search: string) =>
+        (await list(`?search=${encodeURIComponent(search)}`)).body.data.map((record: { id: string }) => record.id);
+      expect(await found('ÜBERWACH')).toEqual([id]);
+      await gateway.put(`/v1/api-keys/${id}`, { name: 'Наблюдение' });
+      expect([await found('überwach'), await found('НАБЛЮД')]).toEqual([[], [id]]);
+      await gateway.delete(`/v1/api-keys/${id}`);
+      expect(await found('наблюд')).toEqual([]);
+    });
+
     test.each([
       '?ids=nonsense',
       '?status=archived',
@@ -215,6 +229,79 @@ onEachEngine('listing API keys', (start) => {
       }
       const beyond = await list('?current_page=50');
       expect([beyond.body.data, beyond.body.total]).toEqual([[], all.length]);
+    });
+  });
+
+  describe('thousands of keys', () => {
+    const count = 2_100;
+    let tenant: Tenant;
+    let lead: Person;
+    beforeAll(async () => {
+      tenant = await addOrganisation(gateway, 'Many');
+      const { organisationId, workspaceId } = tenant;
+      const second = await addWorkspace(gateway, organisationId, 'Second');
+      lead = await addPerson(gateway, organisationId, 'member', {
+        workspaces: { [workspaceId]: 'manager', [second.id]: 'manager' },
+      });
+      const start = gateway.clock.now().getTime();
+      await storeOf(gateway).atomically(async (tx) => {
+        for (let index = 0; index < count; index++) {
+          const key = {
+            organisationId,
+            workspaceId: index % 2 === 0 ? workspaceId : second.id,
+            userId: null,
+            type: 'workspace-service' as const,
+            // The order of names is another one than that of making.
+            name: `Tool_${(index * 11) % count} ${index % 700 === 0 ? '100%' : 'of many'}`,
+            creationMode: 'api' as const,
+            scopes: write,
+            createdBy: null,
+            expiresAt: index % 3 === 0 ? new Date(start + (count - index) * 1_000 + 3_600_000).toISOString() : null,
+          };
+          // Three at a time are made in the same instant.
+          await mintKey(tx, new Date(start + Math.floor(index / 3)), key, { prefix: '' });
+        }
+      });
+    });
+
+    const places: Record<string, (record: Record<string, string>) => string> = {
+      created_at: (record) => record.created_at ?? '',
+      name: (record) => (record.name ?? '').toLowerCase(),
+      last_updated_at: (record) => record.last_updated_at ?? '',
+      expires_at: (record) => record.expires_at ?? '9999',
+    };
+    const read = async (query: string, key: string) => {
+      const records: Record<string, string>[] = [];
+      for (let page = 0; ; page++) {
+        const { body } = await list(`?page_size=1000&current_page=${page}${query}`, key);
+        records.push(...body.data);
+        if (body.data.length === 0) return { records, total: body.total as number };
+      }
+    };
+
+    test.each(Object.keys(places))('are counted and put in order by %s, however they are narrowed', async (sortBy) => {
+      for (const narrowed of ['', '&search=TOOL_', '&type=service', '&status=active']) {
+        for (const key of [tenant.adminKey, lead.session]) {
+          const { records, total } = await read(`&sort_by=${sortBy}&order=asc${narrowed}`, key);
+          const made = records.filter((record) => record.name?.startsWith('Tool_'));
+          expect([narrowed, total, made.length]).toEqual([narrowed, records.length, count]);
+          const placeOf = (record: Record<string, string>) => `${places[sortBy]?.(record)} ${record.id}`;
+          const inOrder = records.map(placeOf);
+          expect(inOrder).toEqual(inOrder.toSorted((a, b) => (a < b ? -1 : 1)));
+          const middle = await list(`?page_size=50&current_page=21&sort_by=${sortBy}${narrowed}`, key);
+          expect(middle.body.data.map(placeOf)).toEqual(inOrder.toReversed().slice(1050, 1100));
+        }
+      }
+    });
+
+    test('a search takes signs as they are, and finds few as well as none', async () => {
+      const totals: Record<string, number> = {};
+      for (const part of ['100%', '%', '_', 'tool%7', '\\', 'nowhere']) {
+        totals[part] = (await list(`?search=${encodeURIComponent(part)}`, tenant.adminKey)).body.total;
+      }
+      expect(totals).toEqual({ '100%': 3, '%': 3, _: count, 'tool%7': 0, '\\': 0, nowhere: 0 });
+      const { body } = await list('?search=100%25&sort_by=name&order=asc&page_size=2&current_page=1', tenant.adminKey);
+      expect([body.total, body.data.map((record: { name: string }) => record.name)]).toEqual([3, ['Tool_700 100%']]);
     });
   });
 });

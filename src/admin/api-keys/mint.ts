@@ -8,6 +8,8 @@ import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import type { ApiKeyTable, ApiKeyType } from '../../store/schema.ts';
+import { folded } from '../kernel/list-queries.ts';
+import { liveKeys } from './live.ts';
 
 export interface NewKey {
   organisationId: string;
@@ -48,6 +50,7 @@ export async function mintKey(
       user_id: key.userId,
       type: key.type,
       name: key.name,
+      name_folded: folded(key.name),
       description: key.description ?? null,
       status: 'active',
       creation_mode: key.creationMode,
@@ -108,7 +111,7 @@ type KeySelection =
 
 /** Archives keys with all their secrets; answers what changed, so that no cache goes on believing in them. */
 export async function archiveKeys(db: Db, now: Date, selection: KeySelection): Promise<Change[]> {
-  let query = db.selectFrom('api_keys').select('id').where('status', '!=', 'archived');
+  let query = liveKeys(db).select('id');
   if ('keyId' in selection) query = query.where('id', '=', selection.keyId);
   if ('workspaceId' in selection) query = query.where('workspace_id', '=', selection.workspaceId);
   if ('organisationId' in selection) query = query.where('organisation_id', '=', selection.organisationId);

@@ -3,6 +3,7 @@ import { type OrganisationSettings, settingsInForce } from '../../identity/setti
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import { countOf } from '../kernel/list-queries.ts';
+import { liveKeys } from './live.ts';
 
 export interface KeyPlace {
   organisationId: string;
@@ -72,8 +73,7 @@ export async function standingIn(db: Db, organisationId: string, workspaceId: st
 
 /** How many user keys a person has that count against `user_api_key_limit`. */
 export function liveUserKeys(db: Db, workspaceId: string, userId: string): Promise<number> {
-  const keys = db
-    .selectFrom('api_keys')
+  const keys = liveKeys(db)
     .where('user_id', '=', userId)
     .where('workspace_id', '=', workspaceId)
     .where('type', '=', 'workspace-user')

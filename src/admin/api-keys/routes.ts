@@ -5,6 +5,7 @@ import { countOf } from '../kernel/list-queries.ts';
 import { byIdAccess, reachKey } from './access.ts';
 import { createEndpoints } from './create.ts';
 import { listKeys } from './list.ts';
+import { liveKeys } from './live.ts';
 import { archiveKeys } from './mint.ts';
 import { keyRecordOf } from './record.ts';
 import { rotationEndpoints } from './rotation-routes.ts';
@@ -49,8 +50,7 @@ const deleteKey = endpoint({
 
 const keysOfWorkspace: Dependant = {
   kind: 'API keys',
-  count: (db, workspaceId) =>
-    countOf(db.selectFrom('api_keys').where('workspace_id', '=', workspaceId).where('status', '!=', 'archived')),
+  count: (db, workspaceId) => countOf(liveKeys(db).where('workspace_id', '=', workspaceId)),
   remove: (db, workspaceId, now) => archiveKeys(db, now, { workspaceId }),
 };
 

@@ -6,6 +6,7 @@ import { resetUsage, type StoredUsageLimit } from '../../limits/entries.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ApiKeyStatus, ApiKeyTable } from '../../store/schema.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
+import { folded } from '../kernel/list-queries.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 import { byIdAccess, reachKey } from './access.ts';
 import { type KeyPlace, keyPlace } from './place.ts';
@@ -85,7 +86,7 @@ function requireSameIdentity(key: ApiKeyTable, { body, workspace }: Update): voi
 
 function ownFields(body: KeyUpdateBody, scopes: Scope[]): Columns {
   return {
-    ...(body.name !== undefined && { name: body.name }),
+    ...(body.name !== undefined && { name: body.name, name_folded: folded(body.name) }),
     ...(body.description !== undefined && { description: body.description || null }),
     ...(body.scopes && { scopes: encode(scopes) }),
     ...(body.rate_limits !== undefined && { rate_limits: encode(body.rate_limits ?? []) }),

@@ -58,7 +58,7 @@ export const changePassword = endpoint({
   atomic: false,
   body: z.object({ current_password: z.string().min(1).max(200), new_password: passwordSchema }),
   reply: empty,
-  async handle({ caller, body, services, now, exchange, changed, note }) {
+  async handle({ caller, body, services, now, exchange, commit, changed, note }) {
     const { userId, sessionId, email } = signedIn(caller);
     const attempt = { email, clientIp: exchange.clientIp };
     const wait = services.loginThrottle.admit(attempt);
@@ -75,7 +75,7 @@ export const changePassword = endpoint({
     if (body.new_password === body.current_password) throw invalid('new_password', 'must differ from the current one');
 
     const passwordHash = await services.passwords.hash(body.new_password);
-    await services.store.atomically(async (tx) => {
+    await commit(async (tx) => {
       // Hashing took its time; whoever changed the password meanwhile has ended this session.
       const { numUpdatedRows } = await tx
         .updateTable('users')
@@ -85,9 +85,9 @@ export const changePassword = endpoint({
         .executeTakeFirst();
       if (numUpdatedRows === 0n) throw unauthenticated('The password was changed meanwhile; sign in again');
       await endOtherSessions(tx, userId, sessionId);
+      changed({ topic: 'user', id: userId });
+      note({ resourceId: userId, details: { fields: ['password'] } });
     });
-    changed({ topic: 'user', id: userId });
-    note({ resourceId: userId, details: { fields: ['password'] } });
     return {};
   },
 });

@@ -35,7 +35,7 @@ export const login = endpoint({
     }
     services.loginThrottle.succeeded(attempt);
 
-    const { userId, organisationId, session } = await services.store.atomically(async (tx) => {
+    const { organisationId, session } = await call.commit(async (tx) => {
       // The password was checked outside this transaction: it counts only if it is still the person's password.
       const current = await findPerson(tx, body.email);
       if (!current || current.passwordHash !== person?.passwordHash) {
@@ -47,12 +47,12 @@ export const login = endpoint({
       }
       const who = { userId: current.userId, organisationId: current.organisationId };
       await rememberSignIn(tx, now, who);
+      call.note({
+        actor: { id: who.userId, type: 'user', organisationId: who.organisationId },
+        resourceId: who.userId,
+        details: { method: 'password' },
+      });
       return { ...who, session: await openSession(tx, now, { ...who, authTime: now }, originOf(exchange)) };
-    });
-    call.note({
-      actor: { id: userId, type: 'user', organisationId },
-      resourceId: userId,
-      details: { method: 'password' },
     });
     return handOver(call, session, organisationId);
   },

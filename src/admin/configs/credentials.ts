@@ -15,10 +15,13 @@ const credentialFields: ReadonlySet<string> = new Set([
   'aws_session_token',
   'azure_ad_token',
   'azure_entra_client_secret',
+  'modal_key',
+  'modal_secret',
   'oracle_private_key',
   'oracle_key_passphrase',
   'scenario_api_secret',
   'vertex_service_account_json',
+  'watsonx_zen_api_key',
 ] as const satisfies readonly (keyof ConfigBody)[]);
 
 /** Checks are given as they please their makers, so that only a field's name tells that it holds a credential. */

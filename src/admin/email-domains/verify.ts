@@ -25,28 +25,29 @@ export const verifyDomain = endpoint({
     z.object({ method: z.literal('code'), code: z.string().trim().min(1).max(100) }),
   ]),
   reply: emailDomain,
-  async handle({ caller, params, body, services, now, note }) {
+  async handle({ caller, params, body, services, now, commit, note }) {
     const { organisationId } = caller;
     const row = await findDomain(services.store.db, organisationId, params.emailDomainId);
     if (row.status === 'verified') return asRecord(row);
     if (body.method === 'dns') await requireTxtRecord(services, row);
     else if (digestOf(body.code) !== row.mailed_code_digest) throw invalid('code', 'is not the code from the mail');
 
-    const verified = await services.store.atomically(async (tx) => {
+    const verified = await commit(async (tx) => {
       if (await verifiedElsewhere(tx, organisationId, row.domain)) {
         throw conflict(`${row.domain} was verified by another organisation`);
       }
       const at = now.toISOString();
-      return tx
+      const changed = await tx
         .updateTable('email_domains')
         .set({ status: 'verified', verified_at: at, last_updated_at: at })
         .where('id', '=', row.id)
         .returningAll()
         .executeTakeFirst();
+      // Looking up a name takes time enough for someone to remove it.
+      if (!changed) throw notFound('e-mail domain');
+      note({ resourceId: row.id, details: { domain: row.domain, status: 'verified', method: body.method } });
+      return changed;
     });
-    // Looking up a name takes time enough for someone to remove it.
-    if (!verified) throw notFound('e-mail domain');
-    note({ resourceId: row.id, details: { domain: row.domain, status: 'verified', method: body.method } });
     return asRecord(verified);
   },
 });

@@ -34,7 +34,7 @@ const common = z.looseObject({
 });
 
 /** Settings that lead somewhere: each is held to the rules of addresses. */
-const addresses = ['custom_host', 'azure_foundry_url', 'huggingface_base_url'] as const;
+const addresses = ['custom_host', 'azure_foundry_url', 'huggingface_base_url', 'watsonx_url'] as const;
 
 interface CheckedConfigurations {
   configurations: Configurations;

@@ -4,10 +4,8 @@ import { invalid } from '../../http/errors.ts';
 import { providers } from '../../providers/index.ts';
 import { checkConfigurations, type SettingPath } from './configurations.ts';
 
-/** Other spellings of a provider's id. */
-const aliases: Readonly<Record<string, string>> = { 'open-ai': 'openai' };
-
-export const canonicalProviderId = (id: string): string => aliases[id] ?? id;
+/** A provider goes by other names too; it is stored under its id. */
+export const canonicalProviderId = (id: string): string => providers.get(id)?.id ?? id;
 
 interface Credentials {
   aiProviderId: string;

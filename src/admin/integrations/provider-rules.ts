@@ -126,6 +126,8 @@ const rules: Record<string, ProviderRule> = {
     needsKey: ({ azure_auth_mode, is_key_required }) => azure_auth_mode === 'default' && is_key_required === true,
   },
   bedrock: aws(),
+  'bedrock-mantle': aws(),
+  'aws-polly': aws(),
   sagemaker: aws(sagemakerOptions),
   'claude-platform-aws': aws({ anthropic_aws_workspace_id: text }),
   'vertex-ai': {

@@ -48,11 +48,11 @@ export const acceptInvite = endpoint({
   reply: acceptReply,
   audit: { resource: 'invite', action: 'update' },
   atomic: false,
-  async handle({ params, body, db, now, services, exchange, changed, note }) {
+  async handle({ params, body, db, now, services, exchange, commit, changed, note }) {
     const session = await sessionUser(services, exchange);
     const invite = await followLink(db, now, params.token);
     const account = await findAccount(db, invite);
-    const { userId, changes } = await attributed(invite, session?.userId ?? account?.id, async () => {
+    const userId = await attributed(invite, session?.userId ?? account?.id, async () => {
       if (session && session.email !== invite.email) {
         throw forbidden('This invite is for another address; sign in as the invited person');
       }
@@ -60,18 +60,18 @@ export const acceptInvite = endpoint({
       const invitee = session
         ? { account: 'proven' as const, userId: session.userId, names: namesIn(body) }
         : await byPassword(services, exchange, invite, account, body);
-      return services.store.atomically(async (tx) => {
+      return commit(async (tx) => {
         const current = await followLink(tx, now, params.token);
         refuseAccepted(current);
         if (await isActiveMember(tx, current.organisation_id, current.email)) {
           throw conflict('You belong to this organisation already');
         }
         const userId = await settleAccount(tx, now, current, invitee);
-        return { userId, changes: await joinByInvite(tx, services, now, current, userId) };
+        changed(...(await joinByInvite(tx, services, now, current, userId)));
+        note(noteOf(current, userId));
+        return userId;
       });
     });
-    changed(...changes);
-    note(noteOf(invite, userId));
     return { organisation_id: invite.organisation_id, user_id: userId };
   },
 });

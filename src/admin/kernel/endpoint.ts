@@ -70,6 +70,11 @@ export interface Call<P, Q, B, C = Caller> {
   workspace: NamedWorkspace | null;
   /** A transaction for methods that write: it commits when the handler returns and leaves no trace when it throws. */
   db: Db;
+  /**
+   * Where `atomic` is false: the transaction in which the handler does all its writing, once, after its slow work. The audit row
+   * and the change notices are part of it, so `changed` and `note` are called inside. It may run again when it loses a race.
+   */
+  commit<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   now: Date;
   services: Services;
   exchange: Exchange;
@@ -121,7 +126,7 @@ type ByMethod =
   | {
       method: Exclude<Method, 'GET'>;
       audit: { resource: AuditResource; action: AuditAction };
-      /** False for the few handlers with slow work in them (password hashing); they make their own transactions. */
+      /** False for the few handlers with slow work in them (password hashing): they write inside `call.commit`. */
       atomic?: boolean;
     };
 

@@ -44,6 +44,29 @@ onEachEngine('what the kernel lets through', (start) => {
     expect(reply.body.data.message).toContain('GET, POST');
   });
 
+  test('a removed route and an unknown one below identity are 404/AB02 for everyone, and never sent to a provider', async () => {
+    const paths = [
+      '/users/firebase-custom-token',
+      '/utils/oidc-client-id',
+      '/utils/oidc-client-id/',
+      '/auth/custom-token',
+      '/api-keys/a/b/c',
+      '/admin/nothing',
+      '/workspaces/a/nothing',
+    ];
+    const toProvider = { 'x-gw-provider': '@sandbox' };
+    for (const path of paths.flatMap((below) => [`/v1${below}`, `/v2${below}`])) {
+      for (const [method, key] of [
+        ['GET', gateway.workspaceKey],
+        ['POST', gateway.adminKey],
+        ['POST', ''],
+      ] as const) {
+        const { status, body } = await gateway.ask(method, path, { key, headers: toProvider });
+        expect([method, path, status, body.data?.errorCode]).toEqual([method, path, 404, 'AB02']);
+      }
+    }
+  });
+
   test('HEAD answers as GET does, without a body', async () => {
     const reply = await fetch(`${service.listener.url}/v1/things`, { method: 'HEAD' });
     expect([reply.status, await reply.text()]).toEqual([401, '']);

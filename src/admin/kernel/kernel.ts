@@ -25,6 +25,7 @@ import { maskBody, maskHeaders, maskPath, maskQuery } from './mask.ts';
 import { readPage } from './paging.ts';
 import { requireKind, requireScope } from './permission.ts';
 import { createCallLimiter } from './rate-limit.ts';
+import { isReserved, isRetired } from './reserved.ts';
 import type { Services } from './services.ts';
 import { requireStorable, validate } from './validate.ts';
 import { lockWorkspace } from './workspace-lock.ts';
@@ -153,13 +154,22 @@ export function createKernel(parts: KernelParts): Kernel {
 
   type Input = Awaited<ReturnType<typeof prepare>>;
 
-  const run = async (known: Known, input: Input, db: Db, trace: Trace): Promise<unknown> => {
+  type Commit = <T>(work: (tx: Db) => Promise<T>) => Promise<T>;
+
+  const run = async (
+    known: Known,
+    input: Input,
+    db: Db,
+    trace: Trace,
+    commit: Commit = (work) => work(db),
+  ): Promise<unknown> => {
     const { endpoint } = known;
     const reply = await endpoint.handle({
       ...input,
       caller: known.caller,
       workspace: known.workspace,
       db,
+      commit,
       now: services.clock.now(),
       services,
       exchange: known.exchange,
@@ -188,8 +198,20 @@ export function createKernel(parts: KernelParts): Kernel {
     };
     if (endpoint.atomic === false) {
       const trace = emptyTrace();
-      const reply = await run(known, input, services.store.db, trace);
-      await record(services.store.db, trace);
+      let committed = false;
+      const commit: Commit = async (work) => {
+        const result = await services.store.atomically(async (tx) => {
+          Object.assign(trace, emptyTrace());
+          const done = await work(tx);
+          await record(tx, trace);
+          return done;
+        });
+        committed = true;
+        return result;
+      };
+      const reply = await run(known, input, services.store.db, trace, commit);
+      // A handler that found nothing to change still leaves its row.
+      if (!committed) await record(services.store.db, trace);
       return { reply, trace };
     }
     // The store may run this again when it lost a race, so each run starts with a trace of its own.
@@ -217,9 +239,12 @@ export function createKernel(parts: KernelParts): Kernel {
       const url = new URL(request.url);
       // Whoever may read a thing may ask for its headers alone; the listener leaves the body out.
       const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const match = routes.match(method, url.pathname);
-      if (match.found === 'nothing') return null;
       const requestId = Bun.randomUUIDv7();
+      if (isRetired(url.pathname)) return errorResponse(noSuchRoute('This route was removed'), requestId);
+      const match = routes.match(method, url.pathname);
+      if (match.found === 'nothing') {
+        return isReserved(url.pathname) ? errorResponse(noSuchRoute('There is no such route'), requestId) : null;
+      }
       if (match.found === 'other-methods') {
         const message = `${request.method} is not offered here; use ${match.methods.join(', ')}`;
         return errorResponse(noSuchRoute(message), requestId);

@@ -35,6 +35,17 @@ export async function newestFirst<Table extends Dated>(matches: Matches<Schema, 
  */
 export const holds = (text: Expression<string>, part: string) => sql<boolean>`replace(${text}, ${part}, '') != ${text}`;
 
-/** The engine lowers both sides, so that letters outside ASCII meet whichever way it treats them. */
-export const holdsInAnyCase = (text: Expression<string>, part: string) =>
-  sql<boolean>`replace(lower(${text}), lower(${part}), '') != lower(${text})`;
+/** Small letters in every script, which one of the engines does not know. */
+export const folded = (text: string): string => text.toLowerCase();
+
+/** Holds for rows whose text, stored folded, has the part in it. An index can hold such a text. */
+export const holdsFolded = (text: Expression<string>, part: string) =>
+  sql<boolean>`${text} like ${patternOf(folded(part))} escape '\\'`;
+
+/** The same for a text in the engine's own small letters: it lowers both sides, so that letters outside ASCII meet whichever way it treats them. */
+export const holdsLowered = (text: Expression<string>, part: string) =>
+  sql<boolean>`${text} like lower(${patternOf(part)}) escape '\\'`;
+
+export const holdsInAnyCase = (text: Expression<string>, part: string) => holdsLowered(sql`lower(${text})`, part);
+
+const patternOf = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`;

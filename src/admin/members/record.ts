@@ -1,5 +1,4 @@
 /** A member of a workspace as callers see one. */
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { sessionRights } from '../../identity/rights.ts';
 import { type OrganisationRole, organisationRoles, type WorkspaceRole, workspaceRoles } from '../../identity/roles.ts';
@@ -8,7 +7,7 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase } from '../kernel/list-queries.ts';
+import { countOf, holdsLowered } from '../kernel/list-queries.ts';
 
 export const memberRecord = z.object({
   object: z.literal('workspace-user'),
@@ -60,13 +59,11 @@ const activeMembers = (db: Db, workspaceId: string, filters: MemberFilters) =>
                   .selectFrom('users as user')
                   .select('user.id')
                   .whereRef('user.id', '=', 'member.user_id')
-                  .where(holdsInAnyCase(nameAndEmail, search)),
+                  .where((user) => holdsLowered(user.ref('user.folded'), search)),
               ),
             ]),
       ]);
     });
-
-const nameAndEmail = sql<string>`(${sql.ref('user.first_name')} || ' ' || ${sql.ref('user.last_name')} || ' ' || ${sql.ref('user.email')})`;
 
 export const countMembers = (db: Db, workspaceId: string, filters: MemberFilters): Promise<number> =>
   countOf(activeMembers(db, workspaceId, filters));

@@ -36,15 +36,22 @@ const listUsers = endpoint({
       matches = matches.where('member.user_id', '=', userId);
     }
     const total = await countOf(matches);
-    const rows = await matches
-      .innerJoin('users as user', 'user.id', 'member.user_id')
-      .select(shownColumns)
+    const found = await matches
+      .select('member.user_id')
       .orderBy('member.created_at', 'desc')
       .orderBy('member.user_id', 'desc')
       .limit(page.size)
       .offset(page.offset)
       .execute();
-    return asList(rows.map(userRecord), total);
+    const people = await usersById(
+      db,
+      caller.organisationId,
+      found.map((row) => row.user_id),
+    );
+    return asList(
+      found.flatMap((row) => people.get(row.user_id) ?? []),
+      total,
+    );
   },
 });
 
@@ -140,6 +147,19 @@ type ShownUser = Pick<UserTable, 'id' | 'first_name' | 'last_name' | 'email'> &
   Omit<OrganisationMemberTable, 'organisation_id' | 'user_id'>;
 
 const userRecord = (row: ShownUser) => ({ object: 'user' as const, ...row, updated_at: row.last_updated_at });
+
+/** Looked up for one page at a time: who only stands before the page is counted in the index, not read. */
+async function usersById(db: Db, organisationId: string, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, never>();
+  const rows = await db
+    .selectFrom('organisation_members as member')
+    .innerJoin('users as user', 'user.id', 'member.user_id')
+    .select(shownColumns)
+    .where('member.organisation_id', '=', organisationId)
+    .where('member.user_id', 'in', [...ids])
+    .execute();
+  return new Map(rows.map((row) => [row.id, userRecord(row)]));
+}
 
 async function userWithEmail(db: Db, email: string): Promise<string | null> {
   const row = await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst();
