@@ -150,6 +150,97 @@ describe.if(browserInstalled)('The console in Chromium', () => {
     await page.getByRole('row', { name: newcomer.email }).getByText('Accepted').waitFor();
   });
 
+  test('an invite is sent again with another link, and cancelled', async () => {
+    const { page } = owner;
+    const email = 'later@example.com';
+    const act = async (action: string) => {
+      await page.getByRole('button', { name: `Actions for ${email}` }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+    };
+    const takeLink = async () => {
+      const shown = dialog(page, 'The invite is ready');
+      const link = await shown.getByLabel('Invite link').inputValue();
+      await shown.getByRole('button', { name: 'Done' }).click();
+      return link;
+    };
+    const answer = async (link: string) =>
+      (await gateway.get(`/v1/invites/${link.split('/').at(-1)}`, { key: '' })).status;
+
+    await page.getByRole('button', { name: 'New invite' }).click();
+    const form = dialog(page, 'New invite');
+    await form.getByLabel('E-mail address').fill(email);
+    await form.getByRole('combobox', { name: 'Workspace 1', exact: true }).click();
+    await page.getByRole('option', { name: 'Field research' }).click();
+    await form.getByRole('button', { name: 'Create invite' }).click();
+    const first = await takeLink();
+    expect(await answer(first)).toBe(200);
+
+    await act('Send again');
+    const second = await takeLink();
+    expect(second).not.toBe(first);
+    expect([await answer(first), await answer(second)]).toEqual([404, 200]);
+
+    await act('Cancel');
+    const confirm = page.getByRole('alertdialog');
+    await confirm.getByText(`The link that was sent to ${email} stops working.`).waitFor();
+    await confirm.getByRole('button', { name: 'Cancel the invite' }).click();
+    await page.getByText(`The invite of ${email} was cancelled.`).waitFor();
+    await page.getByRole('row', { name: email }).getByText('Cancelled').waitFor();
+    expect(await page.getByRole('button', { name: `Actions for ${email}` }).count()).toBe(0);
+    expect(await answer(second)).toBe(410);
+  });
+
+  test('a role is changed in the organisation and in a workspace', async () => {
+    const { page } = owner;
+    const choose = async (role: string) => {
+      await page.getByRole('combobox', { name: 'Role of New Comer' }).click();
+      await page.getByRole('option', { name: role }).click();
+    };
+    const roleOf = async (path: string) => {
+      const { body } = await gateway.get(`${path}?email=${newcomer.email}`);
+      return body.data[0].role;
+    };
+    await visit(page, 'Users');
+    await choose('Admin');
+    await page.getByText('New Comer is admin of the organisation now.').waitFor();
+    expect(await roleOf('/v1/users')).toBe('admin');
+    await choose('Member');
+    await page.getByText('New Comer is member of the organisation now.').waitFor();
+    expect(await roleOf('/v1/users')).toBe('member');
+
+    await visit(page, 'Workspaces');
+    await page.getByRole('link', { name: 'Field research' }).click();
+    await page.getByRole('tab', { name: 'Members' }).click();
+    await choose('Manager');
+    await page.getByText('New Comer is manager of this workspace now.').waitFor();
+    const slug = new URL(page.url()).pathname.split('/')[2];
+    expect(await roleOf(`/v1/workspaces/${slug}/users`)).toBe('manager');
+  });
+
+  test('a secret that the service made by itself is revealed to its owner, once', async () => {
+    await gateway.put('/v1/admin/organisation/settings', { user_api_key_auto_create: true });
+    const { body: users } = await gateway.get(`/v1/users?email=${newcomer.email}`);
+    const people = [{ id: users.data[0].id, role: 'member' }];
+    expect((await gateway.post('/v1/workspaces', { name: 'Annex', users: people })).status).toBe(200);
+
+    const guest = await newVisitor(browser, gateway.url);
+    await signIn(guest.page, newcomer.email, newcomer.password);
+    await visit(guest.page, 'API keys');
+    const reveal = async () => {
+      await guest.page.getByRole('button', { name: 'Actions for Default key' }).click();
+      await guest.page.getByRole('menuitem', { name: 'Reveal' }).click();
+      await guest.page.getByRole('alertdialog').getByRole('button', { name: 'Reveal' }).click();
+    };
+    await reveal();
+    const secret = await takeSecret(guest.page, 'The secret');
+    expect((await gateway.get('/v1/models', { key: secret })).status).toBe(200);
+    expect(await guest.page.content()).not.toContain(secret);
+    await reveal();
+    await guest.page.getByText('No secret of this key waits to be revealed').waitFor();
+    expect(guest.complaints).toEqual([]);
+    await guest.context.close();
+  });
+
   test('editing a key sends what was changed and leaves the rest', async () => {
     const { page } = owner;
     await visit(page, 'API keys');

@@ -4,6 +4,9 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
+import { onEachEngine } from './harness.ts';
+import { addKey, addPerson, home, storeOf } from './people.ts';
 import { type Served, serve } from './process.ts';
 
 const create = (served: Served, name: string) =>
@@ -111,4 +114,87 @@ test('SIGTERM lets an open stream come to its end', async () => {
   expect(logs.query('select count(*) as count from logs').get()).toEqual({ count: 1 });
   logs.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+onEachEngine('what is slow to prepare', (start) => {
+  test('happens together with its audit row or not at all', async () => {
+    const gateway = await start();
+    const { organisationId } = await home(gateway);
+    const { db } = storeOf(gateway);
+    const password = 'correct horse battery';
+    const person = await addPerson(gateway, organisationId, 'member', { password });
+    const invited = await gateway.post('/v1/users/invites', { email: 'guest@example.com', role: 'member' });
+    const token = String(invited.body.invite_link).split('/').at(-1);
+    const attempts = () =>
+      Promise.all([
+        gateway.post('/v1/auth/login', { email: person.email, password }, { key: '' }),
+        gateway.put(
+          '/v1/auth/password',
+          { current_password: password, new_password: 'another long password' },
+          { key: person.session },
+        ),
+        gateway.post(
+          `/v1/invites/${token}/accept`,
+          { password, first_name: 'Grace', last_name: 'Hopper' },
+          { key: '' },
+        ),
+      ]);
+    const state = async () => ({
+      sessions: await db.selectFrom('sessions').select('id').orderBy('id').execute(),
+      people: await db.selectFrom('users').select(['id', 'password_hash', 'last_updated_at']).orderBy('id').execute(),
+      members: await db.selectFrom('organisation_members').selectAll().orderBy('user_id').execute(),
+      invites: await db.selectFrom('invites').selectAll().execute(),
+    });
+    const before = await state();
+
+    // An audit trail that takes no rows stands for a crash just before the row.
+    await sql`alter table audit_logs rename to audit_logs_elsewhere`.execute(db);
+    expect((await attempts()).map((answer) => answer.status)).toEqual([500, 500, 500]);
+    expect(await state()).toEqual(before);
+
+    await sql`alter table audit_logs_elsewhere rename to audit_logs`.execute(db);
+    const [signIn, , acceptance] = await attempts();
+    expect([signIn?.status, acceptance?.status]).toEqual([200, 200]);
+    const rows = await db
+      .selectFrom('audit_logs')
+      .select(['action', 'resource_type'])
+      .where('response_status_code', '=', 200)
+      .where('resource_type', 'in', ['user', 'invite'])
+      .execute();
+    expect(rows).toContainEqual({ action: 'login', resource_type: 'user' });
+    expect(rows).toContainEqual({ action: 'update', resource_type: 'invite' });
+    await gateway.stop();
+  });
+});
+
+onEachEngine('a clock that jumps', (start) => {
+  test('forward ends what has an end, back makes it count again, and the service serves all along', async () => {
+    const gateway = await start({ ADMIN_RATE_LIMIT: '1000', ADMIN_SENSITIVE_RATE_LIMIT: '1000' });
+    const { organisationId, workspaceId, owner } = await home(gateway);
+    const tomorrow = new Date(gateway.clock.now().getTime() + 86_400_000).toISOString();
+    const key = { organisationId, workspaceId, type: 'workspace-service', scopes: ['completions.write'] } as const;
+    const ending = await addKey(gateway, { ...key, expiresAt: tomorrow });
+    const call = async (secret: string) => (await gateway.get('/v1/models', { key: secret })).status;
+    const self = async () => (await gateway.get('/v1/auth/self', { key: owner.session })).status;
+    const serves = async (name: string) => {
+      const login = await gateway.post('/v1/auth/login', gateway.owner, { key: '' });
+      const made = await gateway.post('/v1/workspaces', { name });
+      return [
+        login.status,
+        made.status,
+        (await gateway.get('/v1/workspaces')).status,
+        await call(gateway.workspaceKey),
+      ];
+    };
+    expect([await call(ending.secret), await self()]).toEqual([200, 200]);
+    gateway.clock.advance({ days: 800 });
+    expect([await call(ending.secret), await self()]).toEqual([401, 401]);
+    expect(await serves('in the future')).toEqual([200, 200, 200, 200]);
+    gateway.clock.advance({ days: -1600 });
+    expect(await serves('in the past')).toEqual([200, 200, 200, 200]);
+    gateway.clock.advance({ days: 800 });
+    expect([await call(ending.secret), await self()]).toEqual([200, 200]);
+    expect(await serves('now')).toEqual([200, 200, 200, 200]);
+    await gateway.stopWithoutFaults();
+  });
 });

@@ -112,6 +112,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),
     hostGuard: createHostGuard(gatewaySettings.trustedHosts, lookup),
+    desk: null,
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),

@@ -69,6 +69,7 @@ export function startRealtimeWorld(
     breakers: createBreakers(() => performance.now()),
     sticky: createStickyChoices(() => performance.now()),
     hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
+    desk: null,
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),

@@ -1,0 +1,405 @@
+/** Azure OpenAI: its own SDK against the simulated resource first, then OpenAI's SDK through the gateway. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { AzureOpenAI, OpenAI, toFile } from 'openai';
+import { anthropicClient, openaiClient } from '../clients.ts';
+import { answerVerdict, azureOpenAi, filtered, promptVerdict } from '../providers/azure.ts';
+import * as api from '../providers/openai-api.ts';
+import { startRealtime } from '../providers/realtime.ts';
+import { type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { RealtimeClient } from '../realtime-client.ts';
+import { startWorld, type World } from '../world.ts';
+
+const simulated = azureOpenAi({ key: 'sk-azure-secret', token: 'entra-token' });
+const version = '2024-10-21';
+
+let resource: SimulatedProvider;
+let host: string;
+let world: World;
+
+beforeAll(async () => {
+  resource = await startProvider(simulated);
+  host = resource.url.replace(/\/v1$/, '/openai');
+  world = await startWorld({});
+  const deployments = [
+    {
+      azure_deployment_name: 'chat-prod',
+      azure_api_version: version,
+      azure_model_slug: 'gpt-4o-mini',
+      is_default: true,
+    },
+    {
+      azure_deployment_name: 'embed-prod',
+      azure_api_version: 'v1',
+      azure_model_slug: 'text-embedding-3-small',
+      alias: 'vectors',
+    },
+    { azure_deployment_name: 'speech-prod', azure_api_version: 'v1', azure_model_slug: 'whisper' },
+  ];
+  const configurations = {
+    custom_host: host,
+    azure_auth_mode: 'default',
+    azure_resource_name: 'res',
+    azure_deployment_config: deployments,
+  };
+  await world.saveProvider('azure', 'azure-openai', resource, { configurations });
+});
+afterAll(async () => {
+  await world.stop();
+  await resource.stop();
+});
+beforeEach(() => {
+  resource.calls.length = 0;
+  resource.script(simulated);
+});
+afterEach(() => {
+  expect(world.gateway.faults).toEqual([]);
+});
+
+const received = (): ReceivedCall => {
+  const call = resource.calls.at(-1);
+  if (!call) throw new Error('The resource was not asked');
+  return call;
+};
+
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+const tools = [
+  {
+    type: 'function' as const,
+    function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+  },
+];
+
+test('the simulated resource is one to the SDK for Azure, under a dated version and under v1', async () => {
+  const dated = new AzureOpenAI({
+    baseURL: host,
+    apiKey: 'sk-azure-secret',
+    apiVersion: version,
+    deployment: 'chat-prod',
+  });
+  const byToken = new AzureOpenAI({
+    baseURL: `${host}/deployments/chat-prod`,
+    azureADTokenProvider: async () => 'entra-token',
+    apiVersion: version,
+  });
+  const v1 = new OpenAI({ baseURL: `${host}/v1`, apiKey: 'entra-token' });
+  const answer = await byToken.chat.completions.create({ model: 'chat-prod', messages });
+  expect(answer.choices[0]?.message.content).toBe('Hello there.');
+  expect((await v1.chat.completions.create({ model: 'chat-prod', messages })).model).toBe('gpt-4o-mini-2024-07-18');
+  expect((await dated.files.list()).data).toHaveLength(1);
+  const stream = await byToken.chat.completions.create({ model: 'chat-prod', messages, stream: true });
+  const text: string[] = [];
+  for await (const chunk of stream) text.push(chunk.choices[0]?.delta.content ?? '');
+  expect(text.join('')).toBe('Hello there.');
+  const wrong = new AzureOpenAI({ baseURL: host, apiKey: 'other', apiVersion: version, maxRetries: 0 });
+  await expect((async () => wrong.files.list())()).rejects.toMatchObject({ status: 401 });
+});
+
+describe('chat', () => {
+  test('goes to the deployment that the model names, with the key and the version', async () => {
+    const answer = await openaiClient(world).chat.completions.create({
+      model: '@azure/gpt-4o-mini',
+      messages,
+      temperature: 0,
+    });
+    expect(answer.choices).toEqual([
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'Hello there.', refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ]);
+    expect(answer.usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 10 });
+    expect(received()).toMatchObject({
+      path: `/openai/deployments/chat-prod/chat/completions?api-version=${version}`,
+      json: { model: 'gpt-4o-mini', messages, temperature: 0 },
+    });
+    expect(received().headers['api-key']).toBe('sk-azure-secret');
+    expect(received().headers.authorization).toBeUndefined();
+  });
+
+  test('for a model that no deployment has goes to the default one', async () => {
+    await openaiClient(world).chat.completions.create({ model: '@azure/whatever', messages });
+    expect(received().path).toStartWith('/openai/deployments/chat-prod/');
+  });
+
+  test('calls tools', async () => {
+    const { choices } = await openaiClient(world).chat.completions.create({
+      model: '@azure/chat-prod',
+      messages,
+      tools,
+    });
+    expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({
+      function: { name: 'weather', arguments: '{"city":"Oslo"}' },
+    });
+    expect(received().json.tools).toEqual(tools);
+  });
+
+  test('shows the verdicts of the content filter only to clients that are not strict', async () => {
+    const strict = await openaiClient(world).chat.completions.create({ model: '@azure/chat-prod', messages });
+    expect(JSON.stringify(strict)).not.toContain('filter');
+    const lenient = await openaiClient(world, { 'x-gw-strict-open-ai-compliance': 'false' }).chat.completions.create({
+      model: '@azure/chat-prod',
+      messages,
+    });
+    expect(lenient as unknown).toMatchObject({
+      prompt_filter_results: promptVerdict,
+      choices: [{ content_filter_results: answerVerdict }],
+    });
+  });
+
+  test('sends the bytes of the client, whether or not the answer is strict', async () => {
+    const body = Buffer.from(
+      '{"model":"chat-prod",  "messages":[{"role":"user","content":"Hello"}],"seed":12345678901234567890}',
+    );
+    for (const strict of ['true', 'false']) {
+      await world.call(
+        '/v1/chat/completions',
+        null,
+        { 'x-gw-provider': '@azure', 'x-gw-strict-open-ai-compliance': strict },
+        { body },
+      );
+      expect(received().body).toEqual(body);
+    }
+  });
+
+  const streamed = async (strict: boolean) => {
+    const client = openaiClient(world, { 'x-gw-strict-open-ai-compliance': String(strict) });
+    const chunks: unknown[] = [];
+    const stream = await client.chat.completions.create({
+      model: '@azure/chat-prod',
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    for await (const chunk of stream) chunks.push(chunk);
+    return chunks;
+  };
+
+  test('streams without the verdicts where answers are strict, and with them elsewhere', async () => {
+    const strict = await streamed(true);
+    expect(JSON.stringify(strict)).not.toContain('filter');
+    expect(strict).toHaveLength(5);
+    expect(strict.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 30 } });
+    const lenient = await streamed(false);
+    expect(lenient[0]).toMatchObject({ choices: [], prompt_filter_results: promptVerdict });
+    expect(lenient).toHaveLength(6);
+  });
+
+  test('that the filter refuses is refused with its code', async () => {
+    for (const strict of ['true', 'false']) {
+      resource.script(filtered);
+      const client = openaiClient(world, { 'x-gw-strict-open-ai-compliance': strict });
+      await expect(
+        (async () => client.chat.completions.create({ model: '@azure/chat-prod', messages }))(),
+      ).rejects.toMatchObject({
+        status: 400,
+        code: 'content_filter',
+        param: 'prompt',
+      });
+    }
+  });
+
+  test.each([
+    ['its deployment', '@azure/chat-prod', null, 'gpt-4o-mini'],
+    ['its answer', 'anything', {}, 'gpt-4o-mini-2024-07-18'],
+    ['a setting', 'anything', { azure_model_name: 'gpt-4o' }, 'gpt-4o'],
+  ])('is logged with its tokens and its cost, under the model that %s names', async (_, model, more, billed) => {
+    const single = {
+      provider: 'azure-openai',
+      custom_host: host,
+      api_key: 'sk-azure-secret',
+      deployment_id: 'chat-prod',
+    };
+    const config: Record<string, string> = more
+      ? { 'x-gw-config': await world.saveConfig({ ...single, ...more }) }
+      : {};
+    const { response } = await openaiClient(world, config).chat.completions.create({ model, messages }).withResponse();
+    const [record] = await world.records(response.headers.get('x-gw-trace-id') ?? '', 1);
+    expect(record).toMatchObject({ req_units: 20, res_units: 10, ai_org: 'azure-openai', ai_model: billed });
+    expect(record?.cost).toBeGreaterThan(0);
+  });
+});
+
+describe('other dialects', () => {
+  test('messages are asked as chat, and the verdict on the prompt opens no message', async () => {
+    const client = anthropicClient(world);
+    const asked = { model: '@azure/chat-prod', max_tokens: 10, messages };
+    const whole = await client.messages.create(asked);
+    expect(whole).toMatchObject({ content: [{ type: 'text', text: 'Hello there.' }], model: 'gpt-4o-mini-2024-07-18' });
+    const streamed = await client.messages.stream(asked).finalMessage();
+    expect(streamed).toMatchObject({
+      model: 'gpt-4o-mini-2024-07-18',
+      content: [{ type: 'text', text: 'Hello there.' }],
+      usage: { output_tokens: 10 },
+    });
+    expect(received().path).toBe(`/openai/deployments/chat-prod/chat/completions?api-version=${version}`);
+  });
+});
+
+describe('under v1', () => {
+  test('embeddings name the deployment in the body', async () => {
+    const { data } = await openaiClient(world).embeddings.create({ model: '@azure/vectors', input: 'text' });
+    expect(data[0]?.embedding).toEqual([...new Float32Array(api.vector)]);
+    expect(received()).toMatchObject({ path: '/openai/v1/embeddings', json: { model: 'embed-prod', input: 'text' } });
+  });
+
+  test('a transcription names it in the form, and the recording stays as it is', async () => {
+    const { text } = await openaiClient(world).audio.transcriptions.create({
+      model: '@azure/whisper',
+      file: await toFile(api.speech, 'talk.wav'),
+    });
+    expect(text).toBe('Hello there.');
+    expect(received().path).toBe('/openai/v1/audio/transcriptions');
+    expect(received().body.toString('latin1')).toContain('name="model"\r\n\r\nspeech-prod\r\n');
+    expect(received().body.includes(api.speech)).toBe(true);
+  });
+});
+
+describe('the resource', () => {
+  const client = () => openaiClient(world, { 'x-gw-provider': '@azure' });
+  const dated = (path: string) => `/openai${path}?api-version=${version}`;
+
+  test('keeps files', async () => {
+    await client().files.create({ file: await toFile(Buffer.from('{}'), 'rows.jsonl'), purpose: 'batch' });
+    expect(received()).toMatchObject({ method: 'POST', path: dated('/files') });
+    expect((await client().files.retrieve('file-1')).id).toBe('file-1');
+    expect(received().path).toBe(dated('/files/file-1'));
+    const content = await client().files.content('file-1');
+    expect(Buffer.from(await content.arrayBuffer())).toEqual(api.fileContent);
+    await client().files.list({ limit: 2 });
+    expect(received().path).toBe(`${dated('/files')}&limit=2`);
+    expect((await client().files.delete('file-1')).deleted).toBe(true);
+  });
+
+  test('runs batches, and their output is read from their file', async () => {
+    const asked = {
+      input_file_id: 'file-1',
+      endpoint: '/v1/chat/completions' as const,
+      completion_window: '24h' as const,
+    };
+    await client().batches.create(asked);
+    expect(received()).toMatchObject({ path: dated('/batches'), json: asked });
+    expect((await client().batches.cancel('batch_1')).status).toBe('cancelling');
+    const output = await world.call(
+      '/v1/batches/batch_1/output',
+      null,
+      { 'x-gw-provider': '@azure' },
+      { method: 'GET', body: null },
+    );
+    expect(Buffer.from(await output.arrayBuffer())).toEqual(api.fileContent);
+  });
+
+  test("fine-tunes, with hyperparameters in the older place and states in OpenAI's words", async () => {
+    const hyperparameters = { n_epochs: 3 };
+    const job = await client().fineTuning.jobs.create({
+      model: 'gpt-4o-mini',
+      training_file: 'file-1',
+      method: { type: 'supervised', supervised: { hyperparameters } },
+    });
+    expect(job.status).toBe('queued');
+    expect(received()).toMatchObject({
+      path: dated('/fine_tuning/jobs'),
+      json: { hyperparameters, training_file: 'file-1' },
+    });
+    expect(received().json.method).toBeUndefined();
+    expect((await client().fineTuning.jobs.list()).data[0]?.status).toBe('queued');
+    expect((await client().fineTuning.jobs.cancel('ftjob-1')).status).toBe('cancelled');
+  });
+
+  test('answers responses with the deployment as their model', async () => {
+    const answer = await openaiClient(world).responses.create({ model: '@azure/gpt-4o-mini', input: 'Hello' });
+    expect(answer.id).toBe('resp_1');
+    expect(received()).toMatchObject({ path: dated('/responses'), json: { model: 'chat-prod', input: 'Hello' } });
+  });
+});
+
+describe('who asks', () => {
+  const target = (more: object) => ({
+    provider: 'azure-openai',
+    custom_host: host,
+    resource_name: 'res',
+    deployment_id: 'chat-prod',
+    ...more,
+  });
+  const ask = async (more: object) => {
+    const client = openaiClient(world, { 'x-gw-config': await world.saveConfig(target(more)) });
+    return client.chat.completions.create({ model: 'gpt-4o', messages });
+  };
+
+  test('a ready token stands over the key and over every mode', async () => {
+    await ask({ azure_ad_token: 'entra-token', azure_auth_mode: 'managed', api_key: 'sk-azure-secret' });
+    expect(received().headers.authorization).toBe('Bearer entra-token');
+    expect(received().headers['api-key']).toBeUndefined();
+  });
+
+  test('the older spellings of resource, deployment and version lead to the same place', async () => {
+    await ask({ api_key: 'sk-azure-secret', api_version: '2025-04-01-preview' });
+    expect(received().path).toBe('/openai/deployments/chat-prod/chat/completions?api-version=2025-04-01-preview');
+  });
+
+  test('the identity of the gateway is not shown to a host that a customer chose', async () => {
+    await expect(ask({ azure_auth_mode: 'managed' })).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_custom_host',
+    });
+    expect(resource.calls).toHaveLength(0);
+  });
+
+  test('a mode that lacks its settings is refused by name', async () => {
+    await expect(ask({ azure_auth_mode: 'entra', azure_entra_tenant_id: 't' })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('azure_entra_client_id'),
+    });
+  });
+
+  test('a wrong key is refused in the words of the resource', async () => {
+    await expect(ask({ api_key: 'other' })).rejects.toMatchObject({
+      status: 401,
+      message: expect.stringContaining('invalid subscription key'),
+    });
+  });
+
+  test('a resource name cannot lead to another host', async () => {
+    const config = { provider: 'azure-openai', api_key: 'k', resource_name: 'evil.example.com/', deployment_id: 'd' };
+    const client = openaiClient(world, { 'x-gw-config': await world.saveConfig(config) });
+    await expect((async () => client.chat.completions.create({ model: 'gpt-4o', messages }))()).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('azure_resource_name'),
+    });
+  });
+});
+
+test('a realtime session is opened on the deployment, with the key', async () => {
+  const realtime = startRealtime();
+  const configurations = {
+    custom_host: realtime.url.replace(/\/v1$/, '/openai'),
+    azure_auth_mode: 'default',
+    azure_resource_name: 'res',
+    azure_deployment_config: [
+      { azure_deployment_name: 'voice', azure_api_version: '2025-04-01-preview', azure_model_slug: 'gpt-realtime' },
+      { azure_deployment_name: 'voice-v1', azure_api_version: 'v1', azure_model_slug: 'gpt-realtime-v1' },
+    ],
+  };
+  await world.saveProvider('voices', 'azure-openai', realtime, { configurations });
+  const opened = async (model: string) => {
+    const opening = realtime.session();
+    const address = `${world.gateway.url.replace('http', 'ws')}/v1/realtime?model=@voices/${model}&intent=talk`;
+    const client = await RealtimeClient.open(address, { 'x-gw-api-key': world.gateway.workspaceKey });
+    const { path, query, headers } = await opening;
+    client.socket.close();
+    await client.closed;
+    return { path, query, key: headers['api-key'] };
+  };
+  expect(await opened('gpt-realtime')).toEqual({
+    path: '/openai/realtime',
+    query: '?api-version=2025-04-01-preview&deployment=voice&intent=talk',
+    key: 'sk-voices-secret',
+  });
+  expect(await opened('gpt-realtime-v1')).toEqual({
+    path: '/openai/v1/realtime',
+    query: '?model=voice-v1&intent=talk',
+    key: 'sk-voices-secret',
+  });
+  await realtime.stop();
+});

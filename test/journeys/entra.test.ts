@@ -1,0 +1,89 @@
+/** Azure and watsonx.ai behind the data plane, with tokens that a real token service on loopback hands out. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { type Plane, startPlane } from '../gateway-parts.ts';
+import { azureOpenAi } from '../providers/azure.ts';
+import { watsonxApi } from '../providers/other-clouds.ts';
+import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { startTokenServices, type TokenServices } from '../providers/token-services.ts';
+
+let services: TokenServices;
+let plane: Plane;
+let resource: SimulatedProvider;
+
+beforeEach(async () => {
+  services = await startTokenServices();
+  plane = startPlane();
+  plane.parts.credentials = services.credentials(
+    {
+      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+      AZURE_TENANT_ID: 't',
+      AZURE_CLIENT_ID: 'c',
+      AZURE_FEDERATED_TOKEN_FILE: '/token',
+    },
+    { '/token': 'platform-jwt' },
+  );
+});
+afterEach(async () => {
+  expect(plane.faults).toEqual([]);
+  await plane.stop();
+  await resource.stop();
+  await services.service.stop();
+});
+
+const question = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] };
+const ask = (config: object) =>
+  plane.call('/v1/chat/completions', question, { 'x-gw-config': plane.saveConfig(config) });
+
+describe('Azure', () => {
+  const target = (more: object) => ({
+    provider: 'azure-openai',
+    custom_host: resource.url.replace(/\/v1$/, '/openai'),
+    deployment_id: 'chat-prod',
+    ...more,
+  });
+
+  test.each([
+    [
+      'an application',
+      {
+        azure_auth_mode: 'entra',
+        azure_entra_tenant_id: 't',
+        azure_entra_client_id: 'c',
+        azure_entra_client_secret: 's',
+      },
+    ],
+    ['a managed identity', { azure_auth_mode: 'managed' }],
+    ['a workload', { azure_auth_mode: 'workload' }],
+    [
+      'a federated application',
+      { azure_auth_mode: 'entraFederated', azure_entra_tenant_id: 't', azure_entra_client_id: 'c' },
+    ],
+  ])('%s asks with one token for many calls, and with the scope that the config names', async (_, more) => {
+    resource = await startProvider(azureOpenAi({ key: 'none', token: 'token-1' }));
+    const config = target({ ...more, azure_entra_scope: 'https://ai.azure.com/.default' });
+    for (const _call of [1, 2]) expect((await ask(config)).status).toBe(200);
+    expect(services.asked).toHaveLength(1);
+    const { scope, resource: asked } = Object.fromEntries(services.asked[0] ?? []);
+    expect(scope ?? asked).toStartWith('https://ai.azure.com');
+    expect(resource.calls[0]?.headers['api-key']).toBeUndefined();
+  });
+
+  test('a token that is refused is asked for once more', async () => {
+    resource = await startProvider(azureOpenAi({ key: 'none', token: 'token-2' }));
+    expect((await ask(target({ azure_auth_mode: 'managed' }))).status).toBe(200);
+    expect(resource.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+});
+
+test('watsonx.ai is asked with the token that its key was exchanged for', async () => {
+  resource = await startProvider(watsonxApi('Bearer token-1'));
+  const config = {
+    provider: 'watsonx',
+    api_key: 'ibm-key',
+    watsonx_url: resource.url.replace('/v1', ''),
+    watsonx_project_id: 'proj',
+  };
+  expect((await ask(config)).status).toBe(200);
+  expect(services.asked[0]?.get('apikey')).toBe('ibm-key');
+  expect(resource.calls[0]?.json).toMatchObject({ model_id: 'gpt-4o', project_id: 'proj' });
+});
