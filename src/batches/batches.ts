@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 import { encode } from '../store/json.ts';
+import type { Vault } from '../store/vault.ts';
 import type { ManagedFiles, Owner } from './files.ts';
 import { readRow } from './rows.ts';
 import type { ManagedBatchTable } from './schema.ts';
@@ -40,7 +41,10 @@ export interface BatchPage {
 export const batchPrefix = 'gw_batch_';
 const windowMs = 24 * 60 * 60_000;
 
-export function createManagedBatches(store: Store, files: ManagedFiles, clock: Clock): ManagedBatches {
+/** Headers may hold credentials. */
+export const optionsPurpose = (batchId: string): string => `managed-batch-options:${batchId}`;
+
+export function createManagedBatches(store: Store, vault: Vault, files: ManagedFiles, clock: Clock): ManagedBatches {
   const { db } = store;
   const find: ManagedBatches['find'] = async ({ workspaceId }, id) => {
     const row = await db
@@ -64,8 +68,9 @@ export function createManagedBatches(store: Store, files: ManagedFiles, clock: C
       }
       await requireRows(files, file.id, batch.endpoint);
       const now = clock.now();
+      const id = batchPrefix + Bun.randomUUIDv7();
       const row: ManagedBatchTable = {
-        id: batchPrefix + Bun.randomUUIDv7(),
+        id,
         organisation_id: owner.organisationId,
         workspace_id: owner.workspaceId,
         api_key_id: keyId,
@@ -76,7 +81,7 @@ export function createManagedBatches(store: Store, files: ManagedFiles, clock: C
         error_file_id: null,
         internal_output_file_id: null,
         status: 'in_progress',
-        options: encode(batch.options),
+        options: vault.seal(JSON.stringify(batch.options), optionsPurpose(id)),
         metadata: batch.metadata && encode(batch.metadata),
         faults: encode([]),
         total: file.lines,

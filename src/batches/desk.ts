@@ -12,5 +12,5 @@ export interface BatchDesk {
 
 export function openBatchDesk(store: Store, vault: Vault, clock: Clock): BatchDesk {
   const files = createManagedFiles(store, vault, clock);
-  return { files, batches: createManagedBatches(store, files, clock) };
+  return { files, batches: createManagedBatches(store, vault, files, clock) };
 }

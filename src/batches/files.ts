@@ -27,7 +27,12 @@ export interface FilePage {
 
 export interface ManagedFiles {
   /** Keeps what comes as it comes; nothing is left of a file that is refused or breaks off. */
-  write(owner: Owner, file: NewFile, content: AsyncIterable<Uint8Array>): Promise<ManagedFileTable>;
+  write(
+    owner: Owner,
+    file: NewFile,
+    content: AsyncIterable<Uint8Array>,
+    limits?: FileLimits,
+  ): Promise<ManagedFileTable>;
   find(owner: Owner, id: string): Promise<ManagedFileTable | null>;
   list(owner: Owner, query: { purpose: string | null; after: string | null; limit: number }): Promise<FilePage>;
   remove(owner: Owner, id: string): Promise<boolean>;
@@ -36,8 +41,22 @@ export interface ManagedFiles {
 }
 
 export const filePrefix = 'gw_file_';
-const largestBytes = 200 * 1024 * 1024;
-const mostLines = 50_000;
+
+interface FileLimits {
+  bytes: number;
+  lines: number;
+  lineLength?: number;
+}
+
+/** What a client may upload. */
+const uploadLimits: FileLimits = { bytes: 200 * 1024 * 1024, lines: 50_000 };
+
+/** What came of a batch is kept whole, however much it is: its lines are as many as those of the upload. */
+export const resultLimits: FileLimits = {
+  bytes: Number.POSITIVE_INFINITY,
+  lines: Number.POSITIVE_INFINITY,
+  lineLength: Number.POSITIVE_INFINITY,
+};
 
 export function createManagedFiles(store: Store, vault: Vault, clock: Clock): ManagedFiles {
   const { db } = store;
@@ -48,8 +67,8 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
     await db.deleteFrom('managed_files').where('id', '=', id).execute();
   };
 
-  const keepChunks = async (id: string, purpose: string, content: AsyncIterable<Uint8Array>) => {
-    const chunks = new LineChunks();
+  const keepChunks = async (id: string, purpose: string, content: AsyncIterable<Uint8Array>, limits: FileLimits) => {
+    const chunks = new LineChunks(limits.lineLength);
     let lines = 0;
     let sequence = 0;
     let bytes = 0;
@@ -63,11 +82,11 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
       const row = { file_id: id, sequence: sequence++, first_line: lines, content_sealed };
       await db.insertInto('managed_file_chunks').values(row).execute();
       lines += run.length;
-      if (lines > mostLines) throw new FileFault(`a file may have ${mostLines} lines`);
+      if (lines > limits.lines) throw new FileFault(`a file may have ${limits.lines} lines`);
     };
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > largestBytes) throw new FileFault(`a file may have ${largestBytes} bytes`);
+      if (bytes > limits.bytes) throw new FileFault(`a file may have ${limits.bytes} bytes`);
       await keep(chunks.push(piece));
     }
     await keep(chunks.rest());
@@ -76,7 +95,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
   };
 
   return {
-    async write({ organisationId, workspaceId }, { filename, purpose }, content) {
+    async write({ organisationId, workspaceId }, { filename, purpose }, content, limits = uploadLimits) {
       const id = filePrefix + Bun.randomUUIDv7();
       const row: ManagedFileTable = {
         id,
@@ -91,7 +110,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
       };
       await db.insertInto('managed_files').values(row).execute();
       try {
-        const measured = await keepChunks(id, purpose, content);
+        const measured = await keepChunks(id, purpose, content, limits);
         const kept = { ...measured, status: 'processed' as const };
         await db.updateTable('managed_files').set(kept).where('id', '=', id).execute();
         return { ...row, ...kept };

@@ -3,9 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
-import type { ManagedFiles } from './files.ts';
+import { optionsPurpose } from './batches.ts';
+import { type ManagedFiles, resultLimits } from './files.ts';
 import { type BatchRow, readRow } from './rows.ts';
-import type { BatchStatus, ManagedBatchTable } from './schema.ts';
+import type { BatchFault, BatchStatus, ManagedBatchTable } from './schema.ts';
 
 /** Makes one call as the holder of a key; null when the key no longer counts. */
 export type CallAs = (keyId: string, request: Request) => Promise<Response | null>;
@@ -34,31 +35,44 @@ interface LineResult {
 
 export function createBatchRunner(parts: RunnerParts): () => Promise<void> {
   const { store, clock } = parts;
+  /** Where the round goes on: nobody waits until the batches before theirs are done. */
+  let last = '';
   return async () => {
     const due = await store.db
       .selectFrom('managed_batches')
       .selectAll()
       .where('status', 'in', ['in_progress', 'cancelling', 'finalizing'])
+      .where('id', '>', last)
       .orderBy('id')
       .limit(batchesAtOnce)
       .execute();
+    last = due.length < batchesAtOnce ? '' : (due.at(-1)?.id ?? '');
+    const faults: unknown[] = [];
     for (const batch of due) {
-      if (batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString()) await advance(parts, batch);
-      else await finish(parts, batch);
+      const isOpen = batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString();
+      // What is wrong with one batch holds up no other.
+      await (isOpen ? advance(parts, batch) : finish(parts, batch)).catch((fault) => faults.push(fault));
     }
+    if (faults.length > 0) throw new AggregateError(faults, `${faults.length} batches could not go on`);
   };
 }
 
 /** The next lines of a batch; when none is left its output is written. */
 async function advance(parts: RunnerParts, batch: ManagedBatchTable): Promise<void> {
   const lines = await nextLines(parts, batch);
+  const done = batch.completed + batch.failed;
+  if (lines.length === 0 && done < batch.total) return finish(parts, batch, inputGone);
   if (lines.length === 0) return finish(parts, batch);
   const results = await Promise.all(lines.map(({ line, row }) => runLine(parts, batch, line, row)));
   const answered = results.filter((result) => result !== null);
   await keep(parts, batch, answered);
-  if (answered.length < results.length) await fail(parts, batch, 'the API key that made this batch no longer counts');
-  else if (batch.completed + batch.failed + answered.length >= batch.total) await finish(parts, batch);
+  if (answered.length < results.length) await finish(parts, batch, keyGone);
+  else if (done + answered.length >= batch.total) await finish(parts, batch);
 }
+
+const faultOf = (code: string, message: string): BatchFault => ({ code, message, line: null, param: null });
+const keyGone = faultOf('invalid_api_key', 'the API key that made this batch no longer counts');
+const inputGone = faultOf('file_not_found', 'the input file was deleted before all of its lines were run');
 
 /** Lines are run in order, and what came of them is kept a bucket at a time: those without a result are next. */
 async function nextLines(
@@ -91,7 +105,7 @@ async function runLine(
 ): Promise<LineResult | null> {
   const id = `${batch.id}_${line}`;
   for (let attempt = 1; ; attempt++) {
-    const response = await parts.call(batch.api_key_id, requestOf(batch, row));
+    const response = await parts.call(batch.api_key_id, requestOf(parts, batch, row));
     if (!response) return null;
     const { status } = response;
     const text = await response.text();
@@ -121,11 +135,16 @@ function bodyOf(text: string): unknown {
 }
 
 /** One trace for the whole batch. The host is never dialled. */
-const requestOf = (batch: ManagedBatchTable, row: BatchRow): Request =>
+const requestOf = ({ vault }: RunnerParts, batch: ManagedBatchTable, row: BatchRow): Request =>
   new Request(`http://batch.invalid${row.url}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...decode(batch.options), 'x-gw-trace-id': batch.id },
-    body: JSON.stringify({ ...row.body, stream: false }),
+    headers: {
+      'content-type': 'application/json',
+      ...decode<Record<string, string>>(vault.open(batch.options, optionsPurpose(batch.id))),
+      'x-gw-trace-id': batch.id,
+    },
+    // Some providers refuse a field that they do not know, even where it asks for nothing.
+    body: JSON.stringify(row.body.stream === undefined ? row.body : { ...row.body, stream: false }),
     signal: AbortSignal.timeout(longestCallMs),
   });
 
@@ -153,20 +172,8 @@ async function keep({ store, vault }: RunnerParts, batch: ManagedBatchTable, res
 
 const sealPurpose = ({ id }: ManagedBatchTable): string => `managed-batch:${id}`;
 
-async function fail({ store, clock }: RunnerParts, batch: ManagedBatchTable, message: string): Promise<void> {
-  await store.db
-    .updateTable('managed_batches')
-    .set({
-      status: 'failed',
-      failed_at: clock.now().toISOString(),
-      faults: encode([{ code: 'invalid_api_key', message, line: null, param: null }]),
-    })
-    .where('id', '=', batch.id)
-    .execute();
-}
-
 /** Writes what there is into output and error files; the results themselves are no longer needed then. */
-async function finish(parts: RunnerParts, batch: ManagedBatchTable): Promise<void> {
+async function finish(parts: RunnerParts, batch: ManagedBatchTable, failure: BatchFault | null = null): Promise<void> {
   const { store, clock } = parts;
   const started = clock.now().toISOString();
   await store.db
@@ -177,7 +184,7 @@ async function finish(parts: RunnerParts, batch: ManagedBatchTable): Promise<voi
     .execute();
   const output = await writeResults(parts, batch, 0);
   const errors = await writeResults(parts, batch, 1);
-  const status = endOf(batch, clock.now());
+  const status = failure ? 'failed' : endOf(batch, clock.now());
   const ended = clock.now().toISOString();
   await store.atomically(async (tx) => {
     await tx
@@ -186,6 +193,7 @@ async function finish(parts: RunnerParts, batch: ManagedBatchTable): Promise<voi
         status,
         output_file_id: output,
         error_file_id: errors,
+        ...(failure && { failed_at: ended, faults: encode([failure]) }),
         ...(status === 'completed' && { completed_at: ended }),
         ...(status === 'cancelled' && { cancelled_at: ended }),
         ...(status === 'expired' && { expired_at: ended }),
@@ -212,7 +220,7 @@ async function writeResults(parts: RunnerParts, batch: ManagedBatchTable, failed
   if (first.done) return null;
   const filename = `${batch.id}_${failed ? 'error' : 'output'}.jsonl`;
   const purpose = failed ? 'batch_error' : 'batch_output';
-  const file = await parts.files.write(owner, { filename, purpose }, andThen(first.value, results));
+  const file = await parts.files.write(owner, { filename, purpose }, andThen(first.value, results), resultLimits);
   return file.id;
 }
 

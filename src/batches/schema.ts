@@ -54,8 +54,8 @@ export interface ManagedBatchTable {
   error_file_id: string | null;
   internal_output_file_id: string | null;
   status: BatchStatus;
-  /** Headers of ours that every line is sent with. */
-  options: JsonText<Record<string, string>>;
+  /** Headers of ours that every line is sent with, as JSON; encrypted. */
+  options: string;
   metadata: JsonText<Record<string, string>> | null;
   faults: JsonText<BatchFault[]>;
   total: number;

@@ -20,8 +20,16 @@ export interface JobRunner {
 
 /** A node that died holds its lease at most this long. */
 const leaseMs = 5 * 60_000;
+/** A node at work renews its lease, so that work that takes longer is not taken up by another beside it. */
+const renewalMs = leaseMs / 5;
 
-export function createJobRunner(jobs: readonly Job[], store: Store, clock: Clock, log: Log): JobRunner {
+export function createJobRunner(
+  jobs: readonly Job[],
+  store: Store,
+  clock: Clock,
+  log: Log,
+  renewalEveryMs = renewalMs,
+): JobRunner {
   const holder = Bun.randomUUIDv7();
   const timers: ReturnType<typeof setInterval>[] = [];
   const running = new Map<string, Promise<void>>();
@@ -29,12 +37,18 @@ export function createJobRunner(jobs: readonly Job[], store: Store, clock: Clock
   const attempt = async (job: Job) => {
     try {
       if (!(await takeLease(store, job.name, holder, clock.now()))) return;
-      await job.run(clock.now());
+      const renewal = setInterval(() => void renew(job.name), renewalEveryMs);
+      await job.run(clock.now()).finally(() => clearInterval(renewal));
       await releaseLease(store, job.name, holder);
     } catch (fault) {
       log.error(`The job ${job.name} failed; it runs again in ${job.everyMs / 1000} s.`, faultFields(fault));
     }
   };
+
+  const renew = (name: string) =>
+    takeLease(store, name, holder, clock.now()).catch((fault) =>
+      log.error(`The lease of the job ${name} could not be renewed; it is tried again.`, faultFields(fault)),
+    );
 
   const launch = (job: Job): Promise<void> => {
     const underway = running.get(job.name);

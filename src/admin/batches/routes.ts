@@ -54,6 +54,9 @@ const record = z.object({
   metadata: z.record(z.string(), z.string()).nullable(),
 });
 
+/** Whoever may order batches here, or run the workspace. */
+const scopes = ['completions.write', 'workspaces.update'] as const;
+
 const updateBatch = endpoint({
   method: 'PUT',
   path: '/batches/:batchId',
@@ -61,7 +64,7 @@ const updateBatch = endpoint({
   summary: 'Change a batch that the gateway runs: the file that holds its processed output',
   access: {
     callers: ['admin-key', 'workspace-key', 'user-key', 'session'],
-    scope: 'completions.write',
+    scope: { anyOf: scopes },
     level: 'workspace',
   },
   audit: { resource: 'batch', action: 'update' },
@@ -84,8 +87,8 @@ const updateBatch = endpoint({
       .where('organisation_id', '=', caller.organisationId)
       .executeTakeFirst();
     if (!batch) throw notFound('batch');
-    if (!mayInWorkspace(caller, 'completions.write', batch.workspace_id)) {
-      throw forbidden('This call needs the scope completions.write in the workspace of the batch');
+    if (!scopes.some((scope) => mayInWorkspace(caller, scope, batch.workspace_id))) {
+      throw forbidden(`This call needs the scope ${scopes.join(' or ')} in the workspace of the batch`);
     }
     note({ resourceId: batch.id, workspaceId: batch.workspace_id });
     const { internal_output_file_id: file } = body;

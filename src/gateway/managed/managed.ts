@@ -3,7 +3,7 @@
 import { BatchRefusal } from '../../batches/batches.ts';
 import type { BatchDesk } from '../../batches/desk.ts';
 import { FileFault } from '../../batches/files.ts';
-import { LineTooLong } from '../../batches/line-chunks.ts';
+import { LineFault } from '../../batches/line-chunks.ts';
 import { batchRecord, fileRecord } from '../../batches/records.ts';
 import type { ManagedBatchTable, ManagedFileTable } from '../../batches/schema.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
@@ -82,7 +82,7 @@ export async function managedReply(parts: GatewayParts, journey: Journey): Promi
 }
 
 function asGatewayError(fault: unknown): unknown {
-  if (fault instanceof FileFault || fault instanceof LineTooLong) {
+  if (fault instanceof FileFault || fault instanceof LineFault) {
     return new GatewayError('invalid_body', `the file cannot be kept: ${fault.message}`, { field: 'file' });
   }
   if (fault instanceof BatchRefusal) return new GatewayError('invalid_body', fault.message, { field: fault.field });
@@ -108,6 +108,8 @@ async function batchOf({ desk }: Managed, journey: Journey): Promise<ManagedBatc
   return batch;
 }
 
+const longestName = 512;
+
 async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response> {
   const { body } = journey;
   if (body.form !== 'stream' || !body.contentType?.startsWith('multipart/form-data')) {
@@ -119,6 +121,13 @@ async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response
     throw new GatewayError('invalid_body', 'the field purpose is missing; send it before the file', {
       field: 'purpose',
     });
+  }
+  if (!/^[\w-]{1,64}$/.test(purpose)) {
+    throw new GatewayError('invalid_body', 'purpose must be a word such as batch', { field: 'purpose' });
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
+  if (filename.length > longestName || /[\u0000-\u001f\u007f]/.test(filename)) {
+    throw new GatewayError('invalid_body', 'the name of the file cannot be kept', { field: 'file' });
   }
   return Response.json(fileRecord(await desk.files.write(ownerOf(journey), { filename, purpose }, content)));
 }

@@ -49,14 +49,28 @@ function givenOptions(fields: Fields): Record<string, string> {
   return Object.fromEntries(
     Object.keys(options.json).map((key) => {
       const name = key.toLowerCase().replaceAll('_', '-');
-      if (!name.startsWith('x-gw-') || notOptions.has(name.slice('x-gw-'.length))) {
+      if (!/^x-gw-[a-z0-9-]+$/.test(name) || notOptions.has(name.slice('x-gw-'.length))) {
         throw new RequestFault(options.at(key), `${options.at(key)} is not a header that a batch can be given`);
       }
-      const value = options.json[key];
-      return [name, typeof value === 'string' ? value : JSON.stringify(value)];
+      return [name, headerValue(options.json[key], options.at(key))];
     }),
   );
 }
+
+const longestOption = 65_536;
+
+/** A value that a header can hold; what is not text is written as JSON. */
+function headerValue(value: unknown, path: string): string {
+  const text = typeof value === 'string' ? value : asciiJson(value);
+  if (/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(text) && text.length <= longestOption) return text;
+  throw new RequestFault(path, `${path} cannot be the value of a header`);
+}
+
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 function metadataOf(fields: Fields): Record<string, string> | null {
   const metadata = fields.object('metadata');
