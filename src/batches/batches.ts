@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 import { encode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
-import type { ManagedFiles, Owner } from './files.ts';
+import { isId, type ManagedFiles, type Owner } from './files.ts';
 import { readRow } from './rows.ts';
 import type { ManagedBatchTable } from './schema.ts';
 
@@ -47,6 +47,7 @@ export const optionsPurpose = (batchId: string): string => `managed-batch-option
 export function createManagedBatches(store: Store, vault: Vault, files: ManagedFiles, clock: Clock): ManagedBatches {
   const { db } = store;
   const find: ManagedBatches['find'] = async ({ workspaceId }, id) => {
+    if (!isId(id)) return null;
     const row = await db
       .selectFrom('managed_batches')
       .selectAll()
@@ -112,6 +113,7 @@ export function createManagedBatches(store: Store, vault: Vault, files: ManagedF
       return { batches: rows.slice(0, limit), hasMore: rows.length > limit };
     },
     async cancel(owner, id) {
+      if (!isId(id)) return null;
       await db
         .updateTable('managed_batches')
         .set({ status: 'cancelling', cancelling_at: clock.now().toISOString() })

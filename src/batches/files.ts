@@ -42,6 +42,9 @@ export interface ManagedFiles {
 
 export const filePrefix = 'gw_file_';
 
+/** Ids come from clients, and PostgreSQL refuses to be asked for some of what they write. */
+export const isId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
+
 interface FileLimits {
   bytes: number;
   lines: number;
@@ -120,6 +123,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
       }
     },
     async find({ workspaceId }, id) {
+      if (!isId(id)) return null;
       const row = await db
         .selectFrom('managed_files')
         .selectAll()

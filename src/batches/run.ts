@@ -53,7 +53,8 @@ export function createBatchRunner(parts: RunnerParts): () => Promise<void> {
       // What is wrong with one batch holds up no other.
       await (isOpen ? advance(parts, batch) : finish(parts, batch)).catch((fault) => faults.push(fault));
     }
-    if (faults.length > 0) throw new AggregateError(faults, `${faults.length} batches could not go on`);
+    if (faults.length > 0)
+      throw new AggregateError(faults, `batches could not go on: ${faults.map(String).join('; ')}`);
   };
 }
 
@@ -104,8 +105,10 @@ async function runLine(
   row: BatchRow,
 ): Promise<LineResult | null> {
   const id = `${batch.id}_${line}`;
+  const makes = () => requestOf(parts, batch, row);
+  if (!isSendable(makes)) return { line, failed: true, content: unsendable(id, row) };
   for (let attempt = 1; ; attempt++) {
-    const response = await parts.call(batch.api_key_id, requestOf(parts, batch, row));
+    const response = await parts.call(batch.api_key_id, makes());
     if (!response) return null;
     const { status } = response;
     const text = await response.text();
@@ -123,6 +126,21 @@ async function runLine(
     return { line, failed: status >= 300, content: JSON.stringify(content) };
   }
 }
+
+/** A body may be nested deeper than can be written. */
+function isSendable(makes: () => Request): boolean {
+  try {
+    makes();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const unsendable = (id: string, { custom_id }: BatchRow): string => {
+  const error = { code: 'invalid_body', message: 'the line cannot be sent: its body is nested too deeply' };
+  return JSON.stringify({ id, custom_id, response: null, error });
+};
 
 const isPassing = (status: number): boolean => status === 429 || status >= 500;
 

@@ -4,7 +4,7 @@ import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 
 const alwaysMasked =
-  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|sec-websocket-protocol|.*(secret|token|password|passphrase|credential|private-key|service-account-json|access-key).*|.*-api-key)$/;
+  /^(authorization|proxy-authorization|cookie|set-cookie|sec-websocket-protocol|.*(secret|token|password|passphrase|credential|private-key|service-account-json|access-key).*|(.*-)?(x|api|modal|subscription)-key)$/;
 
 /** New in every process: the same value can be recognised within its log, and nothing else be learnt from it. */
 const maskKey = randomBytes(32);

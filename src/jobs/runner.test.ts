@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { onEachEngine } from '../../test/harness.ts';
 import { storeOf } from '../../test/people.ts';
+import { createJobRunner } from './runner.ts';
 
 onEachEngine('the lease of a job', (start) => {
   test('keeps other nodes out until it ends, and holds nobody when a wrong clock made it endless', async () => {
@@ -29,6 +30,42 @@ onEachEngine('the lease of a job', (start) => {
       .execute();
     await gateway.app.jobs.runOnce(name);
     expect(await isFree()).toBe(true);
+    await gateway.stopWithoutFaults();
+  });
+
+  test('is renewed while the work goes on, so that no other node takes it up beside', async () => {
+    const gateway = await start();
+    const { clock } = gateway;
+    const store = storeOf(gateway);
+    const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    let runs = 0;
+    const job = {
+      name: 'long-work',
+      everyMs: 1_000,
+      run: () => {
+        runs++;
+        begun.resolve();
+        return gate.promise;
+      },
+    };
+    const first = createJobRunner([job], store, clock, silent, 1);
+    const second = createJobRunner([job], store, clock, silent, 1);
+    const working = first.runOnce(job.name);
+    await begun.promise;
+    const endOf = async () =>
+      (await store.db.selectFrom('leases').select('expires_at').where('name', '=', job.name).executeTakeFirst())
+        ?.expires_at ?? '';
+    for (let round = 0; round < 3; round++) {
+      clock.advance({ minutes: 4 });
+      const soon = new Date(clock.now().getTime() + 60_000).toISOString();
+      while ((await endOf()) <= soon) await new Promise((resolve) => setImmediate(resolve));
+      await second.runOnce(job.name);
+    }
+    expect(runs).toBe(1);
+    gate.resolve();
+    await working;
     await gateway.stopWithoutFaults();
   });
 });

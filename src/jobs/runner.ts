@@ -46,7 +46,7 @@ export function createJobRunner(
   };
 
   const renew = (name: string) =>
-    takeLease(store, name, holder, clock.now()).catch((fault) =>
+    renewLease(store, name, holder, clock.now()).catch((fault) =>
       log.error(`The lease of the job ${name} could not be renewed; it is tried again.`, faultFields(fault)),
     );
 
@@ -87,6 +87,16 @@ async function takeLease(store: Store, name: string, holder: string, now: Date):
       .execute();
     return true;
   });
+}
+
+/** A lease that was given back meanwhile stays so. */
+async function renewLease(store: Store, name: string, holder: string, now: Date): Promise<void> {
+  await store.db
+    .updateTable('leases')
+    .set({ expires_at: new Date(now.getTime() + leaseMs).toISOString() })
+    .where('name', '=', name)
+    .where('holder', '=', holder)
+    .execute();
 }
 
 /** An end that no node could have written by now comes from a clock that was wrong; it holds nobody. */

@@ -31,7 +31,8 @@ export class Fields {
   }
 
   number(name: string): number | null {
-    return this.#typed(name, (value): value is number => typeof value === 'number', 'a number');
+    // 1e999 is a number to a parser, and null to whoever is sent it.
+    return this.#typed(name, (value): value is number => Number.isFinite(value), 'a number');
   }
 
   flag(name: string): boolean | null {

@@ -9,6 +9,7 @@ import {
 } from 'kysely';
 import { Pool, type PoolClient, types } from 'pg';
 import { isSilence } from './away.ts';
+import { isCount, RememberedCounts } from './counts.ts';
 
 /** No statement of a call comes near this; `query_timeout` in the address says otherwise. */
 const answerTimeoutMs = 10_000;
@@ -40,11 +41,12 @@ export function postgresDialect(url: string, { unhurried = false } = {}): Dialec
 
 /** A pool that throws away the connections on which an answer did not come: the next statement would only queue behind it. */
 function forsaking(pool: Pool): PostgresPool {
+  const counts = new RememberedCounts();
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const guarded = known.get(client) ?? guard(client);
+      const guarded = known.get(client) ?? guard(client, counts);
       if (!known.has(client)) {
         try {
           await guarded.query(planForMemory, []);
@@ -61,9 +63,17 @@ function forsaking(pool: Pool): PostgresPool {
   };
 }
 
-function guard(client: PoolClient): PostgresPoolClient {
+/** The transactions that are visible now: another text as soon as any has written. */
+const currentState = 'select pg_current_snapshot()::text as state';
+
+const opensTransaction = (sql: string): boolean => /^(begin|start transaction)\b/i.test(sql);
+const endsTransaction = (sql: string): boolean => /^(commit|rollback)$/i.test(sql.trim());
+
+function guard(client: PoolClient, counts: RememberedCounts): PostgresPoolClient {
   const line: PostgresPoolClient = client;
   let silence: unknown;
+  /** What a transaction has not committed yet is no part of the state that all see. */
+  let inTransaction = false;
   function query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
   function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
   function query<R>(
@@ -72,10 +82,21 @@ function guard(client: PoolClient): PostgresPoolClient {
   ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
     if (typeof asked !== 'string') throw new Error('Streaming queries are not used on PostgreSQL');
     if (silence !== undefined) return Promise.reject(silence);
-    return line.query<R>(asked, parameters).catch((error: unknown) => {
+    inTransaction = opensTransaction(asked) || (inTransaction && !endsTransaction(asked));
+    const answer = isCount(asked) && !inTransaction ? count<R>(asked, parameters) : line.query<R>(asked, parameters);
+    return answer.catch((error: unknown) => {
       if (isSilence(error)) silence = error;
       throw error;
     });
+  }
+  async function count<R>(asked: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    const { rows: states } = await line.query<{ state: string }>(currentState, []);
+    const state = states[0]?.state ?? '';
+    const known = counts.recall<R>(asked, parameters, state);
+    if (known) return { command: 'SELECT', rowCount: known.length, rows: known };
+    const answer = await line.query<R>(asked, parameters);
+    counts.remember(asked, parameters, state, answer.rows);
+    return answer;
   }
   return { query, release: () => client.release(silence !== undefined) };
 }

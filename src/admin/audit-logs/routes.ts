@@ -72,6 +72,7 @@ const listAuditLogs = endpoint({
       .where('organisation_id', '=', caller.organisationId)
       .where((eb) => eb.and(conditions(eb, query)));
     const total = await countOf(matches);
+    if (page.offset >= total) return { object: 'analytics-graph' as const, total, records: [] };
     // Rows hold whole requests, so a page is found by ids, in an index alone.
     const found = await matches
       .select('id')

@@ -19,6 +19,7 @@ type Dated = { [Table in keyof Schema]: 'id' | 'created_at' extends keyof Schema
 /** Ids settle the order of rows made in the same instant, so that none stands on two pages. */
 export async function newestFirst<Table extends Dated>(matches: Matches<Schema, Table>, page: Page) {
   const total = await countOf(matches);
+  if (page.offset >= total) return { rows: [], total };
   const rows = await matches
     .selectAll()
     .orderBy(sql.ref('created_at'), 'desc')

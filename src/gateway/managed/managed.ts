@@ -2,7 +2,7 @@
 
 import { BatchRefusal } from '../../batches/batches.ts';
 import type { BatchDesk } from '../../batches/desk.ts';
-import { FileFault } from '../../batches/files.ts';
+import { FileFault, isId } from '../../batches/files.ts';
 import { LineFault } from '../../batches/line-chunks.ts';
 import { batchRecord, fileRecord } from '../../batches/records.ts';
 import type { ManagedBatchTable, ManagedFileTable } from '../../batches/schema.ts';
@@ -122,7 +122,7 @@ async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response
       field: 'purpose',
     });
   }
-  if (!/^[\w-]{1,64}$/.test(purpose)) {
+  if (!isId(purpose)) {
     throw new GatewayError('invalid_body', 'purpose must be a word such as batch', { field: 'purpose' });
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
@@ -134,7 +134,7 @@ async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response
 
 async function listFiles({ desk }: Managed, journey: Journey): Promise<Response> {
   const query = new URLSearchParams(journey.query);
-  const page = { purpose: query.get('purpose'), after: query.get('after'), limit: limitOf(query, 10_000) };
+  const page = { purpose: wordIn(query, 'purpose'), after: wordIn(query, 'after'), limit: limitOf(query, 10_000) };
   const { files, hasMore } = await desk.files.list(ownerOf(journey), page);
   return Response.json(listOf(files.map(fileRecord), files, hasMore));
 }
@@ -165,7 +165,7 @@ async function createBatch({ desk }: Managed, journey: Journey): Promise<Respons
 
 async function listBatches({ desk }: Managed, journey: Journey): Promise<Response> {
   const query = new URLSearchParams(journey.query);
-  const page = { after: query.get('after'), limit: limitOf(query, 20) };
+  const page = { after: wordIn(query, 'after'), limit: limitOf(query, 20) };
   const { batches, hasMore } = await desk.batches.list(ownerOf(journey), page);
   return Response.json(listOf(batches.map(batchRecord), batches, hasMore));
 }
@@ -184,6 +184,12 @@ async function getBatchOutput(parts: Managed, journey: Journey): Promise<Respons
   const ended = ['completed', 'cancelled', 'expired', 'failed'].includes(batch.status);
   if (ended) return new Response('', { headers: { 'content-type': 'application/octet-stream' } });
   throw new GatewayError('batch_not_finished', `the batch is ${batch.status}; ask again when it has ended`);
+}
+
+function wordIn(query: URLSearchParams, name: 'after' | 'purpose'): string | null {
+  const word = query.get(name);
+  if (word === null || isId(word)) return word;
+  throw new GatewayError('invalid_body', `${name} must be a word of letters, digits, - and _`, { field: name });
 }
 
 function limitOf(query: URLSearchParams, fallback: number): number {
