@@ -46,16 +46,26 @@ async function wholeBody(stream: ReadableStream<Uint8Array>, limit: number): Pro
 const keepsToken: ReadonlySet<Authentication['kind']> = new Set<Authentication['kind']>(['google', 'entra', 'ibm']);
 
 /** Sends a call with what its cloud asks for. A token that the cloud refuses is forgotten, and the call made once more with a new one. */
-export async function sendAuthorised(
+export function sendAuthorised(
   parts: GatewayParts,
   target: Target,
   call: Upstream,
   signal: AbortSignal,
   authentication = target.provider.authentication?.(call.facts),
 ): Promise<Response> {
+  return authentication ? sendWith(authentication, parts, target, call, signal) : send(parts, target, call, signal);
+}
+
+async function sendWith(
+  authentication: Authentication,
+  parts: GatewayParts,
+  target: Target,
+  call: Upstream,
+  signal: AbortSignal,
+): Promise<Response> {
   const ready = await authorised(parts, target, call, signal, authentication);
   const response = await send(parts, target, ready, signal);
-  if (response.status !== 401 || !authentication || !keepsToken.has(authentication.kind)) return response;
+  if (response.status !== 401 || !keepsToken.has(authentication.kind)) return response;
   if (call.body instanceof ReadableStream) return response;
   await response.body?.cancel();
   parts.credentials.forget(authentication);

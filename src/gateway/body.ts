@@ -1,4 +1,5 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
+import { nestsTooDeep } from '../providers/nesting.ts';
 import type { JsonObject } from '../providers/provider.ts';
 import { GatewayError } from './errors.ts';
 import { type FormField, readFormFields } from './form.ts';
@@ -88,7 +89,9 @@ const tooLarge = (limit: number) => new GatewayError('body_too_large', `the body
 function parseObject(bytes: Uint8Array): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    const text = decoder.decode(bytes);
+    if (nestsTooDeep(text)) throw new SyntaxError('it is nested too deeply');
+    value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new GatewayError('invalid_body', `the body is not valid JSON (${reason})`);

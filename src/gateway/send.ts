@@ -1,5 +1,6 @@
 /** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
 import { GatewayError } from './errors.ts';
+import type { PinnedHost } from './host-guard.ts';
 import type { GatewayParts } from './parts.ts';
 import type { Target } from './target.ts';
 import type { Upstream } from './upstream.ts';
@@ -25,30 +26,33 @@ export async function send(
     if (target.provider.local) {
       return await target.provider.local(new Request(url, { method, headers, signal, ...(body && { body }) }));
     }
-    const init: BunFetchRequestInit & { timeout: false } = {
+    const init: PinnedInit & { timeout: false } = {
       method,
       headers,
       signal,
       redirect: 'manual',
       // Our own deadlines count; the runtime's would end long waits that a config allows.
       timeout: false,
-      ...(body && { body }),
     };
+    if (body) init.body = body;
     // Passthrough hands on whatever encoding the two sides agreed on.
     if (upstream.passthrough) init.decompress = false;
-    return await (upstream.customHost ? fetchPinned(parts, url, { ...init, headers, signal }) : fetch(url, init));
+    return await (upstream.customHost ? fetchPinned(parts, url, init) : fetch(url, init));
   } catch (fault) {
     throw explain(fault, signal, target);
   }
 }
 
+type PinnedInit = BunFetchRequestInit & { signal: AbortSignal; headers?: Record<string, string> };
+
 /** Calls an address that somebody outside chose: the address that was checked is the address that is dialled. */
-export async function fetchPinned(
-  parts: GatewayParts,
-  url: string,
-  init: BunFetchRequestInit & { signal: AbortSignal; headers?: Record<string, string> },
-): Promise<Response> {
-  const pinned = await unlessGivenUp(parts.hostGuard.check(url), init.signal);
+export function fetchPinned(parts: GatewayParts, url: string, init: PinnedInit): Promise<Response> {
+  const checked = parts.hostGuard.check(url);
+  return checked ? fetchChecked(checked, url, init) : fetch(url, init);
+}
+
+async function fetchChecked(checked: Promise<PinnedHost | null>, url: string, init: PinnedInit): Promise<Response> {
+  const pinned = await unlessGivenUp(checked, init.signal);
   if (!pinned) return fetch(url, init);
   const address = new URL(url);
   address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
@@ -60,8 +64,7 @@ export async function fetchPinned(
 }
 
 /** A name server that stays silent must not outlast the request's own deadline. */
-function unlessGivenUp<T>(checked: Promise<T> | null, signal: AbortSignal): Promise<T> | null {
-  if (!checked) return null;
+function unlessGivenUp<T>(checked: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
