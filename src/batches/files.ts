@@ -14,7 +14,8 @@ export interface Owner {
 
 export interface NewFile {
   filename: string;
-  purpose: string;
+  /** What it is for; asked for when all has come, where the client says it behind the content. */
+  purpose: string | (() => Promise<string>);
 }
 
 /** The upload cannot be kept; the message says why. */
@@ -70,7 +71,12 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
     await db.deleteFrom('managed_files').where('id', '=', id).execute();
   };
 
-  const keepChunks = async (id: string, purpose: string, content: AsyncIterable<Uint8Array>, limits: FileLimits) => {
+  const keepChunks = async (
+    id: string,
+    purpose: string | null,
+    content: AsyncIterable<Uint8Array>,
+    limits: FileLimits,
+  ) => {
     const chunks = new LineChunks(limits.lineLength);
     let lines = 0;
     let sequence = 0;
@@ -78,8 +84,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
     const keep = async (run: readonly string[]) => {
       if (run.length === 0) return;
       for (const [index, line] of run.entries()) {
-        const fault = faultOfLine(line, purpose);
-        if (fault) throw new FileFault(`line ${lines + index + 1}: ${fault}`);
+        requireLine(line, purpose, lines + index);
       }
       const content_sealed = vault.seal(`${run.join('\n')}\n`, purposeOf(id));
       const row = { file_id: id, sequence: sequence++, first_line: lines, content_sealed };
@@ -97,7 +102,37 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
     return { bytes, lines };
   };
 
+  const contentOf: ManagedFiles['content'] = async function* (id, fromLine = 0) {
+    const first = await db
+      .selectFrom('managed_file_chunks')
+      .select('sequence')
+      .where('file_id', '=', id)
+      .where('first_line', '<=', fromLine)
+      .orderBy('sequence', 'desc')
+      .executeTakeFirst();
+    for (let sequence = first?.sequence ?? 0; ; sequence++) {
+      const chunk = await db
+        .selectFrom('managed_file_chunks')
+        .selectAll()
+        .where('file_id', '=', id)
+        .where('sequence', '=', sequence)
+        .executeTakeFirst();
+      if (!chunk) return;
+      yield { firstLine: chunk.first_line, text: vault.open(chunk.content_sealed, purposeOf(id)) };
+    }
+  };
+
+  /** What a line must be depends on what the file is for: known only now, it is looked at once more. */
+  const settledPurpose = async (id: string, ask: () => Promise<string>): Promise<string> => {
+    const purpose = await ask();
+    for await (const { firstLine, text } of contentOf(id)) {
+      for (const [index, line] of text.trimEnd().split('\n').entries()) requireLine(line, purpose, firstLine + index);
+    }
+    return purpose;
+  };
+
   return {
+    content: contentOf,
     async write({ organisationId, workspaceId }, { filename, purpose }, content, limits = uploadLimits) {
       const id = filePrefix + Bun.randomUUIDv7();
       const row: ManagedFileTable = {
@@ -105,7 +140,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
         organisation_id: organisationId,
         workspace_id: workspaceId,
         filename,
-        purpose,
+        purpose: typeof purpose === 'string' ? purpose : '',
         bytes: 0,
         lines: 0,
         status: 'uploading',
@@ -113,8 +148,10 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
       };
       await db.insertInto('managed_files').values(row).execute();
       try {
-        const measured = await keepChunks(id, purpose, content, limits);
-        const kept = { ...measured, status: 'processed' as const };
+        const known = typeof purpose === 'string' ? purpose : null;
+        const measured = await keepChunks(id, known, content, limits);
+        const settled = typeof purpose === 'string' ? purpose : await settledPurpose(id, purpose);
+        const kept = { ...measured, purpose: settled, status: 'processed' as const };
         await db.updateTable('managed_files').set(kept).where('id', '=', id).execute();
         return { ...row, ...kept };
       } catch (fault) {
@@ -152,26 +189,13 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
       await discard(id);
       return true;
     },
-    async *content(id, fromLine = 0) {
-      const first = await db
-        .selectFrom('managed_file_chunks')
-        .select('sequence')
-        .where('file_id', '=', id)
-        .where('first_line', '<=', fromLine)
-        .orderBy('sequence', 'desc')
-        .executeTakeFirst();
-      for (let sequence = first?.sequence ?? 0; ; sequence++) {
-        const chunk = await db
-          .selectFrom('managed_file_chunks')
-          .selectAll()
-          .where('file_id', '=', id)
-          .where('sequence', '=', sequence)
-          .executeTakeFirst();
-        if (!chunk) return;
-        yield { firstLine: chunk.first_line, text: vault.open(chunk.content_sealed, purposeOf(id)) };
-      }
-    },
   };
+}
+
+/** Without a purpose a line is any JSON object. */
+function requireLine(line: string, purpose: string | null, number: number): void {
+  const fault = faultOfLine(line, purpose ?? '');
+  if (fault) throw new FileFault(`line ${number + 1}: ${fault}`);
 }
 
 const abandonedAfterMs = 60 * 60_000;

@@ -1,5 +1,7 @@
 /** What can be wrong with a request for a provider, and what a provider says is wrong. */
 
+import { parsed } from './json.ts';
+
 /** The request asks for something that the provider cannot do, or is not what the route accepts: answered with 400, naming the field. */
 export class RequestFault extends Error {
   readonly field: string;
@@ -44,12 +46,8 @@ const text = (value: unknown): string | null =>
 /** A provider's error answer, in any of the shapes that are in use. What has no shape is quoted. */
 export function readFault(status: number, bytes: Uint8Array): ProviderFault {
   const plain = new TextDecoder().decode(bytes.subarray(0, longestQuote)).trim();
-  let body: unknown;
-  try {
-    body = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return new ProviderFault(status, plain || `status ${status} without a body`);
-  }
+  const body = parsed(new TextDecoder().decode(bytes));
+  if (body === undefined) return new ProviderFault(status, plain || `status ${status} without a body`);
   return faultIn(status, body) ?? new ProviderFault(status, plain);
 }
 

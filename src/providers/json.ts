@@ -1,4 +1,5 @@
 /** Looks into JSON of unknown shape: what is not as expected counts as absent. For answers of providers, which we cannot refuse. */
+import { nestsTooDeep } from './nesting.ts';
 import type { JsonObject } from './provider.ts';
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -22,8 +23,9 @@ export function present<T extends JsonObject>(fields: T): JsonObject {
   return kept;
 }
 
-/** The value of JSON text; undefined when it is none. */
+/** The value of JSON text; undefined when it is none, or none that can be written again. */
 export function parsed(text: string): unknown {
+  if (nestsTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

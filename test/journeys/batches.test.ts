@@ -86,6 +86,19 @@ onEachEngine('batches of the gateway', (start) => {
       expect((await client.files.list()).data).toEqual(before.data);
     });
 
+    test('may come before the word that says what it is for', async () => {
+      const lines = rows(2);
+      const file = await toFile(Buffer.from(lines.join('\n')), 'rows.jsonl');
+      const kept = await client.files.create({ file, purpose: 'batch' });
+      expect(kept).toMatchObject({ purpose: 'batch', status: 'processed' });
+      expect(await (await client.files.content(kept.id)).text()).toBe(`${lines.join('\n')}\n`);
+      const wrong = await toFile(Buffer.from('{"custom_id": "x"}'), 'rows.jsonl');
+      await expect(settled(client.files.create({ file: wrong, purpose: 'batch' }))).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining('line 1'),
+      });
+    });
+
     test('without a purpose, or that is no form, is refused', async () => {
       const form = new FormData();
       form.append('file', new Blob([rows(1).join('')]), 'a.jsonl');

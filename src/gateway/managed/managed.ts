@@ -115,21 +115,21 @@ async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response
   if (body.form !== 'stream' || !body.contentType?.startsWith('multipart/form-data')) {
     throw new GatewayError('invalid_content_type', 'send multipart/form-data with the fields purpose and file');
   }
-  const { fields, filename, content } = await readUpload(body.stream, body.contentType);
-  const purpose = fields.get('purpose');
-  if (!purpose) {
-    throw new GatewayError('invalid_body', 'the field purpose is missing; send it before the file', {
-      field: 'purpose',
-    });
-  }
-  if (!isId(purpose)) {
-    throw new GatewayError('invalid_body', 'purpose must be a word such as batch', { field: 'purpose' });
-  }
+  const form = await readUpload(body.stream, body.contentType);
+  const { filename, content } = form;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
   if (filename.length > longestName || /[\u0000-\u001f\u007f]/.test(filename)) {
     throw new GatewayError('invalid_body', 'the name of the file cannot be kept', { field: 'file' });
   }
+  const said = form.field('purpose');
+  const purpose = said === null ? async () => knownPurpose(await form.laterField('purpose')) : knownPurpose(said);
   return Response.json(fileRecord(await desk.files.write(ownerOf(journey), { filename, purpose }, content)));
+}
+
+function knownPurpose(purpose: string | null): string {
+  if (!purpose) throw new GatewayError('invalid_body', 'the field purpose is missing', { field: 'purpose' });
+  if (isId(purpose)) return purpose;
+  throw new GatewayError('invalid_body', 'purpose must be a word such as batch', { field: 'purpose' });
 }
 
 async function listFiles({ desk }: Managed, journey: Journey): Promise<Response> {

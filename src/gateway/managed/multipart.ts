@@ -2,10 +2,12 @@
 import { GatewayError } from '../errors.ts';
 
 export interface UploadedForm {
-  /** The text fields that stood before the file. */
-  fields: ReadonlyMap<string, string>;
   filename: string;
   content: AsyncIterable<Uint8Array>;
+  /** A text field that stood before the file; null when it did not. */
+  field(name: string): string | null;
+  /** A text field wherever it stands; the content must have been read by then. */
+  laterField(name: string): Promise<string | null>;
 }
 
 const longestHead = 16 * 1024;
@@ -18,15 +20,29 @@ export async function readUpload(stream: ReadableStream<Uint8Array>, contentType
   const form = new FormBytes(stream, mark);
   const fields = new Map<string, string>();
   await form.skipPreamble();
+  const filename = await readFields(form, fields);
+  if (filename === null) throw new GatewayError('invalid_body', 'the form has no file', { field: 'file' });
+  return {
+    filename,
+    content: form.value(Number.POSITIVE_INFINITY),
+    field: (name) => fields.get(name) ?? null,
+    async laterField(name) {
+      while ((await readFields(form, fields)) !== null) for await (const _ of form.value(longestField));
+      return fields.get(name) ?? null;
+    },
+  };
+}
+
+/** Reads text fields up to a file, and answers its name; null at the end of the form. */
+async function readFields(form: FormBytes, fields: Map<string, string>): Promise<string | null> {
   for (;;) {
     const head = await form.head();
-    if (head === null) throw new GatewayError('invalid_body', 'the form has no file', { field: 'file' });
-    const name = /\bname="([^"]*)"/i.exec(head)?.[1] ?? '';
+    if (head === null) return null;
     const filename = /\bfilename="([^"]*)"/i.exec(head)?.[1];
-    if (filename !== undefined) return { fields, filename, content: form.value(Number.POSITIVE_INFINITY) };
+    if (filename !== undefined) return filename;
     const pieces: Uint8Array[] = [];
     for await (const piece of form.value(longestField)) pieces.push(piece);
-    fields.set(name, Buffer.concat(pieces).toString());
+    fields.set(/\bname="([^"]*)"/i.exec(head)?.[1] ?? '', Buffer.concat(pieces).toString());
   }
 }
 

@@ -2,7 +2,7 @@
 import { readDataUrl } from '../chat/media.ts';
 import { type EmbeddingRequest, isVector, readEmbeddings, type Vector, writeEmbeddings } from '../embeddings.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
-import { isObject, listOf, numberOf, objectOf, objectsOf, present, textOf } from '../json.ts';
+import { isObject, listOf, numberOf, objectOf, objectsOf, parsed, present, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, RawAnswer, Steps } from '../provider.ts';
 import { modelId, modelPath } from './model.ts';
 
@@ -114,7 +114,7 @@ export const embed: Steps = function* (facts) {
       body: embedder.body(inputs, request),
     })),
   };
-  const read = answers.map(({ bytes }) => objectOf(JSON.parse(new TextDecoder().decode(bytes))));
+  const read = answers.map(({ bytes }) => objectOf(parsed(new TextDecoder().decode(bytes))));
   const vectors = read.flatMap((answer) => embedder.vectors(answer)).map(vectorOf);
   const tokens = answers.reduce((sum, answer, index) => sum + tokensOf(answer, read[index] ?? {}), 0);
   return writeEmbeddings(facts, vectors, request.encoding, tokens);

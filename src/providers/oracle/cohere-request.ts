@@ -5,11 +5,13 @@ import { unsupported } from '../chat/media.ts';
 import { calledTools, hoisted, joinedText } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { argumentsOf, listOf, objectOf, parsed, present } from '../json.ts';
+import { refuseReasoning } from '../own/plain-chat.ts';
 import type { JsonObject } from '../provider.ts';
 import { usualLimit } from './generic-request.ts';
 
 export function cohereRequest(conversation: Conversation): JsonObject {
   refuseOthers(conversation);
+  refuseReasoning(conversation, 'Cohere on OCI');
   const { system, turns } = hoisted(conversation);
   const last = turns.at(-1);
   if (last?.role !== 'user') throw new RequestFault('messages', 'the last message must be the user’s, or a tool’s');

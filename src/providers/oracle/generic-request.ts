@@ -14,7 +14,7 @@ import { ownExtras } from '../chat/extras.ts';
 import { unsupported } from '../chat/media.ts';
 import { joinedText } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
-import { present, textOf } from '../json.ts';
+import { present, textOf, wordOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
 
 /** Where none is asked for, OCI would write a few hundred tokens at most. */
@@ -51,7 +51,7 @@ export function genericRequest(conversation: Conversation): JsonObject {
 
 export function toolsOf({ tools, hostedTools }: Conversation): JsonObject[] | null {
   const [hosted] = hostedTools;
-  if (hosted) throw new RequestFault('tools', `the tool "${String(hosted.type)}" is run by another provider`);
+  if (hosted) throw new RequestFault('tools', `the tool "${wordOf(hosted.type)}" is run by another provider`);
   return tools.length > 0 ? tools.map(toolOf) : null;
 }
 

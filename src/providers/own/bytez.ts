@@ -9,10 +9,11 @@ import { ProviderFault } from '../faults.ts';
 import { isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
 import { keyIn } from '../key-header.ts';
 import type { JsonObject, Provider } from '../provider.ts';
-import { plainAnswer, refuseBeyondText, withoutStreams } from './plain-chat.ts';
+import { plainAnswer, refuseBeyondText, refuseReasoning, withoutStreams } from './plain-chat.ts';
 
 function request(conversation: Conversation): JsonObject {
   refuseBeyondText(conversation, 'Bytez');
+  refuseReasoning(conversation, 'Bytez');
   const { stop } = conversation;
   return present({
     messages: conversation.turns.map((turn) => ({ role: turn.role, content: contentOf(turn) })),

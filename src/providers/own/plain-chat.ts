@@ -21,6 +21,12 @@ export function refuseBeyondText(
   }
 }
 
+/** For models that cannot be told to think: how hard they should would be lost. */
+export function refuseReasoning({ reasoning }: Conversation, name: string): void {
+  if (!reasoning || reasoning.mode === 'off') return;
+  throw new RequestFault('reasoning_effort', `${name} does not reason: leave reasoning_effort out`);
+}
+
 export const plainAnswer = (
   text: string,
   {

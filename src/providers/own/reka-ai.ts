@@ -9,10 +9,11 @@ import { countOf, numberOf, objectOf, present, textOf } from '../json.ts';
 import { keyIn } from '../key-header.ts';
 import type { JsonObject, Provider } from '../provider.ts';
 import { noUsage } from '../usage.ts';
-import { plainAnswer, refuseBeyondText, withoutStreams } from './plain-chat.ts';
+import { plainAnswer, refuseBeyondText, refuseReasoning, withoutStreams } from './plain-chat.ts';
 
 function request(conversation: Conversation): JsonObject {
   refuseBeyondText(conversation, 'Reka');
+  refuseReasoning(conversation, 'Reka');
   const { stop } = conversation;
   return present({
     model_name: conversation.model,

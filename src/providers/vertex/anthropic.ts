@@ -1,6 +1,6 @@
 /** Anthropic's models on Vertex AI: chat, the native messages route, and the count of tokens. */
 import { type AnthropicSurface, anthropicFamily, betaHeader, nativeBody, nativeMessages } from '../anthropic/family.ts';
-import { objectOf } from '../json.ts';
+import { isObject, objectOf } from '../json.ts';
 import type { CallFacts, ProviderEndpoint } from '../provider.ts';
 import { vertexModel } from './model.ts';
 import { modelMethod, placeOf } from './place.ts';
@@ -23,7 +23,11 @@ const path = (facts: CallFacts): string => modelMethod(facts, facts.stream ? 'st
 
 export const anthropicChat: ProviderEndpoint = { path, headers, chat: anthropicFamily(surface) };
 
-export const anthropicMessages: ProviderEndpoint = { path, headers, translation: nativeMessages(surface) };
+const native: ProviderEndpoint = { path, headers, translation: nativeMessages(surface) };
+
+/** A form for the answer is refused here, so such a message is asked as a chat would be. */
+export const anthropicMessages = ({ body }: CallFacts): ProviderEndpoint =>
+  isObject(objectOf(body.output_config).format) || isObject(body.output_format) ? anthropicChat : native;
 
 /** Counting is a model of its own, so the body names the one that is meant. */
 export const anthropicCount: ProviderEndpoint = {

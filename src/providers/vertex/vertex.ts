@@ -104,7 +104,7 @@ export const vertex: Provider = {
   ],
   endpoints: {
     chatComplete: chat,
-    messages: ({ model }) => (vertexModel(model).kind === 'anthropic' ? anthropicMessages : null),
+    messages: (facts) => (vertexModel(facts.model).kind === 'anthropic' ? anthropicMessages(facts) : null),
     messagesCountTokens: (facts) => {
       const { kind } = vertexModel(facts.model);
       if (kind === 'anthropic') return anthropicCount;
