@@ -64,6 +64,7 @@ export const environmentSchema = z.object({
   ORGANISATION_HEADERS_TO_MASK: list,
   CUSTOM_HEADERS_TO_IGNORE: list,
   BLOCK_INLINE_CONFIG: flag,
+  GW_CLOUD_IDENTITY: z.enum(['saved', 'any', 'off']).default('saved'),
   SKIP_DATAPLANE_CONFIG_CHECK: flag,
   MAX_ROOT_CONFIG_TARGETS: wholeNumber(100, 1, 100_000),
   MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: wholeNumber(1_000, 1, 100_000),
@@ -96,6 +97,8 @@ export interface GatewaySettings {
   /** Headers that passthrough does not forward. */
   ignoredHeaders: ReadonlySet<string>;
   blockInlineConfig: boolean;
+  /** Who may call clouds as the gateway itself. */
+  cloudIdentity: 'saved' | 'any' | 'off';
   /** Uploads, batches and fine-tunes may use configs with several targets. */
   skipSingleTargetCheck: boolean;
   targetLimits: { root: number; conditionalRoot: number; nested: number };
@@ -195,6 +198,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       maskedHeaders: values.ORGANISATION_HEADERS_TO_MASK.map((name) => name.toLowerCase()),
       ignoredHeaders: new Set(values.CUSTOM_HEADERS_TO_IGNORE.map((name) => name.toLowerCase())),
       blockInlineConfig: values.BLOCK_INLINE_CONFIG,
+      cloudIdentity: values.GW_CLOUD_IDENTITY,
       skipSingleTargetCheck: values.SKIP_DATAPLANE_CONFIG_CHECK,
       targetLimits: {
         root: values.MAX_ROOT_CONFIG_TARGETS,

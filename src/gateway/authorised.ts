@@ -1,6 +1,7 @@
 /** A call with what its cloud asks for: a signature over exactly what is sent, or a token. */
 import type { Authentication } from '../providers/authentication.ts';
 import type { Bytes } from './body.ts';
+import { requireLeave } from './borrowed-identity.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayParts } from './parts.ts';
 import { send } from './send.ts';
@@ -18,6 +19,7 @@ export function authorised<Call extends Sendable>(
   authentication = target.provider.authentication?.(call.facts),
 ): Call | Promise<Call> {
   if (!authentication) return call;
+  requireLeave(parts, target, call.facts, authentication);
   if (call.body instanceof ReadableStream && signsBody.has(authentication.kind)) {
     const whole = wholeBody(call.body, parts.settings.bodyLimit);
     return whole.then((body) => authorised(parts, target, { ...call, body }, signal, authentication));

@@ -1,6 +1,6 @@
 /** Azure and watsonx.ai behind the data plane, with tokens that a real token service on loopback hands out. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { type Plane, startPlane } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
 import { azureOpenAi } from '../providers/azure.ts';
 import { watsonxApi } from '../providers/other-clouds.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
@@ -12,7 +12,7 @@ let resource: SimulatedProvider;
 
 beforeEach(async () => {
   services = await startTokenServices();
-  plane = startPlane();
+  plane = startPlane({ settings: { cloudIdentity: 'any' } });
   plane.parts.credentials = services.credentials(
     {
       TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
@@ -66,6 +66,23 @@ describe('Azure', () => {
     const { scope, resource: asked } = Object.fromEntries(services.asked[0] ?? []);
     expect(scope ?? asked).toStartWith('https://ai.azure.com');
     expect(resource.calls[0]?.headers['api-key']).toBeUndefined();
+  });
+
+  test('an identity of the gateway’s own is lent to integrations that say so, and to nobody else', async () => {
+    resource = await startProvider(azureOpenAi({ key: 'none', token: 'token-1' }));
+    const customHost = resource.url.replace(/\/v1$/, '/openai');
+    const managed = { azure_auth_mode: 'managed', azure_deployment_id: 'chat-prod' };
+    const azure = { provider: 'azure-openai', customHost, credential: null };
+    plane.providers.set('lent', savedProvider('lent', { ...azure, fields: managed }));
+    plane.providers.set('other', savedProvider('other', { ...azure, fields: { azure_deployment_id: 'chat-prod' } }));
+    const status = async (config: object) => (await ask(config)).status;
+    plane.parts.settings.cloudIdentity = 'saved';
+    expect(await status({ provider: '@lent' })).toBe(200);
+    expect(await status({ provider: '@lent', azure_managed_client_id: 'somebody-else' })).toBe(403);
+    expect(await status({ provider: '@other', azure_auth_mode: 'managed' })).toBe(403);
+    expect(await status(target({ azure_auth_mode: 'managed' }))).toBe(403);
+    plane.parts.settings.cloudIdentity = 'off';
+    expect(await status({ provider: '@lent' })).toBe(403);
   });
 
   test('a token that is refused is asked for once more', async () => {
