@@ -1,8 +1,17 @@
 /** Every dialect of clients over every family of providers: the same question, asked by the dialect's own SDK, arrives exactly, and its answer is read exactly. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Json } from './harness.ts';
-import { type Cell, type CellName, cellNames, cells, loop, toldBy } from './matrix/cells.ts';
-import { clients } from './matrix/clients.ts';
+import {
+  type Cell,
+  type CellName,
+  cellNames,
+  cells,
+  loop,
+  type Question,
+  type Script,
+  toldBy,
+} from './matrix/cells.ts';
+import { clients, type MatrixClient } from './matrix/clients.ts';
 import { families } from './matrix/families/index.ts';
 import { type SimulatedProvider, startProvider } from './providers/simulated.ts';
 import { startWorld, type World } from './world.ts';
@@ -33,10 +42,19 @@ describe.each([...families])('over $name', (family) => {
     expect(world.gateway.faults).toEqual([]);
   });
 
-  const askedWith = (client: (typeof clients)[number], name: CellName, stream: boolean): Json => {
+  const bodyOf = (client: MatrixClient, question: Question): Json => ({
+    ...client.body(question, family.model),
+    ...family.chosenBy,
+  });
+  const toldTo = (client: MatrixClient, script: Script) =>
+    family.tells?.(toldBy(script), client.name) ?? toldBy(script);
+  const headersOf = (isStrict: boolean) => ({ 'x-gw-provider': '@target', ...family.headers, ...(!isStrict && loose) });
+  const refusalOf = (client: MatrixClient, name: CellName, stream: boolean): string | undefined =>
+    (stream ? family.refusesStreams : undefined) ?? family.refuses?.[name] ?? family.refusesBy?.[client.name]?.[name];
+  const askedWith = (client: MatrixClient, name: CellName, stream: boolean): Json => {
     const { question }: Cell = cells[name];
     if (family.speaks.includes(client.name)) {
-      return { ...client.body(question, family.model), ...(stream && client.streamed) };
+      return { ...bodyOf(client, question), ...(stream && client.streamed) };
     }
     const asked = family.askedBy?.[client.name]?.[name] ?? family.asked[name];
     return stream ? family.streamed(asked) : asked;
@@ -44,14 +62,24 @@ describe.each([...families])('over $name', (family) => {
 
   for (const client of clients) {
     describe(client.name, () => {
+      if (family.refusesDialects?.includes(client.name)) {
+        test('is refused, and told so', async () => {
+          const asking = client.ask(world, headersOf(true), bodyOf(client, cells.text.question), false);
+          const message = expect.stringContaining(`the provider ${family.provider} does not offer`);
+          expect(await asking.catch(faultOf)).toMatchObject({ status: 400, message });
+          expect(provider.calls).toEqual([]);
+        });
+        return;
+      }
+
       for (const name of cellNames) {
-        for (const stream of [false, true]) {
+        // That nothing streams is told once.
+        for (const stream of family.refusesStreams !== undefined && name !== 'text' ? [false] : [false, true]) {
           test(stream ? `${name}, streamed` : name, async () => {
             const { question, script }: Cell = cells[name];
             provider.script(family.does(script));
-            const headers = { 'x-gw-provider': '@target', ...(name === 'reasoning' && loose) };
-            const asking = client.ask(world, headers, client.body(question, family.model), stream);
-            const refused = family.refuses?.[name];
+            const asking = client.ask(world, headersOf(name !== 'reasoning'), bodyOf(client, question), stream);
+            const refused = refusalOf(client, name, stream);
             if (refused !== undefined) {
               expect(await asking.catch(faultOf)).toMatchObject({ status: 400, field: refused });
               expect(provider.calls).toEqual([]);
@@ -62,7 +90,7 @@ describe.each([...families])('over $name', (family) => {
               expect(await asking.catch(faultOf)).toMatchObject({ status, message: expect.stringContaining(message) });
             } else {
               const { told, usage } = await asking;
-              expect({ told, usage }).toEqual({ told: toldBy(script), usage: family.usage });
+              expect({ told, usage }).toEqual({ told: toldTo(client, script), usage: family.usage });
             }
             expect(provider.calls.map((call) => family.received?.(call) ?? call.json)).toEqual([
               askedWith(client, name, stream),
@@ -71,6 +99,7 @@ describe.each([...families])('over $name', (family) => {
         }
       }
 
+      if (family.refuses?.['tool call'] !== undefined) return;
       // A chat stream's helper does not put thoughts together.
       const ways = client.name === 'chat' ? [false] : [false, true];
       test.each(ways)('a tool loop gives the model its own turn back (streamed: %p)', async (stream) => {
@@ -79,12 +108,13 @@ describe.each([...families])('over $name', (family) => {
         const { effort, ...easy } = loop.question;
         const script = thinks ? { ...unthinking, thought } : unthinking;
         provider.script(family.does(script), family.does(loop.last));
-        const headers = { 'x-gw-provider': '@target', ...loose };
-        const body = client.body(thinks ? { ...easy, effort } : easy, family.model);
+        const headers = headersOf(false);
+        const body = bodyOf(client, thinks ? { ...easy, effort } : easy);
         const { told, answer } = await client.ask(world, headers, body, stream);
         // A client that is not strict is told in the provider's own word why it stopped.
-        expect({ ...told, stop: 'calls' }).toEqual(toldBy(script));
-        const next = await client.ask(world, headers, client.goOn(body, answer, loop.results), stream);
+        expect({ ...told, stop: 'calls' }).toEqual(toldTo(client, script));
+        const results = told.calls.map(({ id }) => ({ id, text: loop.result }));
+        const next = await client.ask(world, headers, client.goOn(body, answer, results), stream);
         expect(next.told.text).toBe(loop.last.text);
         const [, second] = provider.calls.map((call) => family.received?.(call) ?? call.json);
         const asItCame = [...family.speaks, ...(family.nearlySpeaks ?? [])].includes(client.name);

@@ -213,3 +213,9 @@ describe('providers that may not be used', () => {
     await expect(asked).rejects.toMatchObject({ code, status });
   });
 });
+
+test('a model whose own name begins with @ goes to the provider that is chosen for it', async () => {
+  const body = { model: '@cf/meta/llama-3.1-8b-instruct' };
+  expect((await resolve({ provider: '@a' }, body)).model).toBe(body.model);
+  expect((await resolve({}, body, { 'x-gw-provider': '@a' })).model).toBe(body.model);
+});

@@ -23,7 +23,7 @@ export interface Target {
 export function resolveTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, parameters: JsonObject): Target {
   const asked = typeof parameters.model === 'string' ? parameters.model : '';
   if (!asked.isWellFormed()) throw new GatewayError('invalid_body', 'model holds half a character', { field: 'model' });
-  const prefixed = asked.startsWith('@') ? splitModel(asked) : null;
+  const prefixed = prefixOf(journey, leaf, asked);
   const choice = chooseProvider(journey, leaf, prefixed?.slug ?? null);
   if (choice.savedSlug !== null) {
     const named = prefixed ? (prefixed.model ?? '') : asked;
@@ -43,6 +43,14 @@ export function resolveTarget(parts: GatewayParts, journey: Journey, leaf: Leaf,
     customHost: journey.rules.customHost ?? leaf.customHost,
     customHeaders: {},
   };
+}
+
+/** The provider that a model names: `@slug/model`. Some providers have models of their own that begin with @. */
+function prefixOf({ provider, workspace }: Journey, leaf: Leaf, asked: string): ReturnType<typeof splitModel> | null {
+  if (!asked.startsWith('@')) return null;
+  const prefixed = splitModel(asked);
+  const chosen = leaf.provider.from === 'saved' || (leaf.provider.from === 'request' && provider.savedSlug !== null);
+  return chosen && !workspace.provider(prefixed.slug) ? null : prefixed;
 }
 
 interface Choice {

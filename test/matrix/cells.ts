@@ -1,4 +1,5 @@
 /** The rows of the matrix: a question that every dialect can ask, what the model says to it, and what the client must get. */
+import { expect } from 'bun:test';
 
 export interface Called {
   id: string;
@@ -108,16 +109,29 @@ export const cells = {
 export const loop = {
   question: { turns: [{ user: ask }], tools: true, effort: 'low' },
   script: { thought: 'Let me think.', text: 'I look.', calls: [rome] },
-  results: [{ id: 'callRome1', text: 'Sunny' }],
+  result: 'Sunny',
   last: { text: 'Sunny.' },
-} as const satisfies Cell & { results: object; last: Script };
+} as const satisfies Cell & { result: string; last: Script };
 
 export type CellName = keyof typeof cells;
 export const cellNames = Object.keys(cells) as CellName[];
+
+export const byCell = <T>(of: (name: CellName) => T): Record<CellName, T> =>
+  Object.fromEntries(cellNames.map((name) => [name, of(name)])) as Record<CellName, T>;
+
+/** Calls with their arguments as text, as most providers write them. */
+export const written = (calls: readonly Called[]): { id: string; name: string; arguments: string }[] =>
+  calls.map(({ id, name, args }) => ({ id, name, arguments: JSON.stringify(args) }));
 
 export const toldBy = ({ text = '', thought = '', calls = [], stop = 'done' }: Script): Told => ({
   text,
   thought,
   calls,
   stop: calls.length > 0 ? 'calls' : stop,
+});
+
+/** Over a provider that has no ids for calls: they are made up. */
+export const withAnyIds = (told: Told): Told => ({
+  ...told,
+  calls: told.calls.map((call) => ({ ...call, id: expect.any(String) })),
 });

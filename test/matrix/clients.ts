@@ -89,9 +89,9 @@ function readChat(answer: Json): Read {
       stop: stops[finish_reason] ?? 'done',
     },
     usage: {
-      input: usage.prompt_tokens,
-      cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
-      output: usage.completion_tokens,
+      input: usage?.prompt_tokens ?? 0,
+      cached: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+      output: usage?.completion_tokens ?? 0,
     },
     answer,
   };
@@ -213,9 +213,9 @@ export const responses: MatrixClient = {
         stop: calls.length > 0 ? 'calls' : incomplete_details?.reason === 'max_output_tokens' ? 'length' : 'done',
       },
       usage: {
-        input: usage.input_tokens,
-        cached: usage.input_tokens_details.cached_tokens,
-        output: usage.output_tokens,
+        input: usage?.input_tokens ?? 0,
+        cached: usage?.input_tokens_details.cached_tokens ?? 0,
+        output: usage?.output_tokens ?? 0,
       },
       answer,
     };

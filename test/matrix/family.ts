@@ -1,7 +1,7 @@
 /** What a family of providers brings to the matrix. */
 import type { Json } from '../harness.ts';
 import type { Behaviour, ReceivedCall } from '../providers/simulated.ts';
-import type { CellName, Script } from './cells.ts';
+import type { CellName, Script, Told } from './cells.ts';
 import type { ClientName } from './clients.ts';
 
 export interface MatrixFamily {
@@ -13,6 +13,10 @@ export interface MatrixFamily {
   address?: (url: string) => string;
   /** Settings of the saved provider besides its address. */
   settings?: object;
+  /** Fields that every client adds, where they choose between surfaces of the provider. */
+  chosenBy?: Json;
+  /** Headers that every client adds, for the same reason. */
+  headers?: Record<string, string>;
   /** Dialects that it speaks itself: their requests arrive as they were sent. */
   speaks: readonly ClientName[];
   /** Dialects that it nearly speaks: what a client gives back of an answer travels as it is. */
@@ -31,8 +35,16 @@ export interface MatrixFamily {
   ownTurn: Json;
   /** That turn, in a request. */
   turnIn(asked: Json): Json;
-  /** What its scripts report as used. */
+  /** What a client can be told of a script, where the provider keeps some of it to itself. */
+  tells?(told: Told, client: ClientName): Told;
+  /** What its scripts report as used; nothing where it does not say. */
   usage: { input: number; cached: number; output: number };
   /** Cells that it cannot do, by the field that its refusal names. */
   refuses?: Partial<Record<CellName, string>>;
+  /** Those of one dialect alone. */
+  refusesBy?: Partial<Record<ClientName, Partial<Record<CellName, string>>>>;
+  /** Dialects that it cannot serve at all. */
+  refusesDialects?: readonly ClientName[];
+  /** Where it cannot stream: the field that its refusal names. */
+  refusesStreams?: string;
 }

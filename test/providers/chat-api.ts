@@ -6,6 +6,8 @@ import { type Behaviour, json, stream } from './simulated.ts';
 export interface ChatScript {
   content?: string;
   reasoning?: string;
+  /** The same under the other name in use. */
+  reasoning_content?: string;
   refusal?: string;
   tool_calls?: readonly { id: string; name: string; arguments: string }[];
   annotations?: readonly Json[];
@@ -28,7 +30,7 @@ const finishOf = ({ finish_reason, tool_calls }: ChatScript): string =>
 export const failure = (status: number, message: string, type: string, code: string | null = null): Behaviour =>
   json(status, { error: { message, type, param: null, code } }, { 'x-request-id': 'req_9' });
 
-const guarded =
+export const guarded =
   (answer: Behaviour): Behaviour =>
   (call, response) => {
     if (call.path !== '/v1/chat/completions')
@@ -54,12 +56,13 @@ export const answers = (script: ChatScript): Behaviour =>
 
 export const says = (content: string): Behaviour => answers({ content });
 
-function completionOf(script: ChatScript, model: string): Json {
-  const { content, reasoning, refusal, tool_calls, annotations, usage = chatUsage } = script;
+export function completionOf(script: ChatScript, model: string): Json {
+  const { content, reasoning, reasoning_content, refusal, tool_calls, annotations, usage = chatUsage } = script;
   const message = {
     role: 'assistant',
     content: content ?? null,
     ...(reasoning && { reasoning }),
+    ...(reasoning_content && { reasoning_content }),
     ...(refusal && { refusal }),
     ...(annotations && { annotations }),
     ...(tool_calls && {
@@ -74,10 +77,19 @@ const piecesOf = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? [];
 
 /** Words in pieces, calls opened and then filled, the figures last and only where they were asked for. */
 export function chunksOf(script: ChatScript, { model, stream_options }: Json): string[] {
-  const { content = '', reasoning = '', refusal = '', tool_calls = [], annotations, usage = chatUsage } = script;
+  const {
+    content = '',
+    reasoning = '',
+    reasoning_content = '',
+    refusal = '',
+    tool_calls = [],
+    annotations,
+    usage = chatUsage,
+  } = script;
   const deltas = [
     { role: 'assistant', content: '' },
     ...piecesOf(reasoning).map((piece) => ({ reasoning: piece })),
+    ...piecesOf(reasoning_content).map((piece) => ({ reasoning_content: piece })),
     ...piecesOf(content).map((piece) => ({ content: piece })),
     ...piecesOf(refusal).map((piece) => ({ refusal: piece })),
     ...(annotations ? [{ annotations }] : []),

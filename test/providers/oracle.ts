@@ -30,6 +30,10 @@ const message = ({ text, thinking, calls }: Said) => ({
   ...(calls && { toolCalls: calls.map((call) => ({ ...call, type: 'FUNCTION' })) }),
 });
 
+/** The older format has no ids for calls. */
+const cohereCalls = ({ calls }: Said) =>
+  calls && { toolCalls: calls.map(({ name, arguments: args }) => ({ name, parameters: JSON.parse(args) })) };
+
 const finishOf = ({ finish, calls }: Said): string => finish ?? (calls ? 'tool_calls' : 'stop');
 
 export const whole = (said: Said, format: 'GENERIC' | 'COHERE' = 'GENERIC') => ({
@@ -47,9 +51,7 @@ export const whole = (said: Said, format: 'GENERIC' | 'COHERE' = 'GENERIC') => (
           apiFormat: 'COHERE',
           text: said.text ?? '',
           finishReason: said.finish ?? 'COMPLETE',
-          ...(said.calls && {
-            toolCalls: said.calls.map(({ name, arguments: args }) => ({ name, parameters: JSON.parse(args) })),
-          }),
+          ...cohereCalls(said),
           usage,
         },
 });
@@ -78,7 +80,13 @@ export const events = (said: Said, format: 'GENERIC' | 'COHERE' = 'GENERIC'): st
       ]
     : [
         ...pieces(said.text ?? '').map((text) => record({ apiFormat: 'COHERE', text })),
-        record({ apiFormat: 'COHERE', text: said.text ?? '', finishReason: 'COMPLETE', usage }),
+        record({
+          apiFormat: 'COHERE',
+          text: said.text ?? '',
+          ...cohereCalls(said),
+          finishReason: said.finish ?? 'COMPLETE',
+          usage,
+        }),
       ];
 
 /** Whether the request was signed over exactly what arrived. */

@@ -1,34 +1,33 @@
 /** Anthropic's messages. */
 import type { Json } from '../../harness.ts';
 import { failure } from '../../providers/anthropic.ts';
-import { answers } from '../../providers/anthropic-api.ts';
-import { type Called, cellNames, cells } from '../cells.ts';
+import { answers, type Scripted } from '../../providers/anthropic-api.ts';
+import { byCell, type Called, cells, type Script } from '../cells.ts';
 import { messages } from '../clients.ts';
 import type { MatrixFamily } from '../family.ts';
 
 const model = 'claude-sonnet-4-6';
-const asked = Object.fromEntries(
-  cellNames.map((name) => [name, messages.body(cells[name].question, model)]),
-) as MatrixFamily['asked'];
+const asked = byCell((name) => messages.body(cells[name].question, model));
 const { stop_sequences: _, ...withoutStop } = asked['stop reason'];
 const use = ({ id, name, args }: Called): Json => ({ type: 'tool_use', id, name, input: args });
+
+export const messageOf = ({ text, thought, calls = [], stop }: Script): Scripted => ({
+  content: [
+    ...(thought ? [{ type: 'thinking', thinking: thought, signature: 'sig' }] : []),
+    ...(text === undefined ? [] : [{ type: 'text', text }]),
+    ...calls.map(use),
+  ],
+  stop_reason: calls.length > 0 ? 'tool_use' : stop === 'length' ? 'max_tokens' : 'end_turn',
+  usage: { cache_read_input_tokens: 10 },
+});
+
 export const anthropic: MatrixFamily = {
   name: 'Anthropic',
   provider: 'anthropic',
   model,
   speaks: ['messages'],
-  does: ({ text, thought, calls = [], stop, fails }) =>
-    fails
-      ? failure(fails.status, 'rate_limit_error', fails.message)
-      : answers({
-          content: [
-            ...(thought ? [{ type: 'thinking', thinking: thought, signature: 'sig' }] : []),
-            ...(text === undefined ? [] : [{ type: 'text', text }]),
-            ...calls.map(use),
-          ],
-          stop_reason: calls.length > 0 ? 'tool_use' : stop === 'length' ? 'max_tokens' : 'end_turn',
-          usage: { cache_read_input_tokens: 10 },
-        }),
+  does: (script) =>
+    script.fails ? failure(script.fails.status, 'rate_limit_error', script.fails.message) : answers(messageOf(script)),
   // Messages are what it speaks: whoever asks, it must be asked as its own clients ask, with what they may leave to it spelled out.
   asked: {
     ...asked,

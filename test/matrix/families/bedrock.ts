@@ -29,14 +29,18 @@ export const bedrock: MatrixFamily = {
   address: (url) => new URL(url).origin,
   settings: keySettings,
   speaks: [],
-  does: ({ text: words, calls = [], stop, fails }) =>
+  does: ({ text: words, thought, calls = [], stop, fails }) =>
     fails
       ? refuses(fails.status, 'ThrottlingException', fails.message)
       : (call, response) => {
           const forced = call.json.toolConfig?.toolChoice?.tool?.name;
           const used = forced ? [{ id: 'tooluse_1', name: forced, args: JSON.parse(words ?? '{}') }] : calls;
           return converses({
-            content: [...(forced || words === undefined ? [] : [text(words)]), ...used.map(use)],
+            content: [
+              ...(thought ? [{ reasoningContent: { reasoningText: { text: thought, signature: 'sig' } } }] : []),
+              ...(forced || words === undefined ? [] : [text(words)]),
+              ...used.map(use),
+            ],
             stopReason: used.length > 0 ? 'tool_use' : stop === 'length' ? 'max_tokens' : 'end_turn',
             usage: {
               inputTokens: 15,

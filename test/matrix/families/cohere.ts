@@ -1,7 +1,7 @@
 /** Cohere's chat. */
 import type { Json } from '../../harness.ts';
 import { cohereApi, refused } from '../../providers/cohere.ts';
-import { type Called, limit, pixel, place, weather } from '../cells.ts';
+import { type Called, limit, pixel, place, weather, written } from '../cells.ts';
 import type { MatrixFamily } from '../family.ts';
 
 const model = 'command-a-03-2025';
@@ -31,7 +31,7 @@ export const cohere: MatrixFamily = {
       : cohereApi('sk-target-secret', () => ({
           ...(text !== undefined && { text }),
           ...(thought && { thinking: thought }),
-          ...(calls && { calls: calls.map(({ id, name, args }) => ({ id, name, arguments: JSON.stringify(args) })) }),
+          ...(calls && { calls: written(calls) }),
           ...(stop === 'length' && { finish: 'MAX_TOKENS' }),
         })),
   asked: {

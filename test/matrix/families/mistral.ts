@@ -2,17 +2,15 @@
 import type { Json } from '../../harness.ts';
 import { mistral as api } from '../../providers/mistral.ts';
 import { json } from '../../providers/simulated.ts';
-import { type CellName, cellNames, cells } from '../cells.ts';
+import { byCell, type CellName, cells, written } from '../cells.ts';
+import { limitAsMaxTokens } from '../chat-host.ts';
 import { chat } from '../clients.ts';
 import type { MatrixFamily } from '../family.ts';
 
 const model = 'magistral-small-latest';
 
 /** As OpenAI's, under the one name that it has for the limit. */
-function asked(name: CellName): Json {
-  const { max_completion_tokens: max_tokens, ...body } = chat.body(cells[name].question, model);
-  return { ...body, max_tokens };
-}
+const asked = (name: CellName): Json => limitAsMaxTokens(chat.body(cells[name].question, model));
 const { stop: _, ...withoutStop } = asked('stop reason');
 
 export const mistral: MatrixFamily = {
@@ -27,10 +25,10 @@ export const mistral: MatrixFamily = {
       : api({
           ...(text !== undefined && { text }),
           ...(thought && { thought }),
-          ...(calls && { calls: calls.map(({ id, name, args }) => ({ id, name, arguments: JSON.stringify(args) })) }),
+          ...(calls && { calls: written(calls) }),
           ...(stop === 'length' && { finish: 'model_length' }),
         }),
-  asked: Object.fromEntries(cellNames.map((name) => [name, asked(name)])) as MatrixFamily['asked'],
+  asked: byCell(asked),
   askedBy: { responses: { 'stop reason': withoutStop } },
   // It tells what was used without being asked.
   streamed: (body) => ({ ...body, stream: true }),

@@ -1,0 +1,17 @@
+/** Claude on Azure AI Foundry. */
+import { failure } from '../../providers/anthropic.ts';
+import { azureAi } from '../../providers/azure-ai.ts';
+import type { MatrixFamily } from '../family.ts';
+import { anthropic, messageOf } from './anthropic.ts';
+
+export const claudeOnAzure: MatrixFamily = {
+  ...anthropic,
+  name: 'Claude on Azure AI Foundry',
+  provider: 'azure-ai',
+  address: (url) => `${new URL(url).origin}/models`,
+  settings: { azure_auth_mode: 'default', azure_foundry_url: 'https://res.services.ai.azure.com/models' },
+  does: (script) =>
+    script.fails
+      ? failure(script.fails.status, 'rate_limit_error', script.fails.message)
+      : azureAi('sk-target-secret', messageOf(script)),
+};

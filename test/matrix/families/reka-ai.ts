@@ -1,0 +1,62 @@
+/** Reka: a human and a model who take turns, in text. */
+import type { Json } from '../../harness.ts';
+import { json } from '../../providers/simulated.ts';
+import { limit, pixel } from '../cells.ts';
+import type { MatrixFamily } from '../family.ts';
+
+const model = 'reka-core';
+const human = (text: string, more: Json = {}): Json => ({ type: 'human', text, ...more });
+const asking = (conversation_history: Json[], more: Json = {}): Json => ({
+  model_name: model,
+  conversation_history,
+  request_output_len: limit,
+  ...more,
+});
+
+export const rekaAi: MatrixFamily = {
+  name: 'Reka',
+  provider: 'reka-ai',
+  model,
+  address: (url) => new URL(url).origin,
+  speaks: [],
+  does:
+    ({ text, stop, fails }) =>
+    (call, response) => {
+      if (fails) return json(fails.status, { detail: fails.message })(call, response);
+      if (call.headers['x-api-key'] !== 'sk-target-secret' || call.path !== '/chat') {
+        return json(401, { detail: 'Invalid API key' })(call, response);
+      }
+      return json(200, {
+        type: 'model',
+        text,
+        finish_reason: stop === 'length' ? 'length' : 'stop',
+        metadata: { input_tokens: 5, generated_tokens: 3 },
+      })(call, response);
+    },
+  asked: {
+    text: asking([human('Hi')]),
+    'several turns': asking([human('Hi'), { type: 'model', text: 'Hello' }, human('Who are you?')]),
+    system: asking([human('Be brief.\n\nHi')]),
+    'image in': asking([human('What is it?', { media_url: `data:image/png;base64,${pixel}` })]),
+    'tool call': null,
+    'parallel tools': null,
+    'tool result turn': null,
+    'structured output': null,
+    reasoning: null,
+    'stop reason': asking([human('Go on.')], { stop_words: ['END'] }),
+    error: asking([human('Hi')]),
+  },
+  askedBy: { responses: { 'stop reason': asking([human('Go on.')]) } },
+  streamed: (body) => body,
+  ownTurn: null,
+  turnIn: () => null,
+  usage: { input: 5, cached: 0, output: 3 },
+  refuses: {
+    'tool call': 'tools',
+    'parallel tools': 'tools',
+    'tool result turn': 'tools',
+    'structured output': 'response_format',
+    reasoning: 'reasoning_effort',
+  },
+  refusesStreams: 'stream',
+};

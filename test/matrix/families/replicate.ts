@@ -1,0 +1,46 @@
+/** Replicate: predictions that are waited for, with a text in and a text out. */
+import type { Json } from '../../harness.ts';
+import { replicateApi } from '../../providers/other-clouds.ts';
+import { json } from '../../providers/simulated.ts';
+import { limit, pixel } from '../cells.ts';
+import type { MatrixFamily } from '../family.ts';
+
+const asking = (prompt: string, more: Json = {}): Json => ({ input: { prompt, max_tokens: limit, ...more } });
+
+export const replicate: MatrixFamily = {
+  name: 'Replicate',
+  provider: 'replicate',
+  model: 'meta/meta-llama-3-70b-instruct',
+  speaks: [],
+  does: ({ text, fails }) =>
+    fails
+      ? json(fails.status, { title: 'Too many requests', detail: fails.message, status: fails.status })
+      : replicateApi('sk-target-secret', () => (text ?? '').match(/.{1,6}/gsu)),
+  asked: {
+    text: asking('Hi'),
+    'several turns': asking('User: Hi\n\nAssistant: Hello\n\nUser: Who are you?\n\nAssistant:'),
+    system: asking('Hi', { system_prompt: 'Be brief.' }),
+    'image in': asking('What is it?', { image: `data:image/png;base64,${pixel}` }),
+    'tool call': null,
+    'parallel tools': null,
+    'tool result turn': null,
+    'structured output': null,
+    reasoning: asking('Why?', { reasoning_effort: 'low' }),
+    'stop reason': asking('Go on.', { stop_sequences: 'END' }),
+    error: asking('Hi'),
+  },
+  streamed: (body) => body,
+  ownTurn: null,
+  turnIn: () => null,
+  // Why a model stopped is not told, nor what it thought.
+  tells: (told) => ({ ...told, thought: '', stop: 'done' }),
+  usage: { input: 6, cached: 0, output: 4 },
+  refuses: {
+    'tool call': 'tools',
+    'parallel tools': 'tools',
+    'tool result turn': 'tools',
+    'structured output': 'response_format',
+  },
+  refusesDialects: ['messages', 'responses'],
+  refusesStreams: 'stream',
+};
