@@ -217,5 +217,5 @@ describe('providers that may not be used', () => {
 test('a model whose own name begins with @ goes to the provider that is chosen for it', async () => {
   const body = { model: '@cf/meta/llama-3.1-8b-instruct' };
   expect((await resolve({ provider: '@a' }, body)).model).toBe(body.model);
-  expect((await resolve({}, body, { 'x-gw-provider': '@a' })).model).toBe(body.model);
+  expect((await resolve(passthrough, body, { 'x-gw-provider': '@a' })).model).toBe(body.model);
 });
