@@ -1,6 +1,7 @@
 /** What a client sees, and how often each provider is asked, when providers fail in every way they are known to. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type ChatStream, readChatStream, readPast } from './chat-stream.ts';
+import { sharedByTests } from './journey.ts';
 import * as openai from './providers/openai.ts';
 import { bytes, gated, reset, type SimulatedProvider, silence, startProvider, stream } from './providers/simulated.ts';
 import { startWorld, type World } from './world.ts';
@@ -14,18 +15,10 @@ beforeAll(async () => {
   b = await startProvider(openai.says('from b'));
   world = await startWorld({ a: { provider: 'openai', simulated: a }, b: { provider: 'openai', simulated: b } });
 });
-afterAll(async () => {
-  await world.stop();
-  await a.stop();
-  await b.stop();
-});
-beforeEach(() => {
-  a.calls.length = 0;
-  b.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [a, b],
+);
 
 const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Tell me.' }] };
 const asked = () => ({ a: a.calls.length, b: b.calls.length });

@@ -1,7 +1,7 @@
 /** Embeddings: the canonical request, read for providers with a dialect of their own, and the canonical answer, written from their vectors. */
 import { ProviderFault, RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
-import { countOf, objectsOf } from './json.ts';
+import { countOf, numberOf, objectOf, objectsOf } from './json.ts';
 import type { CallFacts, JsonObject } from './provider.ts';
 
 /** One thing to embed: text, an image, or both as one. An image is an address on the web or a data URL. */
@@ -107,4 +107,15 @@ export function vectorsByIndex(data: unknown): Vector[] {
     if (isVector(embedding)) return embedding;
     throw new ProviderFault(502, 'the answer has an entry without a vector');
   });
+}
+
+/** An answer like OpenAI's, which counts its tokens under this name. */
+export function listedEmbeddings(
+  answer: unknown,
+  facts: CallFacts,
+  count: 'prompt_tokens' | 'total_tokens',
+): JsonObject {
+  const { data, usage } = objectOf(answer);
+  const tokens = numberOf(objectOf(usage)[count]);
+  return writeEmbeddings(facts, vectorsByIndex(data), readEmbeddings(facts).encoding, tokens);
 }

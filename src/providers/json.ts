@@ -13,6 +13,12 @@ export const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 export const countOf = (value: unknown): number => Math.max(0, numberOf(value) ?? 0);
 
+/** Seconds since 1970 for a date in words. */
+export const secondsOf = (date: unknown): number | null => {
+  const ms = Date.parse(textOf(date) ?? '');
+  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
+};
+
 /** Anything as a word, for comparisons and messages: an object of a client's may bring a `toString` that is no function. */
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 

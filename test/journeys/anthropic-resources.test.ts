@@ -1,7 +1,8 @@
 /** Anthropic's own SDK on what Anthropic keeps: models, message batches with their results, and files. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeAll, expect, test } from 'bun:test';
 import { type Anthropic, toFile } from '@anthropic-ai/sdk';
 import { anthropicClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as claude from '../providers/anthropic.ts';
 import { type Behaviour, bytes, json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -70,15 +71,11 @@ beforeAll(async () => {
   world = await startWorld({ claude: { provider: 'anthropic', simulated: provider } });
   client = anthropicClient(world, { 'x-gw-provider': '@claude' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
   for (const { headers } of provider.calls) {
     expect([headers['x-api-key'], headers['anthropic-version']]).toEqual(['sk-claude-secret', '2026-10-21']);
     expect(JSON.stringify(headers)).not.toContain(world.gateway.workspaceKey);

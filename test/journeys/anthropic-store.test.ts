@@ -1,8 +1,9 @@
 /** OpenAI's own SDK on what Anthropic keeps: models, files and batches in OpenAI's form, and its older completions. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import OpenAI, { toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { event } from '../providers/anthropic.ts';
 import { errored, expired, madeByTool, store, succeeded } from '../providers/anthropic-store.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
@@ -19,16 +20,12 @@ beforeAll(async () => {
   world = await startWorld({ claude: { provider: 'anthropic', simulated: provider } });
   client = openaiClient(world, { 'x-gw-provider': '@claude' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(store(nothing));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 test('models are listed all at once, and shown', async () => {

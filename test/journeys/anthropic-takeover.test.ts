@@ -1,6 +1,7 @@
 /** A chat stream of OpenAI's that breaks under fallback: Claude goes on from the delivered text, and OpenAI's SDK sees one answer. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { says } from '../providers/anthropic-api.ts';
 import * as gpt from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
@@ -18,18 +19,10 @@ beforeAll(async () => {
     claude: { provider: 'anthropic', simulated: anthropic },
   });
 });
-afterAll(async () => {
-  await world.stop();
-  await openai.stop();
-  await anthropic.stop();
-});
-beforeEach(() => {
-  openai.calls.length = 0;
-  anthropic.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [openai, anthropic],
+);
 
 /** What the SDK makes of a stream that OpenAI breaks off after these words. */
 async function taken(model: string, ...words: string[]): Promise<{ text: string; finish: (string | null)[] }> {

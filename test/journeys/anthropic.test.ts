@@ -1,7 +1,8 @@
 /** Anthropic's own SDK on its messages route, unchanged: our key as its x-api-key, its headers forwarded, its errors in its own form. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { anthropicClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as claude from '../providers/anthropic.ts';
 import { json, type ReceivedCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -15,16 +16,12 @@ beforeAll(async () => {
   world = await startWorld({ claude: { provider: 'anthropic', simulated: provider } });
   client = anthropicClient(world, { 'x-gw-provider': '@claude' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(claude.says('Hello', ' there'));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const question = {

@@ -1,8 +1,9 @@
 /** AWS's other services with OpenAI's own SDK in front: endpoints of SageMaker's, Polly's voices, and Bedrock Mantle. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { anthropicClient, openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import * as claude from '../providers/anthropic.ts';
 import { keySettings, keys, known, refuses, startBedrock } from '../providers/bedrock.ts';
 import { bytesFrame, exceptionFrame, frames } from '../providers/event-stream.ts';
@@ -28,16 +29,10 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(async () => {
-  await world.stop();
-  await service.stop();
-});
-beforeEach(() => {
-  service.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [service],
+);
 
 const clientOf = (slug: keyof typeof saved): OpenAI => openaiClient(world, { 'x-gw-provider': `@${slug}` });
 const received = (): ReceivedCall => {

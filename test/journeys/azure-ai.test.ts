@@ -1,11 +1,12 @@
 /** Azure AI Foundry through the gateway: OpenAI's and Anthropic's own SDKs in front of models of both dialects. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { OpenAI } from 'openai';
 import { anthropicClient, openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { azureAi } from '../providers/azure-ai.ts';
 import * as api from '../providers/openai-api.ts';
-import { type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 const simulated = azureAi('sk-secret', { content: [{ type: 'text', text: 'Bonjour.' }] });
@@ -27,22 +28,12 @@ beforeAll(async () => {
   await save('score', `${origin}/score`);
   await save('claude', `${origin}/anthropic`);
 });
-afterAll(async () => {
-  await world.stop();
-  await resource.stop();
-});
-beforeEach(() => {
-  resource.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [resource],
+);
 
-const received = (): ReceivedCall => {
-  const call = resource.calls.at(-1);
-  if (!call) throw new Error('The resource was not asked');
-  return call;
-};
+const received = () => lastCall(resource);
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 

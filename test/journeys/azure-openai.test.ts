@@ -1,11 +1,12 @@
 /** Azure OpenAI: its own SDK against the simulated resource first, then OpenAI's SDK through the gateway. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { AzureOpenAI, OpenAI, toFile } from 'openai';
 import { anthropicClient, openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { answerVerdict, azureOpenAi, filtered, promptVerdict } from '../providers/azure.ts';
 import * as api from '../providers/openai-api.ts';
 import { startRealtime } from '../providers/realtime.ts';
-import { type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { RealtimeClient } from '../realtime-client.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -43,23 +44,15 @@ beforeAll(async () => {
   };
   await world.saveProvider('azure', 'azure-openai', resource, { configurations });
 });
-afterAll(async () => {
-  await world.stop();
-  await resource.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [resource],
+);
 beforeEach(() => {
-  resource.calls.length = 0;
   resource.script(simulated);
 });
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
 
-const received = (): ReceivedCall => {
-  const call = resource.calls.at(-1);
-  if (!call) throw new Error('The resource was not asked');
-  return call;
-};
+const received = () => lastCall(resource);
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const tools = [
@@ -338,10 +331,10 @@ describe('who asks', () => {
     expect(received().path).toBe('/openai/deployments/chat-prod/chat/completions?api-version=2025-04-01-preview');
   });
 
-  test('the identity of the gateway is not shown to a host that a customer chose', async () => {
+  test('the identity of the gateway is not lent to a config that only asks for it', async () => {
     await expect(ask({ azure_auth_mode: 'managed' })).rejects.toMatchObject({
-      status: 400,
-      code: 'invalid_custom_host',
+      status: 403,
+      code: 'provider_not_allowed',
     });
     expect(resource.calls).toHaveLength(0);
   });

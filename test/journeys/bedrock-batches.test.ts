@@ -1,11 +1,12 @@
 /** Batches, fine-tuning and files of Bedrock with OpenAI's own SDK in front: jobs at Bedrock, objects in S3, each signed for its service. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { bedrock } from '../../src/providers/bedrock/bedrock.ts';
 import type { ProviderEndpoint, SentFile } from '../../src/providers/provider.ts';
 import { callFacts } from '../call-facts.ts';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import * as claude from '../providers/anthropic.ts';
 import { keySettings, keys, known, region, startBedrock } from '../providers/bedrock.ts';
 import { type Behaviour, bytes, json, type SimulatedProvider } from '../providers/simulated.ts';
@@ -81,16 +82,12 @@ beforeAll(async () => {
   });
   client = openaiClient(world, { 'x-gw-provider': '@aws' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   status = 'InProgress';
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 describe('a batch', () => {
@@ -151,6 +148,19 @@ describe('a batch', () => {
     expect((await client.batches.cancel('abc123def456')).status).toBe('cancelling');
     const list = await client.batches.list({ limit: 5 });
     expect(list.data.map(({ id, status: word }) => [id, word])).toEqual([['abc123def456', 'validating']]);
+  });
+
+  test('is found on whichever page of the service’s it stands', async () => {
+    const page = (id: string, more: object = {}) =>
+      json(200, { invocationJobSummaries: [{ ...invocationJob('Completed'), jobArn: `job/${id}` }], ...more });
+    provider.script(
+      known((call, response) =>
+        (call.path.includes('&nextToken=p2') ? page('second') : page('first', { nextToken: 'p2' }))(call, response),
+      ),
+    );
+    const list = await client.batches.list({ limit: 5 });
+    provider.script(service);
+    expect(list.data.map(({ id }) => id)).toEqual(['first', 'second']);
   });
 
   test('has an output in rows of OpenAI’s once it is complete', async () => {

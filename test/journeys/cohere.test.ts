@@ -1,10 +1,11 @@
 /** Cohere: its own SDK against the simulated API first, then OpenAI's SDK through the gateway. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { CohereClientV2 } from 'cohere-ai';
 import type { OpenAI } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { cohereApi, refused, type Said, vectorOf } from '../providers/cohere.ts';
-import { type ReceivedCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
+import { lastCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 let said: Said = { text: 'Hello there.' };
@@ -22,24 +23,16 @@ beforeAll(async () => {
   await world.saveProvider('c', 'cohere', { url: address });
   client = openaiClient(world);
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(simulated);
   said = { text: 'Hello there.' };
 });
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
 
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 
 const model = '@c/command-a-03-2025';
 const upstream = 'command-a-03-2025';

@@ -1,7 +1,8 @@
 /** OpenAI-compatible providers through the whole program, with OpenAI's SDK in front: saved under any of their names, with tools, images, thoughts, usage and cost. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -17,16 +18,10 @@ beforeAll(async () => {
   });
   client = openaiClient(world);
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 const usage = {

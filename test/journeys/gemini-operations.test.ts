@@ -1,10 +1,11 @@
 /** What AI Studio does besides chat, behind OpenAI's SDK: embeddings, pictures, speech and models. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { answers, startGemini, studio } from '../providers/gemini.ts';
-import { json, type ReceivedCall, type SimulatedProvider } from '../providers/simulated.ts';
+import { json, lastCall, type SimulatedProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 let provider: SimulatedProvider;
@@ -16,22 +17,12 @@ beforeAll(async () => {
   world = await startWorld({ gem: { provider: 'google', simulated: provider } });
   client = openaiClient(world, { 'x-gw-provider': '@gem' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 const refused = (asking: PromiseLike<unknown>): Promise<Json> =>
   Promise.resolve(asking).then(
     () => Promise.reject(new Error('Nothing failed')),

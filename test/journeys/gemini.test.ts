@@ -1,11 +1,12 @@
 /** Gemini behind OpenAI's SDK, unchanged: what is asked of AI Studio, and what comes back of it, whole and streamed. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { APIError, OpenAI } from 'openai';
 import type { ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources';
 import { anthropicClient, openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import * as gemini from '../providers/gemini.ts';
-import { json, type ReceivedCall, type SimulatedProvider, stream } from '../providers/simulated.ts';
+import { json, lastCall, type SimulatedProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 let provider: SimulatedProvider;
@@ -19,24 +20,14 @@ beforeAll(async () => {
   client = openaiClient(world, { 'x-gw-provider': '@gem' });
   openClient = openaiClient(world, { 'x-gw-provider': '@gem', 'x-gw-strict-open-ai-compliance': 'false' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
 const model = 'gemini-2.5-flash';
 const question = { model, messages: [{ role: 'user' as const, content: 'Say hello.' }] };
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 /** The answer as the SDK puts it together from a stream. */
 async function streamed(body: ChatCompletionCreateParamsNonStreaming, by: OpenAI = client) {
   const events = by.chat.completions.stream({ ...body, stream: true, stream_options: { include_usage: true } });

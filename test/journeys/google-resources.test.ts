@@ -1,10 +1,11 @@
 /** Files, batches and fine-tuning of Google's, behind OpenAI's SDK: at AI Studio, and on Vertex AI with Cloud Storage. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { answerOf, startGemini, studio } from '../providers/gemini.ts';
-import { type Behaviour, bytes, json, type ReceivedCall, type SimulatedProvider } from '../providers/simulated.ts';
+import { type Behaviour, bytes, json, lastCall, type SimulatedProvider } from '../providers/simulated.ts';
 import * as vertex from '../providers/vertex.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -21,22 +22,12 @@ beforeAll(async () => {
   gem = openaiClient(world, { 'x-gw-provider': '@gem' });
   vtx = openaiClient(world, { 'x-gw-provider': '@vtx' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 const row = (custom_id: string, content: string) => ({
   custom_id,
   method: 'POST',

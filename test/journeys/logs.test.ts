@@ -1,6 +1,7 @@
 /** The log of a call as GET /v1/logs/{id} shows it: bodies, masked headers, metadata, usage and cost, and how little is kept when little is wanted. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import * as openai from '../providers/openai.ts';
 import { json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -17,16 +18,12 @@ beforeAll(async () => {
   );
   workspaceId = (await world.gateway.get('/v1/workspaces')).body.data[0].id;
 });
-afterAll(async () => {
-  await world.stop();
-  await a.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [a],
+);
 beforeEach(() => {
-  a.calls.length = 0;
   a.script(openai.says('Hello', ' there'));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 type Fields = Record<string, string>;

@@ -1,8 +1,9 @@
 /** Anthropic's own SDK over a host that has nothing but chat completions: its messages, its stream helper, its tools, its errors. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Anthropic, APIError } from '@anthropic-ai/sdk';
 import { anthropicClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { answers, breaksAfter, chatUsage, endsAfter, failure, says } from '../providers/chat-api.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -16,16 +17,12 @@ beforeAll(async () => {
   world = await startWorld({ host: { provider: 'cerebras', simulated: host } });
   client = anthropicClient(world, { 'x-gw-provider': '@host' });
 });
-afterAll(async () => {
-  await world.stop();
-  await host.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [host],
+);
 beforeEach(() => {
-  host.calls.length = 0;
   host.script(says('Hello there'));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const model = 'gpt-oss-120b';

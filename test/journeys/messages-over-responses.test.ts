@@ -1,8 +1,9 @@
 /** Anthropic's own SDK at OpenAI: models without chat are served by its responses, and so is a client that asks for it. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, expect, test } from 'bun:test';
 import { type Anthropic, APIError } from '@anthropic-ai/sdk';
 import { anthropicClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { respondsWith, responseEvents } from '../providers/responses.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -16,16 +17,12 @@ beforeAll(async () => {
   world = await startWorld({ oai: { provider: 'openai', simulated: provider } });
   client = anthropicClient(world, { 'x-gw-provider': '@oai' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(respondsWith('Hello', ' there'));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const question = { model: 'gpt-5-pro', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Say hello.' }] };

@@ -1,10 +1,11 @@
 /** Mistral through the whole program, with OpenAI's SDK, Anthropic's SDK and Mistral's own in front. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { Mistral } from '@mistralai/mistralai';
 import type OpenAI from 'openai';
 import { APIError } from 'openai';
 import { anthropicClient, openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { mistral } from '../providers/mistral.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -20,16 +21,12 @@ beforeAll(async () => {
   client = openaiClient(world, { 'x-gw-provider': '@m' });
   claude = anthropicClient(world, { 'x-gw-provider': '@m' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(mistral({ text: 'Hello' }));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const model = 'mistral-small-latest';

@@ -1,6 +1,7 @@
 /** What is changed, deleted or expired holds for the very next request, and nothing of one tenant ever works for another. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { addKey, addOrganisation, addWorkspace, home } from '../people.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
@@ -17,18 +18,10 @@ beforeAll(async () => {
   world = await startWorld({ a: { provider: 'openai', simulated: a }, b: { provider: 'openai', simulated: b } });
   workspaceId = (await home(world.gateway)).workspaceId;
 });
-afterAll(async () => {
-  await world.stop();
-  await a.stop();
-  await b.stop();
-});
-beforeEach(() => {
-  a.calls.length = 0;
-  b.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [a, b],
+);
 
 type Fields = Record<string, string>;
 

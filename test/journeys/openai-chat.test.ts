@@ -1,7 +1,8 @@
 /** OpenAI's own SDK on chat and completions: answers, streams, tools, errors, and where our key may stand. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI, { APIError } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as openai from '../providers/openai.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -15,16 +16,10 @@ beforeAll(async () => {
   world = await startWorld({ a: { provider: 'openai', simulated: provider } });
   client = openaiClient(world, { 'x-gw-provider': '@a' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 const question = { model: 'gpt-4o-mini', messages };

@@ -1,7 +1,8 @@
 /** OpenAI's own SDK on embeddings, moderations, images and audio: forms and binary bodies arrive byte for byte, both ways. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as api from '../providers/openai-api.ts';
 import {
   bytes,
@@ -22,16 +23,12 @@ beforeAll(async () => {
   world = await startWorld({ a: { provider: 'openai', simulated: provider } });
   client = openaiClient(world);
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(api.openAiApi);
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const received = (): ReceivedCall => {

@@ -1,7 +1,8 @@
 /** OpenAI's own SDK on what a provider keeps: files, batches, fine-tuning, models, and assistants and vector stores through passthrough. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as api from '../providers/openai-api.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -15,15 +16,11 @@ beforeAll(async () => {
   world = await startWorld({ a: { provider: 'openai', simulated: provider } });
   client = openaiClient(world, { 'x-gw-provider': '@a' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
   for (const { headers } of provider.calls) {
     expect(headers.authorization).toBe('Bearer sk-a-secret');
     expect(JSON.stringify(headers)).not.toContain(world.gateway.workspaceKey);

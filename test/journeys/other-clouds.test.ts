@@ -1,7 +1,8 @@
 /** Oracle, Workers AI, watsonx.ai, Replicate and the small ones, asked with OpenAI's SDK. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { keys, type Said as OracleSaid, oracleApi } from '../providers/oracle.ts';
 import * as clouds from '../providers/other-clouds.ts';
 import { picture, pictureBase64 } from '../providers/picture-makers.ts';
@@ -52,17 +53,13 @@ beforeAll(async () => {
     await world.saveProvider(id, id, provider, { configurations: { custom_host, ...fields } });
   }
 });
-afterAll(async () => {
-  await world.stop();
-  for (const provider of simulated.values()) await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => simulated.values(),
+);
 beforeEach(() => {
-  for (const { calls } of simulated.values()) calls.length = 0;
   oracleSaid = { text: 'Hello there.' };
   replicateOutput = ['Hello', ' there.'];
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const calls = (id: string): ReceivedCall[] => simulated.get(id)?.calls ?? [];

@@ -1,16 +1,10 @@
 /** Paths that go to the provider as they are: every method and content type, every byte both ways, and none of our secrets. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { sharedByTests } from '../journey.ts';
 import * as openai from '../providers/openai.ts';
-import {
-  bytes,
-  json,
-  type ReceivedCall,
-  type SimulatedProvider,
-  startProvider,
-  stream,
-} from '../providers/simulated.ts';
+import { bytes, json, lastCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { rawCall } from '../raw-client.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -26,16 +20,14 @@ beforeAll(async () => {
   );
   key = world.gateway.workspaceKey;
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 beforeEach(() => {
-  provider.calls.length = 0;
   provider.script(json(200, { ok: true }));
 });
 afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
   for (const { headers, path } of provider.calls) {
     expect(JSON.stringify([headers, path])).not.toContain(key);
     expect(Object.keys(headers).filter((name) => name.startsWith('x-gw-'))).toEqual([]);
@@ -52,11 +44,7 @@ const call = (
     ...more,
     headers: { 'x-gw-api-key': key, 'x-gw-provider': '@a', ...headers },
   });
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 
 describe('the way there', () => {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {

@@ -1,7 +1,8 @@
 /** Images by providers with dialects of their own, asked for with OpenAI's SDK. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as makers from '../providers/picture-makers.ts';
 import { type Behaviour, type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -29,16 +30,10 @@ beforeAll(async () => {
     await world.saveProvider(id, id, { url: provider.url.replace('/v1', '') });
   }
 });
-afterAll(async () => {
-  await world.stop();
-  for (const provider of simulated.values()) await provider.stop();
-});
-beforeEach(() => {
-  for (const { calls } of simulated.values()) calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => simulated.values(),
+);
 
 const calls = (id: string): ReceivedCall[] => simulated.get(id)?.calls ?? [];
 const first = (id: string): ReceivedCall => {

@@ -1,7 +1,8 @@
 /** Embeddings and reranking by providers with dialects of their own, asked with OpenAI's SDK and over the seed's route. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { OpenAI } from 'openai';
 import { openaiClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import { jinaApi, nomicApi, pineconeApi, vectorOf, voyageApi } from '../providers/rankers.ts';
 import { type Behaviour, type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -25,16 +26,10 @@ beforeAll(async () => {
     await world.saveProvider(id, id, { url: id === 'pinecone' ? provider.url.replace('/v1', '') : provider.url });
   }
 });
-afterAll(async () => {
-  await world.stop();
-  for (const provider of simulated.values()) await provider.stop();
-});
-beforeEach(() => {
-  for (const { calls } of simulated.values()) calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => simulated.values(),
+);
 
 const received = (id: string): ReceivedCall => {
   const call = simulated.get(id)?.calls.at(-1);

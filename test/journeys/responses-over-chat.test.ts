@@ -1,10 +1,11 @@
 /** OpenAI's own SDK on the responses route, over a host that has nothing but chat completions. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { APIError, type OpenAI } from 'openai';
 import { zodTextFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { answers, breaksAfter, chatUsage, endsAfter, failure, says } from '../providers/chat-api.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -18,16 +19,12 @@ beforeAll(async () => {
   world = await startWorld({ host: { provider: 'cerebras', simulated: host } });
   client = openaiClient(world, { 'x-gw-provider': '@host' });
 });
-afterAll(async () => {
-  await world.stop();
-  await host.stop();
-});
+sharedByTests(
+  () => world.gateway,
+  () => [host],
+);
 beforeEach(() => {
-  host.calls.length = 0;
   host.script(says('Hello there'));
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
 });
 
 const model = 'gpt-oss-120b';

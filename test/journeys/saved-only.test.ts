@@ -1,6 +1,7 @@
 /** Saved-only mode, the default config of a key, and other prefixes for our headers. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -19,18 +20,10 @@ beforeAll(async () => {
   );
   workspaceId = (await world.gateway.get('/v1/workspaces')).body.data[0].id;
 });
-afterAll(async () => {
-  await world.stop();
-  await a.stop();
-  await b.stop();
-});
-beforeEach(() => {
-  a.calls.length = 0;
-  b.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [a, b],
+);
 
 type Fields = Record<string, string>;
 

@@ -1,8 +1,9 @@
 /** The Vercel AI SDK, unchanged, through its provider for OpenAI: text, streams, tools and errors on both of OpenAI's routes. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 import { vercelClient } from '../clients.ts';
+import { sharedByTests } from '../journey.ts';
 import * as openai from '../providers/openai.ts';
 import { respondsWith } from '../providers/responses.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
@@ -15,16 +16,10 @@ beforeAll(async () => {
   provider = await startProvider(openai.says('Hello'));
   world = await startWorld({ a: { provider: 'openai', simulated: provider } });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
 const chat = () => vercelClient(world, { 'x-gw-provider': '@a' }).chat('gpt-4o-mini');
 const responses = () => vercelClient(world).responses('@a/gpt-4o-mini');

@@ -1,10 +1,11 @@
 /** What Vertex AI does besides chat, behind OpenAI's SDK: embeddings, pictures, ranking, speech and models. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { OpenAI } from 'openai';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { startGemini } from '../providers/gemini.ts';
-import { json, type ReceivedCall, type SimulatedProvider } from '../providers/simulated.ts';
+import { json, lastCall, type SimulatedProvider } from '../providers/simulated.ts';
 import * as vertex from '../providers/vertex.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -19,22 +20,12 @@ beforeAll(async () => {
   await world.saveProvider('vtx', 'vertex-ai', provider, { key: 'ya29.token', configurations });
   client = openaiClient(world, { 'x-gw-provider': '@vtx' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 
 describe('other operations', () => {
   const predict = (model: string) => `/v1/${vertex.place}/publishers/google/models/${model}:predict`;

@@ -1,11 +1,12 @@
 /** Vertex AI behind OpenAI's and Anthropic's SDKs: every publisher at its address, in its dialect, with a credential that the service knows. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { APIError, OpenAI } from 'openai';
 import { anthropicClient, openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
+import { sharedByTests } from '../journey.ts';
 import { startGemini } from '../providers/gemini.ts';
 import * as openai from '../providers/openai.ts';
-import { json, type ReceivedCall, type SimulatedProvider } from '../providers/simulated.ts';
+import { json, lastCall, type SimulatedProvider } from '../providers/simulated.ts';
 import * as vertex from '../providers/vertex.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -25,25 +26,15 @@ beforeAll(async () => {
   await save('vtx');
   client = openaiClient(world, { 'x-gw-provider': '@vtx' });
 });
-afterAll(async () => {
-  await world.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(world.gateway.faults).toEqual([]);
-});
+sharedByTests(
+  () => world.gateway,
+  () => [provider],
+);
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 const gemini = { model: 'gemini-2.5-flash', messages };
 const claude = { model: 'anthropic.claude-sonnet-4-5@20250929', messages };
-const received = (): ReceivedCall => {
-  const call = provider.calls.at(-1);
-  if (!call) throw new Error('The provider was not asked');
-  return call;
-};
+const received = () => lastCall(provider);
 const streamed = async (body: { model: string; messages: typeof messages }) => {
   const events = client.chat.completions.stream({ ...body, stream: true, stream_options: { include_usage: true } });
   return events.finalChatCompletion();

@@ -26,6 +26,12 @@ export interface SimulatedProvider {
   stop(): Promise<void>;
 }
 
+export function lastCall({ calls }: Pick<SimulatedProvider, 'calls'>): ReceivedCall {
+  const call = calls.at(-1);
+  if (call) return call;
+  throw new Error('The provider was not asked');
+}
+
 export async function startProvider(...behaviours: Behaviour[]): Promise<SimulatedProvider> {
   let script = [...behaviours];
   const calls: ReceivedCall[] = [];

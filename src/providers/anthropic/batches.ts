@@ -4,10 +4,10 @@ import { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { chatFront } from '../fronts/chat/chat.ts';
-import { countOf, objectOf, parsed, textOf } from '../json.ts';
+import { countOf, objectOf, parsed, secondsOf, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, RawAnswer, Step, StepAnswers } from '../provider.ts';
 import { readMessage } from './answer.ts';
-import { listOfPage, pageQuery, secondsOf } from './lists.ts';
+import { listOfPage, pageQuery } from './lists.ts';
 
 const path = '/messages/batches';
 const at = ({ pathParams }: CallFacts): string => `${path}/${encodeURIComponent(pathParams.id ?? '')}`;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AssistantPart, CacheMark, MediaPart, TextPart, ToolResultPart, UserPart } from '../chat/conversation.ts';
 import { inlined, unsupported } from '../chat/media.ts';
-import { hasText } from '../chat/turns.ts';
+import { hasText, resultsApart } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { argumentsOf, present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
@@ -14,8 +14,7 @@ export const textBlock = ({ text, cache }: TextPart): JsonObject => marked({ typ
 
 /** Results of tools come before whatever else the user says. Text of nothing but white space is refused, so it is left out. */
 export function userBlocks(parts: readonly UserPart[], facts: CallFacts): JsonObject[] {
-  const results = parts.filter((part) => part.type === 'tool-result');
-  const said = parts.filter((part) => part.type !== 'tool-result');
+  const { results, said } = resultsApart(parts);
   return [...results.map((result) => resultBlock(result, facts)), ...contentBlocks(said, facts)];
 }
 

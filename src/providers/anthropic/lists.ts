@@ -1,12 +1,6 @@
-/** Dates and lists of Anthropic's, in OpenAI's form. */
-import { numberOf, objectOf, objectsOf, textOf } from '../json.ts';
+/** Lists of Anthropic's, in OpenAI's form. */
+import { numberOf, objectOf, objectsOf } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
-
-/** Seconds since 1970 for a date in words; null where there is none. */
-export function secondsOf(date: unknown): number | null {
-  const ms = Date.parse(textOf(date) ?? '');
-  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
-}
 
 export const mostPerPage = 1_000;
 

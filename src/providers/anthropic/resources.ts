@@ -1,8 +1,8 @@
 /** Models and files in OpenAI's form. Anthropic's own clients, which say its version, get them as they are. */
-import { countOf, objectOf, objectsOf } from '../json.ts';
+import { countOf, objectOf, objectsOf, secondsOf } from '../json.ts';
 import type { CallFacts, JsonObject, OfferedEndpoint, ProviderEndpoint } from '../provider.ts';
 import { outputSteps } from './batches.ts';
-import { listOfPage, mostPerPage, pageQuery, secondsOf } from './lists.ts';
+import { listOfPage, mostPerPage, pageQuery } from './lists.ts';
 
 const speaksNatively = ({ clientHeader }: CallFacts): boolean => clientHeader('anthropic-version') !== null;
 

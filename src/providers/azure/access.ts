@@ -6,10 +6,12 @@ import { needSetting, setting } from '../settings.ts';
 
 const keyModes = new Set(['apiKey', 'default']);
 
-export function azureAuthentication({ fields }: CallFacts, scope: string): Authentication | null {
+const usualScope = 'https://cognitiveservices.azure.com/.default';
+
+export function azureAuthentication({ fields }: CallFacts): Authentication | null {
   if (readyToken(fields) !== null) return null;
   const credentials = identityOf(fields);
-  return credentials && { kind: 'entra', credentials, scope: setting(fields, 'azure_entra_scope') ?? scope };
+  return credentials && { kind: 'entra', credentials, scope: setting(fields, 'azure_entra_scope') ?? usualScope };
 }
 
 /** The header of a ready token, or of the key under this name; none where a token will be fetched. */

@@ -9,9 +9,8 @@ import { accessFields, azureAuthentication, azureHeaders } from './access.ts';
 import { withoutFilters } from './content-filter.ts';
 import { claudePath, foundryAddress, isClaude, modelPath, resourcePath } from './foundry.ts';
 import { embedsImages, imageEmbeddings } from './image-embeddings.ts';
+import { keptEndpoints } from './kept.ts';
 import { ocr } from './ocr.ts';
-
-const scope = 'https://cognitiveservices.azure.com/.default';
 
 const model = (path: string): ProviderEndpoint => ({ path: modelPath(path) });
 const onResource = (path: string): ProviderEndpoint => ({ path: resourcePath(path) });
@@ -59,7 +58,7 @@ export const azureAi: Provider = {
   address: foundryAddress,
   needsCredential: false,
   headers,
-  authentication: (facts) => azureAuthentication(facts, scope),
+  authentication: azureAuthentication,
   fields: [
     {
       name: 'azure_foundry_url',
@@ -104,15 +103,7 @@ export const azureAi: Provider = {
     createTranscription: model('/audio/transcriptions'),
     createTranslation: model('/audio/translations'),
     realtime: model('/realtime'),
-    uploadFile: onResource('/files'),
-    listFiles: onResource('/files'),
-    retrieveFile: onResource('/files/:id'),
-    deleteFile: onResource('/files/:id'),
-    retrieveFileContent: onResource('/files/:id/content'),
-    createBatch: onResource('/batches'),
-    listBatches: onResource('/batches'),
-    retrieveBatch: onResource('/batches/:id'),
-    cancelBatch: onResource('/batches/:id/cancel'),
+    ...keptEndpoints(onResource),
   },
   notes: [
     'Models whose name begins with claude-, and addresses that end in /anthropic, are spoken to in Anthropic’s dialect; /messages goes there unchanged.',

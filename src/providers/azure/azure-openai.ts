@@ -6,9 +6,8 @@ import { batchOutput } from './batch-output.ts';
 import { withoutFilters } from './content-filter.ts';
 import { deployedModel, deploymentOf } from './deployment.ts';
 import { listedJobs, olderForm, oneJob } from './fine-tuning.ts';
+import { keptEndpoints } from './kept.ts';
 import { deployedPath, isUndated, named, resourcePath } from './named.ts';
-
-const scope = 'https://cognitiveservices.azure.com/.default';
 
 const deployed = (path: string): ProviderEndpoint => ({ path: deployedPath(path), adjust: named });
 
@@ -36,7 +35,7 @@ export const azureOpenAi: Provider = {
     `https://${hostLabel(fields, 'azure_resource_name', 'resource_name')}.openai.azure.com/openai`,
   needsCredential: false,
   headers: (facts) => azureHeaders(facts, (key) => ({ 'api-key': key })),
-  authentication: (facts) => azureAuthentication(facts, scope),
+  authentication: azureAuthentication,
   fields: [
     {
       name: 'azure_resource_name',
@@ -73,15 +72,7 @@ export const azureOpenAi: Provider = {
     deleteModelResponse: onResource('/responses/:id'),
     listResponseInputItems: onResource('/responses/:id/input_items'),
     realtime: { path: resourcePath('/realtime'), query: sessionQuery },
-    uploadFile: onResource('/files'),
-    listFiles: onResource('/files'),
-    retrieveFile: onResource('/files/:id'),
-    deleteFile: onResource('/files/:id'),
-    retrieveFileContent: onResource('/files/:id/content'),
-    createBatch: onResource('/batches'),
-    listBatches: onResource('/batches'),
-    retrieveBatch: onResource('/batches/:id'),
-    cancelBatch: onResource('/batches/:id/cancel'),
+    ...keptEndpoints(onResource),
     getBatchOutput: onResource('/batches/:id', { steps: batchOutput }),
     createFinetune: onResource('/fine_tuning/jobs', { adjust: olderForm, translation: oneJob }),
     listFinetunes: onResource('/fine_tuning/jobs', { translation: listedJobs }),

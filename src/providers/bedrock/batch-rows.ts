@@ -1,10 +1,10 @@
 /** The rows of a batch: OpenAI's in, those of the model's own dialect out, and back. */
 import { readMessage } from '../anthropic/answer.ts';
 import { anthropicFamily } from '../anthropic/family.ts';
+import { type BatchRow, chatPath, embeddingsPath, rowsIn, writtenRows } from '../batch-rows.ts';
 import { isVector, readEmbeddings, writeEmbeddings } from '../embeddings.ts';
 import { RequestFault } from '../faults.ts';
 import { chatFront } from '../fronts/chat/chat.ts';
-import { type BatchRow, chatPath, embeddingsPath, rowsIn, writtenRows } from '../google/batch-rows.ts';
 import { isObject, numberOf, objectOf, textOf } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 import { setting } from '../settings.ts';

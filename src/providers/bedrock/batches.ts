@@ -1,17 +1,18 @@
 /** Batches of Bedrock: jobs from one object of S3 to another, in OpenAI's form. */
 import { awsAddress } from '../aws/access.ts';
+import { chatPath, embeddingsPath, linesIn, writtenRows } from '../batch-rows.ts';
 import { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { chatPath, embeddingsPath, linesIn, writtenRows } from '../google/batch-rows.ts';
-import { batchAnswer, batchStatus } from '../google/job-states.ts';
-import { listing } from '../google/listing.ts';
+import { batchAnswer, batchStatus } from '../job-states.ts';
 import { countOf, objectOf, present, textOf } from '../json.ts';
+import { awsWords, listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
 import { setting } from '../settings.ts';
 import { asked, type Stepping } from '../stepping.ts';
+import { fileId } from '../stored-files.ts';
 import { outputRow } from './batch-rows.ts';
-import { fileId, objectAddress, objectUri, storageAuthentication } from './storage.ts';
+import { objectAddress, objectUri, storageAuthentication } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `${awsAddress('bedrock', facts)}/model-invocation-job`;
 const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
@@ -27,10 +28,14 @@ export const retrieveBatch: ProviderEndpoint = {
   translation: { response: (answer) => readBatch(objectOf(answer)) },
 };
 
-const pages = { size: 'maxResults', token: 'nextToken', next: 'nextToken' };
-
 export const listBatches: Steps = (facts) =>
-  listing(facts, `${awsAddress('bedrock', facts)}/model-invocation-jobs`, 'invocationJobSummaries', readBatch, pages);
+  listing(
+    facts,
+    `${awsAddress('bedrock', facts)}/model-invocation-jobs`,
+    'invocationJobSummaries',
+    readBatch,
+    awsWords,
+  );
 
 /** Stopping answers nothing, so the job is looked at afterwards. */
 export const cancelBatch: Steps = function* (facts) {

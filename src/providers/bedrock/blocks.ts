@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AssistantPart, CacheMark, MediaPart, TextPart, ToolResultPart, UserPart } from '../chat/conversation.ts';
 import { unsupported } from '../chat/media.ts';
-import { type Hoisted, hasText } from '../chat/turns.ts';
+import { type Hoisted, hasText, resultsApart } from '../chat/turns.ts';
 import { argumentsOf, present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 import { documentNames, mediaBlock } from './media.ts';
@@ -40,8 +40,8 @@ const filled = (blocks: JsonObject[]): JsonObject[] => (blocks.length > 0 ? bloc
 
 /** Results of tools come before whatever else the user says; a document does not stand without text. */
 function userBlocks(parts: readonly UserPart[], writing: Writing): JsonObject[] {
-  const results = parts.filter((part) => part.type === 'tool-result');
-  const said = parts.filter((part) => part.type !== 'tool-result').flatMap((part) => contentBlocks(part, writing));
+  const { results, said: others } = resultsApart(parts);
+  const said = others.flatMap((part) => contentBlocks(part, writing));
   const needsText = said.some((block) => 'document' in block) && !said.some((block) => 'text' in block);
   return [
     ...results.flatMap((result) => resultBlocks(result, writing)),

@@ -4,7 +4,7 @@ import { inlined, mimeOfName, unsupported } from '../chat/media.ts';
 import { RequestFault } from '../faults.ts';
 import { present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
-import { decoded } from './encoded.ts';
+import { decoded } from '../stored-files.ts';
 
 const formats: Readonly<Record<Exclude<MediaPart['kind'], 'document'>, Readonly<Record<string, string>>>> = {
   image: {

@@ -2,12 +2,12 @@
 import { awsAddress } from '../aws/access.ts';
 import { RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { listing, secondsOf } from '../google/listing.ts';
-import { objectOf, objectsOf, present, textOf } from '../json.ts';
+import { objectOf, objectsOf, present, secondsOf, textOf } from '../json.ts';
+import { awsWords, listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
 import { asked } from '../stepping.ts';
-import { decoded } from './encoded.ts';
-import { fileId, objectUri } from './storage.ts';
+import { decoded, fileId } from '../stored-files.ts';
+import { objectUri } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `${awsAddress('bedrock', facts)}/model-customization-jobs`;
 
@@ -25,10 +25,8 @@ export const retrieveFinetune: ProviderEndpoint = {
   translation: { response: (answer) => readJob(objectOf(answer)) },
 };
 
-const pages = { size: 'maxResults', token: 'nextToken', next: 'nextToken' };
-
 export const listFinetunes: Steps = (facts) =>
-  listing(facts, jobs(facts), 'modelCustomizationJobSummaries', readJob, pages);
+  listing(facts, jobs(facts), 'modelCustomizationJobSummaries', readJob, awsWords);
 
 /** Stopping answers nothing, so the job is looked at afterwards. */
 export const cancelFinetune: Steps = function* (facts) {

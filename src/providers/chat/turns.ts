@@ -1,5 +1,14 @@
 /** Views of a conversation that several families need: system text apart, neighbours merged, names of the tools that were called. */
-import type { AssistantTurn, Conversation, MediaPart, TextPart, Turn, UserTurn } from './conversation.ts';
+import type {
+  AssistantTurn,
+  Conversation,
+  MediaPart,
+  TextPart,
+  ToolResultPart,
+  Turn,
+  UserPart,
+  UserTurn,
+} from './conversation.ts';
 
 export interface Hoisted {
   system: readonly TextPart[];
@@ -41,6 +50,18 @@ export function calledTools({ turns }: Conversation): ReadonlyMap<string, string
   }
   return names;
 }
+
+/** Results of tools, and what the user says besides: families want the results first, or as messages of their own. */
+export const resultsApart = (
+  parts: readonly UserPart[],
+): { results: ToolResultPart[]; said: (TextPart | MediaPart)[] } => ({
+  results: parts.filter((part) => part.type === 'tool-result'),
+  said: parts.filter((part) => part.type !== 'tool-result'),
+});
+
+/** For families whose results hold text only: what they show besides. */
+export const shownIn = (results: readonly ToolResultPart[]): MediaPart[] =>
+  results.flatMap(({ content }) => content.filter((part) => part.type === 'media'));
 
 /** Every image, sound and document, also those inside tool results. */
 export const mediaIn = ({ turns }: Conversation): MediaPart[] =>

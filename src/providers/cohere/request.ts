@@ -13,7 +13,7 @@ import type {
 } from '../chat/conversation.ts';
 import { ownExtras } from '../chat/extras.ts';
 import { unsupported } from '../chat/media.ts';
-import { joinedText } from '../chat/turns.ts';
+import { joinedText, resultsApart, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { present, wordOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
@@ -116,10 +116,8 @@ function messagesOf(turn: Turn): JsonObject[] {
 
 /** Results of tools are messages of their own and hold text; what they show follows in the user's message. */
 function userMessages({ parts }: UserTurn): JsonObject[] {
-  const results = parts.filter((part) => part.type === 'tool-result');
-  const said = parts.filter((part) => part.type !== 'tool-result');
-  const shown = results.flatMap(({ content }) => content.filter((part) => part.type === 'media'));
-  const content = [...shown, ...said];
+  const { results, said } = resultsApart(parts);
+  const content = [...shownIn(results), ...said];
   return [...results.map(toolMessage), ...(content.length > 0 ? [{ role: 'user', content: contentOf(content) }] : [])];
 }
 

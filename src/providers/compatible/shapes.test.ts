@@ -1,7 +1,8 @@
 /** Operations in a provider's own form, through the real data plane: what is asked upstream, and what the client is given. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Plane, startPlane, workspaceKey } from '../../../test/gateway-parts.ts';
 import type { Json } from '../../../test/harness.ts';
+import { sharedByTests } from '../../../test/journey.ts';
 import { bytes, json, type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
 
 let plane: Plane;
@@ -11,16 +12,10 @@ beforeAll(async () => {
   plane = startPlane();
   provider = await startProvider(json(200, {}));
 });
-afterAll(async () => {
-  await plane.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(plane.faults).toEqual([]);
-});
+sharedByTests(
+  () => plane,
+  () => [provider],
+);
 
 const headers = (id: string, more: Record<string, string> = {}) => ({
   'x-gw-provider': id,

@@ -1,8 +1,9 @@
 /** Streams, other dialects and addresses of OpenAI-compatible providers, through the real data plane. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { callFacts } from '../../../test/call-facts.ts';
 import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
 import type { Json } from '../../../test/harness.ts';
+import { sharedByTests } from '../../../test/journey.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../../../test/providers/simulated.ts';
 import { providers } from '../index.ts';
 
@@ -13,16 +14,10 @@ beforeAll(async () => {
   plane = startPlane();
   provider = await startProvider(json(200, {}));
 });
-afterAll(async () => {
-  await plane.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(plane.faults).toEqual([]);
-});
+sharedByTests(
+  () => plane,
+  () => [provider],
+);
 
 const headers = (id: string, more: Record<string, string> = {}) => ({
   'x-gw-provider': id,

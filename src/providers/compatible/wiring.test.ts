@@ -1,6 +1,7 @@
 /** Which provider is asked and answered otherwise: its quirks as its own server sees them, and its answers as a client does. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
+import { sharedByTests } from '../../../test/journey.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../../../test/providers/simulated.ts';
 import type { JsonObject } from '../provider.ts';
 
@@ -11,16 +12,10 @@ beforeAll(async () => {
   plane = startPlane();
   provider = await startProvider(json(200, { choices: [] }));
 });
-afterAll(async () => {
-  await plane.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(plane.faults).toEqual([]);
-});
+sharedByTests(
+  () => plane,
+  () => [provider],
+);
 
 const messages = [{ role: 'user', content: 'Hi' }];
 

@@ -1,13 +1,15 @@
 /** Batches of AI Studio: from a file that was uploaded before, or from rows that come with the call. */
+
+import { type BatchRow, chatPath, linesIn, writtenRows } from '../batch-rows.ts';
 import { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
+import { batchAnswer, batchStatus } from '../job-states.ts';
 import { isObject, objectIn, objectOf, objectsOf, textOf } from '../json.ts';
+import { listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
-import { answerRow, type BatchRow, chatPath, linesIn, rowRequest, writtenRows } from './batch-rows.ts';
+import { answerRow, countIn, rowRequest } from './batch-rows.ts';
 import { bareId, contentPath } from './files.ts';
-import { batchAnswer, batchStatus, countIn } from './job-states.ts';
-import { listing } from './listing.ts';
 
 const batches = '/v1beta/batches';
 const at = ({ pathParams }: CallFacts): string => `${batches}/${encodeURIComponent(pathParams.id ?? '')}`;

@@ -1,10 +1,12 @@
 /** Files of AI Studio: an upload asks for an address first and brings the bytes there; what a model made can be read again. */
+
+import { rowsIn, writtenRows } from '../batch-rows.ts';
 import { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
-import { countOf, objectIn, objectOf, textOf } from '../json.ts';
+import { countOf, objectIn, objectOf, secondsOf, textOf } from '../json.ts';
+import { listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
-import { rowRequest, rowsIn, writtenRows } from './batch-rows.ts';
-import { listing, secondsOf } from './listing.ts';
+import { rowRequest } from './batch-rows.ts';
 
 const files = '/v1beta/files';
 

@@ -4,6 +4,7 @@ import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { isObject, objectOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject, Translation } from '../provider.ts';
+import { wav } from '../speech.ts';
 import { voiceConfig } from './generation-config.ts';
 
 export const speech: Translation = {
@@ -28,9 +29,7 @@ export const speech: Translation = {
     if (sound.length === 0) throw new ProviderFault(502, 'the answer holds no sound');
     const samples = Buffer.concat(sound.map(({ data }) => Buffer.from(textOf(data) ?? '', 'base64')));
     const rate = Number(/rate=(\d+)/.exec(textOf(sound[0]?.mimeType) ?? '')?.[1] ?? defaultRate);
-    return body.response_format === 'pcm'
-      ? new EncodedBody(`audio/pcm;rate=${rate}`, samples)
-      : new EncodedBody('audio/wav', wavFile(samples, rate));
+    return body.response_format === 'pcm' ? new EncodedBody(`audio/pcm;rate=${rate}`, samples) : wav(samples, rate);
   },
 };
 
@@ -40,22 +39,4 @@ const defaultRate = 24_000;
 function speechConfig(fields: Fields): JsonObject {
   const own = fields.json.speech_config;
   return isObject(own) ? own : voiceConfig(fields.needText('voice'));
-}
-
-/** One channel of 16 bits. */
-export function wavFile(samples: Buffer<ArrayBuffer>, rate: number): Buffer<ArrayBuffer> {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + samples.length, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([header, samples]);
 }

@@ -1,7 +1,7 @@
 /** Ollama's own answers: whole, and as lines of JSON. */
 import type { AnswerEvent, AnswerPart, AnswerReader, ChatAnswer, FinishReason } from '../chat/answer.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
-import { countOf, isObject, objectOf, objectsOf, parsed, textOf } from '../json.ts';
+import { countOf, isObject, objectOf, objectsOf, parsed, secondsOf, textOf } from '../json.ts';
 import { argumentText } from '../openai/answer.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { noUsage } from '../usage.ts';
@@ -62,11 +62,6 @@ const usageOf = ({ prompt_eval_count, eval_count }: JsonObject): Usage => ({
   inputTokens: countOf(prompt_eval_count),
   outputTokens: countOf(eval_count),
 });
-
-function secondsOf(time: unknown): number | null {
-  const ms = Date.parse(textOf(time) ?? '');
-  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
-}
 
 export const lineReader = (newId: NewId): AnswerReader => new LineReader(newId);
 

@@ -1,8 +1,9 @@
 /** Ollama's own chat through the real data plane: what is asked, what comes back, whole and line by line. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { callFacts } from '../../../test/call-facts.ts';
 import { readChatStream } from '../../../test/chat-stream.ts';
 import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
+import { sharedByTests } from '../../../test/journey.ts';
 import {
   type Behaviour,
   bytes,
@@ -19,16 +20,10 @@ beforeAll(async () => {
   plane = startPlane();
   provider = await startProvider(json(200, {}));
 });
-afterAll(async () => {
-  await plane.stop();
-  await provider.stop();
-});
-beforeEach(() => {
-  provider.calls.length = 0;
-});
-afterEach(() => {
-  expect(plane.faults).toEqual([]);
-});
+sharedByTests(
+  () => plane,
+  () => [provider],
+);
 
 const counts = { total_duration: 5, prompt_eval_count: 12, eval_count: 5 };
 const whole = (message: object, more: object = {}): Behaviour =>

@@ -11,6 +11,7 @@ import type {
   UserTurn,
 } from '../chat/conversation.ts';
 import { unsupported } from '../chat/media.ts';
+import { resultsApart, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { present, wordOf } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
@@ -88,10 +89,8 @@ function messagesOf(turn: Turn, variant: OpenAiVariant, facts: CallFacts): JsonO
 
 /** Results of tools are messages of their own, and come before what the user says. */
 function userMessages({ parts }: UserTurn, variant: OpenAiVariant, facts: CallFacts): JsonObject[] {
-  const results = parts.filter((part) => part.type === 'tool-result');
-  const said = parts.filter((part) => part.type !== 'tool-result');
-  const shown = results.flatMap(({ content }) => content.filter((part) => part.type === 'media'));
-  const content = [...shown, ...said];
+  const { results, said } = resultsApart(parts);
+  const content = [...shownIn(results), ...said];
   const speaks = content.length > 0 || results.length === 0;
   return [
     ...results.map((result) => toolMessage(result, variant)),

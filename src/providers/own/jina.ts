@@ -1,5 +1,5 @@
 /** Jina AI: embeddings of text and images, and reranking. */
-import { type EmbeddingInput, readEmbeddings, vectorsByIndex, writeEmbeddings } from '../embeddings.ts';
+import { type EmbeddingInput, listedEmbeddings, readEmbeddings } from '../embeddings.ts';
 import { numberOf, objectOf, objectsOf, present, textOf } from '../json.ts';
 import { bearer } from '../key-header.ts';
 import type { JsonObject, Provider, Translation } from '../provider.ts';
@@ -16,11 +16,7 @@ const embed: Translation = {
     const { inputs, dimensions, extras } = readEmbeddings(facts);
     return present({ model: facts.model, input: inputs.map(inputOf), dimensions, ...extras });
   },
-  response(answer, facts) {
-    const { data, usage } = objectOf(answer);
-    const tokens = numberOf(objectOf(usage).total_tokens);
-    return writeEmbeddings(facts, vectorsByIndex(data), readEmbeddings(facts).encoding, tokens);
-  },
+  response: (answer, facts) => listedEmbeddings(answer, facts, 'total_tokens'),
 };
 
 const rerank: Translation = {

@@ -2,10 +2,9 @@
 import {
   type EmbeddingInput,
   type EmbeddingRequest,
+  listedEmbeddings,
   readEmbeddings,
   textsOf,
-  vectorsByIndex,
-  writeEmbeddings,
 } from '../embeddings.ts';
 import { numberOf, objectOf, objectsOf, present } from '../json.ts';
 import { bearer } from '../key-header.ts';
@@ -14,11 +13,7 @@ import { rankedIn, readRerank, readTokens, writeRerank } from '../rerank.ts';
 
 const hasImages = ({ inputs }: EmbeddingRequest): boolean => inputs.some(({ image }) => image !== null);
 
-const written = (answer: unknown, facts: CallFacts): JsonObject => {
-  const { data, usage } = objectOf(answer);
-  const tokens = numberOf(objectOf(usage).total_tokens);
-  return writeEmbeddings(facts, vectorsByIndex(data), readEmbeddings(facts).encoding, tokens);
-};
+const written = (answer: unknown, facts: CallFacts): JsonObject => listedEmbeddings(answer, facts, 'total_tokens');
 
 const texts: Translation = {
   request(facts) {

@@ -1,16 +1,19 @@
 /** Batches of Vertex AI: prediction jobs from an object of Cloud Storage to another. */
+
+import { chatPath, embeddingsPath, linesIn, writtenRows } from '../batch-rows.ts';
 import { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { answerRow, chatPath, embeddingsPath, linesIn, writtenRows } from '../google/batch-rows.ts';
-import { batchAnswer, batchStatus, countIn } from '../google/job-states.ts';
-import { listing } from '../google/listing.ts';
+import { answerRow, countIn } from '../google/batch-rows.ts';
+import { batchAnswer, batchStatus } from '../job-states.ts';
 import { listOf, numberOf, objectIn, objectOf, textOf } from '../json.ts';
+import { listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
 import { needSetting } from '../settings.ts';
+import { fileId } from '../stored-files.ts';
 import { vertexModel } from './model.ts';
 import { placeOf } from './place.ts';
-import { fileId, objectPath, objectUri } from './storage.ts';
+import { objectAddress, objectUri } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `/v1/${placeOf(facts)}/batchPredictionJobs`;
 const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
@@ -81,7 +84,7 @@ export const batchOutput: Steps = function* (facts) {
   const uri = outputUri(found);
   const status = batchStatus(found.state);
   if (uri === null || status !== 'completed') throw new ProviderFault(409, `the batch has no output: it is ${status}`);
-  const [content] = yield { calls: [{ method: 'GET', path: objectPath(uri, facts) }] };
+  const [content] = yield { calls: [{ method: 'GET', path: objectAddress(uri, facts) }] };
   const rows = linesIn(content).map((line) => readRow(line, facts));
   return new EncodedBody('application/octet-stream', writtenRows(rows));
 };

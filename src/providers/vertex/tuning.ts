@@ -1,13 +1,14 @@
 /** Fine-tuning of Vertex AI: supervised tuning jobs in OpenAI's form. */
 import { RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { tuningStatus } from '../google/job-states.ts';
-import { listing, secondsOf } from '../google/listing.ts';
-import { objectIn, objectOf, present, textOf, wordOf } from '../json.ts';
+import { tuningStatus } from '../job-states.ts';
+import { objectIn, objectOf, present, secondsOf, textOf, wordOf } from '../json.ts';
+import { listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
+import { fileId } from '../stored-files.ts';
 import { vertexModel } from './model.ts';
 import { placeOf } from './place.ts';
-import { fileId, objectUri } from './storage.ts';
+import { objectUri } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `/v1/${placeOf(facts)}/tuningJobs`;
 const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;

@@ -2,8 +2,7 @@
 import { chat } from '../compatible/quirks/chat.ts';
 import { limitAsMaxTokens } from '../compatible/quirks/parameters.ts';
 import { inPath } from '../compatible/quirks/paths.ts';
-import { readEmbeddings, textsOf, vectorsByIndex, writeEmbeddings } from '../embeddings.ts';
-import { numberOf, objectOf } from '../json.ts';
+import { listedEmbeddings, readEmbeddings, textsOf } from '../embeddings.ts';
 import { bearer } from '../key-header.ts';
 import type { CallFacts, Provider, Translation } from '../provider.ts';
 import { needSetting } from '../settings.ts';
@@ -18,11 +17,7 @@ const embeddings: Translation = {
     const request = readEmbeddings(facts);
     return { ...request.extras, model: facts.model, input: textsOf(request) };
   },
-  response(answer, facts) {
-    const { data, usage } = objectOf(answer);
-    const tokens = numberOf(objectOf(usage).prompt_tokens);
-    return writeEmbeddings(facts, vectorsByIndex(data), readEmbeddings(facts).encoding, tokens);
-  },
+  response: (answer, facts) => listedEmbeddings(answer, facts, 'prompt_tokens'),
 };
 
 export const workersAi: Provider = {

@@ -1,6 +1,6 @@
 /** A message in the making: each step of an answer changes it and gives the events that tell of the change. */
 import type { Annotation, AnswerEvent } from '../../chat/answer.ts';
-import { argumentsOf, objectsOf, textOf } from '../../json.ts';
+import { argumentsOf, objectsOf } from '../../json.ts';
 import type { CallFacts, JsonObject, Usage } from '../../provider.ts';
 import { webCitation } from '../citations.ts';
 import { asMarkdown } from '../markdown.ts';
@@ -25,7 +25,7 @@ export class MessageInMaking {
 
   constructor(facts: CallFacts) {
     this.#facts = facts;
-    this.#wholeName = wholeNames(objectsOf(facts.body.tools).map(({ name }) => textOf(name) ?? ''));
+    this.#wholeName = wholeNames(facts);
   }
 
   /** A message has one answer; what belongs to others beside it is none of its own. */

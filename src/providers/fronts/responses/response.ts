@@ -1,7 +1,6 @@
 /** A response in the making: each step of an answer changes it and gives the numbered events that tell of the change. */
 import type { AnswerEvent, FinishReason } from '../../chat/answer.ts';
 import type { MediaPart } from '../../chat/conversation.ts';
-import { objectsOf, textOf } from '../../json.ts';
 import type { CallFacts, JsonObject, Usage } from '../../provider.ts';
 import { customNames } from '../custom-tools.ts';
 import { asMarkdown } from '../markdown.ts';
@@ -37,7 +36,7 @@ export class ResponseInMaking {
 
   constructor(facts: CallFacts) {
     this.#facts = facts;
-    this.#wholeName = wholeNames(objectsOf(facts.body.tools).map(({ name }) => textOf(name) ?? ''));
+    this.#wholeName = wholeNames(facts);
     this.#custom = customNames(facts);
   }
 

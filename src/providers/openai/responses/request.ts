@@ -11,6 +11,7 @@ import type {
   Turn,
 } from '../../chat/conversation.ts';
 import { inlined, unsupported } from '../../chat/media.ts';
+import { resultsApart } from '../../chat/turns.ts';
 import { RequestFault } from '../../faults.ts';
 import { present, textOf } from '../../json.ts';
 import type { CallFacts, JsonObject } from '../../provider.ts';
@@ -83,8 +84,7 @@ function itemsOf(turn: Turn, facts: CallFacts): JsonObject[] {
     return [{ role: 'developer', content: turn.parts.map(({ text }) => text).join('\n') }];
   }
   if (turn.role === 'assistant') return turn.parts.flatMap(assistantItem);
-  const results = turn.parts.filter((part) => part.type === 'tool-result');
-  const said = turn.parts.filter((part) => part.type !== 'tool-result');
+  const { results, said } = resultsApart(turn.parts);
   return [
     ...results.map((result) => outputOf(result, facts)),
     ...(said.length > 0 ? [{ role: 'user', content: contentOf(said, facts) }] : []),

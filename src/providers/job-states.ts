@@ -1,7 +1,6 @@
-/** The states of jobs, in OpenAI's words: of batches and of tuning, at AI Studio and on Vertex AI. */
-import { countOf, objectOf, textOf, wordOf } from '../json.ts';
-import type { JsonObject } from '../provider.ts';
-import { secondsOf } from './listing.ts';
+/** The states of jobs of a cloud, in OpenAI's words: of batches and of tuning. */
+import { objectOf, secondsOf, textOf, wordOf } from './json.ts';
+import type { JsonObject } from './provider.ts';
 
 const batchStates: Readonly<Record<string, string>> = {
   QUEUED: 'validating',
@@ -79,6 +78,3 @@ export function batchAnswer(batch: BatchFacts): JsonObject {
     metadata: null,
   };
 }
-
-/** Counts are written as text. */
-export const countIn = (value: unknown): number => countOf(Number(value ?? 0));

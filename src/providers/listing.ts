@@ -1,6 +1,6 @@
-/** Google's pages of things as OpenAI's lists: by the id of the last one seen, not by a token. */
-import { objectIn, objectsOf, textOf } from '../json.ts';
-import type { CallFacts, JsonObject, Step, StepAnswers } from '../provider.ts';
+/** Pages of a cloud's things as OpenAI's lists: by the id of the last one seen, not by a token. */
+import { objectIn, objectsOf, textOf } from './json.ts';
+import type { CallFacts, JsonObject, Step, StepAnswers } from './provider.ts';
 
 const mostPages = 20;
 const pageSize = 100;
@@ -14,6 +14,7 @@ interface PageWords {
 }
 
 const googleWords: PageWords = { size: 'pageSize', token: 'pageToken', next: 'nextPageToken' };
+export const awsWords: PageWords = { size: 'maxResults', token: 'nextToken', next: 'nextToken' };
 
 /** `field` holds the things of a page, and `read` brings one into OpenAI's form. */
 export function* listing(
@@ -30,7 +31,7 @@ export function* listing(
   let begun = after === null;
   let token = '';
   for (let page = 0; page < mostPages && found.length <= limit; page++) {
-    const next = token === '' ? '' : `&pageToken=${encodeURIComponent(token.toWellFormed())}`;
+    const next = token === '' ? '' : `&${words.token}=${encodeURIComponent(token.toWellFormed())}`;
     const [answer] = yield { calls: [{ method: 'GET', path: `${path}?${words.size}=${pageSize}${next}` }] };
     const body = objectIn(answer?.bytes);
     for (const thing of objectsOf(body[field]).map(read)) {
@@ -49,8 +50,3 @@ export function* listing(
     has_more: found.length > limit,
   };
 }
-
-export const secondsOf = (time: unknown): number | null => {
-  const moment = Date.parse(textOf(time) ?? '');
-  return Number.isNaN(moment) ? null : Math.floor(moment / 1000);
-};
