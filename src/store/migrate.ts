@@ -50,7 +50,7 @@ function migrateOn(db: Db, engine: Store['engine'], now: Date): Promise<Migratio
     if (from > migrations.length) throw new NewerSchemaError(from, migrations.length);
     for (const [index, migration] of migrations.entries()) {
       if (index < from) continue;
-      await migration.up(tx);
+      await migration.up(tx, engine);
       await tx
         .insertInto('schema_migrations')
         .values({ version: index + 1, name: migration.name, applied_at: now.toISOString() })

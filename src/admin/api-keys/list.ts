@@ -51,10 +51,13 @@ async function pageOfKeys(listing: Listing): Promise<{ ids: string[]; total: num
   const order = { by: sortKey(query.sort_by), direction: query.order };
   const matches = matchingKeys(listing, liveKeys(db));
   // What narrows a list may leave little of it: found in one pass, where a walk would go through everything for a few.
-  const narrowed = query.search !== undefined || query.type !== undefined || query.status !== undefined;
-  const few = narrowed ? await fewInOrder(db, matches, order, page) : null;
-  if (few) return few;
+  // How many have a type or a state a small index tells; how many names hold a text is as much work as to find them.
+  const searched = query.search === undefined ? null : await fewInOrder(db, matches, order, page);
+  if (searched) return searched;
   const total = await countOf(matches);
+  const narrowed = query.type !== undefined || query.status !== undefined;
+  const few = narrowed && total <= mostInOrder ? await fewInOrder(db, matches, order, page) : null;
+  if (few) return few;
   return { ids: await walk(matchingKeys(listing, liveKeys(db), 'walk'), order, page, total), total };
 }
 

@@ -41,11 +41,20 @@ export const folded = (text: string): string => text.toLowerCase();
 
 /** Holds for rows whose text, stored folded, has the part in it. An index can hold such a text. */
 export const holdsFolded = (text: Expression<string>, part: string) =>
-  sql<boolean>`${text} like ${patternOf(folded(part))} escape '\\'`;
+  isLike(text, sql`${patternOf(folded(part))}`, part);
 
 /** The same for a text in the engine's own small letters: it lowers both sides, so that letters outside ASCII meet whichever way it treats them. */
 export const holdsLowered = (text: Expression<string>, part: string) =>
-  sql<boolean>`${text} like lower(${patternOf(part)}) escape '\\'`;
+  isLike(text, sql`lower(${patternOf(part)})`, part);
+
+/**
+ * The indexes of searches know threes of letters, and only texts that are not empty: a query must say so in so many words to
+ * use them. A part without such a three does not say it, as it would go through the whole index and all rows besides.
+ */
+const isLike = (text: Expression<string>, pattern: Expression<unknown>, part: string) =>
+  /[\p{L}\p{N}]{3}/u.test(part)
+    ? sql<boolean>`(${text} like ${pattern} escape '\\' and ${text} != '')`
+    : sql<boolean>`${text} like ${pattern} escape '\\'`;
 
 export const holdsInAnyCase = (text: Expression<string>, part: string) => holdsLowered(sql`lower(${text})`, part);
 

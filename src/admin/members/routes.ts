@@ -75,8 +75,11 @@ const listMembersOfWorkspace = endpoint({
   async handle({ workspace, query, page, db }) {
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
-    const total = await countMembers(db, row.id, query);
-    return asList(await listMembers(db, row, organisation, query, page), total);
+    const [members, total] = await Promise.all([
+      listMembers(db, row, organisation, query, page),
+      countMembers(db, row.id, query),
+    ]);
+    return asList(members, total);
   },
 });
 
