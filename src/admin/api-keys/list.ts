@@ -55,6 +55,7 @@ async function pageOfKeys(listing: Listing): Promise<{ ids: string[]; total: num
   const searched = query.search === undefined ? null : await fewInOrder(db, matches, order, page);
   if (searched) return searched;
   const total = await countOf(matches);
+  if (page.offset >= total) return { ids: [], total };
   const narrowed = query.type !== undefined || query.status !== undefined;
   const few = narrowed && total <= mostInOrder ? await fewInOrder(db, matches, order, page) : null;
   if (few) return few;
