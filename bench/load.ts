@@ -7,7 +7,7 @@ export interface Aim {
   model?: string;
 }
 
-export interface Measured {
+interface Measured {
   cpuPerRequest: number;
   perSecond: number;
 }

@@ -9,7 +9,7 @@ import { startWorld, type World } from './world.ts';
 
 type Question = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 
-export interface BedrockWorld {
+interface BedrockWorld {
   provider: SimulatedProvider;
   world: World;
   client: OpenAI;

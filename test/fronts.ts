@@ -6,7 +6,7 @@ import type { CallFacts, JsonObject, ServerEvent } from '../src/providers/provid
 import { callFacts } from './call-facts.ts';
 import type { Json } from './harness.ts';
 
-export interface FrontUnderTest {
+interface FrontUnderTest {
   asked(body: JsonObject): Json;
   answered(answer: unknown, body?: JsonObject): Json;
   /** The client's events for upstream bytes that come in pieces of this size. */

@@ -33,12 +33,12 @@ export interface ManagedBatches {
   cancel(owner: Owner, id: string): Promise<ManagedBatchTable | null>;
 }
 
-export interface BatchPage {
+interface BatchPage {
   batches: ManagedBatchTable[];
   hasMore: boolean;
 }
 
-export const batchPrefix = 'gw_batch_';
+const batchPrefix = 'gw_batch_';
 const windowMs = 24 * 60 * 60_000;
 
 /** Headers may hold credentials. */

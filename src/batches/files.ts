@@ -12,7 +12,7 @@ export interface Owner {
   workspaceId: string;
 }
 
-export interface NewFile {
+interface NewFile {
   filename: string;
   /** What it is for; asked for when all has come, where the client says it behind the content. */
   purpose: string | (() => Promise<string>);
@@ -21,7 +21,7 @@ export interface NewFile {
 /** The upload cannot be kept; the message says why. */
 export class FileFault extends Error {}
 
-export interface FilePage {
+interface FilePage {
   files: ManagedFileTable[];
   hasMore: boolean;
 }

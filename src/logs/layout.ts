@@ -65,7 +65,7 @@ export const measureFields = [
 type Values<Fields extends readonly Field[]> = { -readonly [I in keyof Fields]: LogMetrics[Fields[I]] };
 type ContextField = (typeof contextFields)[number];
 export type Context = Values<typeof contextFields>;
-export type Measures = Values<typeof measureFields>;
+type Measures = Values<typeof measureFields>;
 
 // Written out, because a loop over the names costs several times as much and this runs for every record.
 export const contextOf = (m: LogMetrics): Context => [

@@ -14,7 +14,7 @@ export type AwsCredentials =
   /** The gateway's own: environment, web identity, container or instance. */
   | { from: 'gateway' };
 
-export type GoogleCredentials =
+type GoogleCredentials =
   | { from: 'service-account'; json: string }
   /** The gateway's own: the metadata server, or workload identity federation. */
   | { from: 'gateway' };

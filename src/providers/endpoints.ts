@@ -1,5 +1,5 @@
 /** The kinds of operation that the gateway knows: the words of policies, logs, guardrails and cache keys. */
-const endpointKinds = [
+export const endpointKinds = [
   'chatComplete',
   'complete',
   'embed',

@@ -3,7 +3,7 @@ import { RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
 import type { CallFacts, JsonObject } from './provider.ts';
 
-export interface ImageSize {
+interface ImageSize {
   width: number;
   height: number;
 }

@@ -36,7 +36,7 @@ const bare = (state: unknown): string => (textOf(state) ?? '').replace(/^(JOB|BA
 export const batchStatus = (state: unknown): string => batchStates[bare(state)] ?? 'in_progress';
 export const tuningStatus = (state: unknown): string => tuningStates[bare(state)] ?? 'running';
 
-export interface BatchFacts {
+interface BatchFacts {
   id: string;
   state: unknown;
   endpoint: string;

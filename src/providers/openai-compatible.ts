@@ -1,5 +1,5 @@
 /** Providers that speak OpenAI's dialect: a few lines of data each. */
-import type { EndpointKind } from './endpoints.ts';
+import { type EndpointKind, endpointKinds } from './endpoints.ts';
 import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint, ProviderField } from './provider.ts';
 
 type Endpoints = Partial<Record<EndpointKind, OfferedEndpoint>>;
@@ -21,47 +21,23 @@ interface OpenAiCompatible {
   notes?: readonly string[];
 }
 
-const everyEndpoint: readonly EndpointKind[] = [
-  'chatComplete',
-  'complete',
-  'embed',
-  'moderate',
-  'rerank',
-  'imageGenerate',
-  'imageEdit',
-  'imageVariation',
-  'createSpeech',
-  'createTranscription',
-  'createTranslation',
-  'createModelResponse',
-  'getModelResponse',
-  'deleteModelResponse',
-  'listResponseInputItems',
-  'listModels',
-  'retrieveModel',
-  'deleteModel',
-  'uploadFile',
-  'listFiles',
-  'retrieveFile',
-  'deleteFile',
-  'retrieveFileContent',
-  'createBatch',
-  'listBatches',
-  'retrieveBatch',
-  'cancelBatch',
-  'createFinetune',
-  'listFinetunes',
-  'retrieveFinetune',
-  'cancelFinetune',
-  'realtime',
-];
+/** What others have brought, and what is no operation of its own. */
+const notOpenAis: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'messages',
+  'messagesCountTokens',
+  'ocr',
+  'getBatchOutput',
+  'proxy',
+]);
 
 /** Endpoints in OpenAI's dialect, under its paths. */
 export const offered = (...kinds: readonly EndpointKind[]): Partial<Record<EndpointKind, ProviderEndpoint>> =>
   Object.fromEntries(kinds.map((kind) => [kind, {}]));
 
 /** All of OpenAI's endpoints under their own paths. */
-export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = offered(...everyEndpoint);
+export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = offered(
+  ...endpointKinds.filter((kind) => !notOpenAis.has(kind)),
+);
 
 export function openAiCompatible({ headers, credentialHeader, ...provider }: OpenAiCompatible): Provider {
   const credentialIn = (credential: string): Record<string, string> =>

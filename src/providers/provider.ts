@@ -35,7 +35,7 @@ export interface CallFacts {
   credential: string | null;
   fields: TargetFields;
   /** The address that the target gives in place of the provider's own. */
-  customHost?: string | null;
+  customHost: string | null;
   /** The part of the path that the route captured, such as a file's id. */
   pathParams: Readonly<Record<string, string>>;
   /** The query as the client wrote it, without the question mark. */

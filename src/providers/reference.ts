@@ -52,6 +52,7 @@ const sampleFacts = ({ id, fields = [] }: Provider): CallFacts => ({
   stream: false,
   credential: credentialMark,
   fields: Object.fromEntries(fields.filter(({ required }) => required).map(({ name }) => [name, markOf(name)])),
+  customHost: null,
   pathParams: {},
   query: '',
   body: {},

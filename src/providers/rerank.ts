@@ -10,7 +10,7 @@ export interface RerankDocument {
   raw: string | Readonly<JsonObject>;
 }
 
-export interface RerankRequest {
+interface RerankRequest {
   query: string;
   documents: readonly RerankDocument[];
   topN: number | null;
@@ -43,7 +43,7 @@ function documentOf(document: unknown, index: number): RerankDocument {
   throw new RequestFault(`documents[${index}]`, `documents[${index}] must be a string or an object`);
 }
 
-export interface Ranked {
+interface Ranked {
   index: number;
   score: number;
 }

@@ -4,7 +4,7 @@ import { RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
 import type { CallFacts, JsonObject, RawAnswer, Translation } from './provider.ts';
 
-export interface SpeechRequest {
+interface SpeechRequest {
   input: string;
   voice: string | null;
   /** mp3, opus, aac, flac, wav or pcm. */

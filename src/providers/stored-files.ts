@@ -4,7 +4,7 @@ import { RequestFault } from './faults.ts';
 import { secondsOf, textOf } from './json.ts';
 import type { CallFacts, JsonObject, ProviderCall, ProviderEndpoint, SentFile, Steps } from './provider.ts';
 
-export interface ObjectStorage {
+interface ObjectStorage {
   scheme: 's3' | 'gs';
   bucketName: RegExp;
   /** Where an object lies at the service. */

@@ -22,7 +22,7 @@ export interface Transcript {
   segments: readonly Spoken[];
 }
 
-export interface TranscriptRequest {
+interface TranscriptRequest {
   file: SentFile | null;
   language: string | null;
   /** Fields that OpenAI does not know, as text: forms know nothing else. */

@@ -87,7 +87,7 @@ export function calledMethod(path: string): { model: string; method: string } {
   return { model, method };
 }
 
-export const keyRefusal = (headers: Record<string, string>): Behaviour | null => {
+const keyRefusal = (headers: Record<string, string>): Behaviour | null => {
   const key = headers['x-goog-api-key'];
   if (!key) {
     const words = "Method doesn't allow unregistered callers (callers without established identity).";

@@ -60,7 +60,7 @@ function refusalOf(body: Json): Refusal | null {
 }
 
 /** What the model says: text, thoughts, calls of tools. */
-export interface MistralTurn {
+interface MistralTurn {
   text?: string;
   thought?: string;
   calls?: readonly { id: string; name: string; arguments: string }[];

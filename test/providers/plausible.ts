@@ -1,7 +1,7 @@
 /** A provider that says yes in every dialect at once: what it answers holds the fields of all of them. */
 import type { JsonObject } from '../../src/providers/provider.ts';
 
-export interface PlausibleCall {
+interface PlausibleCall {
   method: string;
   path: string;
   headers: Headers;

@@ -9,7 +9,7 @@ export interface ResponseScript {
   cutShort?: boolean;
 }
 
-export const responseUsage = {
+const responseUsage = {
   input_tokens: 25,
   input_tokens_details: { cached_tokens: 10 },
   output_tokens: 15,

@@ -119,7 +119,7 @@ export const changeableFields = [
 ] as const satisfies readonly (keyof KeyUpdateBody)[];
 
 /** A key that was deleted is in no list. */
-export const listedStatuses = ['active', 'exhausted', 'expired'] as const;
+const listedStatuses = ['active', 'exhausted', 'expired'] as const;
 
 export const keyListQuery = z.object({
   workspace_id: reference.optional().describe('Only keys of this workspace, by id or slug'),

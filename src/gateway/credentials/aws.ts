@@ -13,7 +13,7 @@ export interface AwsKeys {
 }
 
 /** Where and when a signature holds. */
-export interface SignatureScope {
+interface SignatureScope {
   service: string;
   region: string;
   at: Date;

@@ -46,7 +46,7 @@ export interface Credentials {
 }
 
 /** One file a kind. */
-const kinds: { [Kind in Authentication['kind']]?: Authorise<Kind> } = { aws, entra, google, ibm, oci };
+const kinds: { readonly [Kind in Authentication['kind']]: Authorise<Kind> } = { aws, entra, google, ibm, oci };
 
 export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): Credentials {
   const tokens = new TokenCache(() => surroundings.now().getTime());
@@ -55,10 +55,6 @@ export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): C
     authentication: Extract<Authentication, { kind: Kind }>,
     request: AuthorisedRequest,
     signal: AbortSignal,
-  ): Promise<Record<string, string>> => {
-    const work = kinds[authentication.kind as Kind];
-    if (!work) throw new Error(`Nothing here can authorise a call by ${authentication.kind}`);
-    return work(authentication, request, around, signal);
-  };
+  ): Promise<Record<string, string>> => kinds[authentication.kind as Kind](authentication, request, around, signal);
   return { authorise, forget: (authentication) => tokens.forget(authentication) };
 }

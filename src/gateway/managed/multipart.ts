@@ -1,7 +1,7 @@
 /** Reads a multipart form as it arrives: small text fields, and one file whose bytes are handed on without being held. */
 import { GatewayError } from '../errors.ts';
 
-export interface UploadedForm {
+interface UploadedForm {
   filename: string;
   content: AsyncIterable<Uint8Array>;
   /** A text field that stood before the file; null when it did not. */

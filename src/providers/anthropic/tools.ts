@@ -9,7 +9,7 @@ import { cleaned } from './schema.ts';
 /** Called with the answer where no other way makes the model keep to a schema. No client's tool has this name. */
 export const answerTool = 'gw_answer_in_given_form';
 
-export interface ToolOptions {
+interface ToolOptions {
   /** Arguments can be held to their schema. */
   strict: boolean;
   /** The form of the answer, where a tool must stand in for it. */

@@ -24,7 +24,7 @@ export const awsPartition = (region: string): string =>
 /** Credentials and contents must not leave for a domain that is not AWS's own. */
 const ownDomain = /^(?:[a-z0-9-]+\.)*(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
 
-export function awsDomain(region: string, fields: TargetFields): string {
+function awsDomain(region: string, fields: TargetFields): string {
   const domain = setting(fields, 'endpoint_domain');
   if (domain === null) return region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   if (ownDomain.test(domain)) return domain;

@@ -14,7 +14,7 @@ interface Input {
 
 type Options = Pick<EmbeddingRequest, 'dimensions' | 'extras'>;
 
-export interface Embedder {
+interface Embedder {
   /** How many texts one call takes. */
   most: number;
   takesImages: boolean;

@@ -7,7 +7,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 /** Where a statement in the text comes from, in OpenAI's form: `{type: 'url_citation', url_citation: {...}}`. */
 export type Annotation = Readonly<JsonObject>;
 
-export interface AnswerText {
+interface AnswerText {
   type: 'text';
   text: string;
 }

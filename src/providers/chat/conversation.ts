@@ -72,7 +72,7 @@ export interface RefusalPart {
 export type UserPart = TextPart | MediaPart | ToolResultPart;
 export type AssistantPart = TextPart | MediaPart | ThinkingPart | RedactedThinkingPart | ToolCallPart | RefusalPart;
 
-export interface SystemTurn {
+interface SystemTurn {
   role: 'system';
   parts: readonly TextPart[];
 }

@@ -9,7 +9,7 @@ const path = '/v2/embed';
 const mostInputs = 96;
 
 /** The body of a call for these of the inputs; text is asked for as text, so that every model understands it. */
-export function writeEmbed({ extras, dimensions }: EmbeddingRequest, inputs: EmbeddingRequest['inputs']): JsonObject {
+function writeEmbed({ extras, dimensions }: EmbeddingRequest, inputs: EmbeddingRequest['inputs']): JsonObject {
   const texts = inputs.flatMap(({ text, image }) => (text !== null && image === null ? [text] : []));
   return present({
     ...(texts.length === inputs.length

@@ -1,39 +1,11 @@
 /** Operations in a provider's own form, through the real data plane: what is asked upstream, and what the client is given. */
-import { beforeAll, describe, expect, test } from 'bun:test';
-import { type Plane, startPlane, workspaceKey } from '../../../test/gateway-parts.ts';
+import { describe, expect, test } from 'bun:test';
+import { askedProvider } from '../../../test/asked-provider.ts';
+import { workspaceKey } from '../../../test/gateway-parts.ts';
 import type { Json } from '../../../test/harness.ts';
-import { sharedByTests } from '../../../test/journey.ts';
-import { bytes, json, type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
+import { bytes, json } from '../../../test/providers/simulated.ts';
 
-let plane: Plane;
-let provider: SimulatedProvider;
-
-beforeAll(async () => {
-  plane = startPlane();
-  provider = await startProvider(json(200, {}));
-});
-sharedByTests(
-  () => plane,
-  () => [provider],
-);
-
-const headers = (id: string, more: Record<string, string> = {}) => ({
-  'x-gw-provider': id,
-  'x-gw-custom-host': provider.url,
-  authorization: 'Bearer provider-secret',
-  ...more,
-});
-
-interface Told {
-  status: number;
-  body: Json;
-  sent: Json;
-}
-
-async function ask(id: string, path: string, body: object, more: Record<string, string> = {}): Promise<Told> {
-  const answer = await plane.call(`/v1${path}`, body, headers(id, more));
-  return { status: answer.status, body: await answer.json(), sent: provider.calls[0]?.json };
-}
+const at = askedProvider();
 
 describe('rerank', () => {
   const asked = {
@@ -50,8 +22,8 @@ describe('rerank', () => {
   ];
 
   test('DeepInfra is asked with the query beside each document', async () => {
-    provider.script(json(200, { scores: [0.1, 0.9, 0.5], input_tokens: 12, request_id: 'r1' }));
-    const { body, sent } = await ask('deepinfra', '/rerank', asked);
+    at.provider.script(json(200, { scores: [0.1, 0.9, 0.5], input_tokens: 12, request_id: 'r1' }));
+    const { body, sent } = await at.ask('deepinfra', '/rerank', asked);
     expect(sent).toEqual({ truncate: 'END', queries: ['q', 'q', 'q'], documents: ['a', 'b', 'c'] });
     expect(body).toMatchObject({ id: 'r1', results, usage: { total_tokens: 12 }, provider: 'deepinfra' });
   });
@@ -62,9 +34,9 @@ describe('rerank', () => {
       { index: 0, logit: -3 },
       { index: 2, logit: 0.5 },
     ];
-    provider.script(json(200, { rankings }));
-    const { body, sent } = await ask('nvidia-nim', '/rerank', asked);
-    expect(provider.calls[0]?.path).toBe('/v1/retrieval/vendor/rank-1_5/reranking');
+    at.provider.script(json(200, { rankings }));
+    const { body, sent } = await at.ask('nvidia-nim', '/rerank', asked);
+    expect(at.provider.calls[0]?.path).toBe('/v1/retrieval/vendor/rank-1_5/reranking');
     expect(sent).toEqual({
       truncate: 'END',
       model: 'vendor/rank-1.5',
@@ -79,31 +51,31 @@ describe('rerank', () => {
       { index: 1, relevance_score: 0.9 },
       { index: 2, relevance_score: 0.5 },
     ];
-    provider.script(json(200, { object: 'list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }));
-    const { body, sent } = await ask('fireworks-ai', '/rerank', asked);
+    at.provider.script(json(200, { object: 'list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }));
+    const { body, sent } = await at.ask('fireworks-ai', '/rerank', asked);
     expect(sent).toEqual(asked);
     expect(body).toMatchObject({ results, usage: { total_tokens: 4 } });
   });
 
   test('Hugging Face is asked for texts', async () => {
-    provider.script(
+    at.provider.script(
       json(200, [
         { index: 2, score: 0.5 },
         { index: 1, score: 0.9 },
         { index: 0, score: 0.1 },
       ]),
     );
-    const { body, sent } = await ask('huggingface', '/rerank', asked);
+    const { body, sent } = await at.ask('huggingface', '/rerank', asked);
     expect(sent).toEqual({ truncate: 'END', query: 'q', texts: ['a', 'b', 'c'] });
     expect(body.results).toEqual(results);
   });
 
   test('the relayed ones keep their bytes', async () => {
     const answer = ' {"results":[ {"index":0,"relevance_score":1.0} ]}';
-    provider.script(bytes(200, answer, { 'content-type': 'application/json' }));
-    const relayed = await plane.call('/v1/rerank', JSON.stringify(asked), headers('together-ai'));
+    at.provider.script(bytes(200, answer, { 'content-type': 'application/json' }));
+    const relayed = await at.plane.call('/v1/rerank', JSON.stringify(asked), at.headers('together-ai'));
     expect(await relayed.text()).toBe(answer);
-    expect(provider.calls[0]?.body.toString()).toBe(JSON.stringify(asked));
+    expect(at.provider.calls[0]?.body.toString()).toBe(JSON.stringify(asked));
   });
 });
 
@@ -111,15 +83,15 @@ describe('images', () => {
   const asked = { model: 'vendor/paint', prompt: 'A cat', size: '512x768', n: 2, seed: 0, steps: 9 };
 
   test('SiliconFlow', async () => {
-    provider.script(json(200, { images: [{ url: 'https://x/1.png' }, { url: 'https://x/2.png' }], seed: 1 }));
-    const { body, sent } = await ask('siliconflow', '/images/generations', asked);
+    at.provider.script(json(200, { images: [{ url: 'https://x/1.png' }, { url: 'https://x/2.png' }], seed: 1 }));
+    const { body, sent } = await at.ask('siliconflow', '/images/generations', asked);
     expect(sent).toEqual({ steps: 9, prompt: 'A cat', seed: 0, image_size: '512x768', batch_size: 2 });
     expect(body.data).toEqual([{ url: 'https://x/1.png' }, { url: 'https://x/2.png' }]);
   });
 
   test('Hyperbolic', async () => {
-    provider.script(json(200, { images: [{ image: 'aGk=' }] }));
-    const { body, sent } = await ask('hyperbolic', '/images/generations', asked);
+    at.provider.script(json(200, { images: [{ image: 'aGk=' }] }));
+    const { body, sent } = await at.ask('hyperbolic', '/images/generations', asked);
     expect(sent).toEqual({
       steps: 9,
       model_name: 'vendor/paint',
@@ -133,16 +105,16 @@ describe('images', () => {
   });
 
   test('Fireworks, whose filter answers with an image of nothing', async () => {
-    provider.script(
+    at.provider.script(
       json(200, [{ base64: 'aGk=', finishReason: 'SUCCESS', seed: 1 }]),
       json(200, [{ base64: '', finishReason: 'CONTENT_FILTERED', seed: 1 }]),
     );
-    const { body, sent } = await ask('fireworks-ai', '/images/generations', {
+    const { body, sent } = await at.ask('fireworks-ai', '/images/generations', {
       ...asked,
       model: 'paint',
       style: 'anime',
     });
-    expect(provider.calls[0]?.path).toBe('/v1/image_generation/accounts/fireworks/models/paint');
+    expect(at.provider.calls[0]?.path).toBe('/v1/image_generation/accounts/fireworks/models/paint');
     expect(sent).toEqual({
       steps: 9,
       text_prompts: [{ text: 'A cat', weight: 1 }],
@@ -153,20 +125,24 @@ describe('images', () => {
       style_preset: 'anime',
     });
     expect(body.data).toEqual([{ b64_json: 'aGk=' }]);
-    const filtered = await ask('fireworks-ai', '/images/generations', asked);
+    const filtered = await at.ask('fireworks-ai', '/images/generations', asked);
     expect(filtered).toMatchObject({ status: 400, body: { error: { code: 'content_filter' } } });
   });
 });
 
 describe('embeddings', () => {
   test('Hugging Face answers with bare vectors', async () => {
-    provider.script(
+    at.provider.script(
       json(200, [
         [0.5, 1],
         [2, 3],
       ]),
     );
-    const { body, sent } = await ask('huggingface', '/embeddings', { model: 'm', input: ['a', 'b'], normalize: true });
+    const { body, sent } = await at.ask('huggingface', '/embeddings', {
+      model: 'm',
+      input: ['a', 'b'],
+      normalize: true,
+    });
     expect(sent).toEqual({ normalize: true, inputs: ['a', 'b'] });
     expect(body.data.map(({ embedding }: Json) => embedding)).toEqual([
       [0.5, 1],
@@ -175,37 +151,37 @@ describe('embeddings', () => {
   });
 
   test('an endpoint of one’s own at Hugging Face speaks OpenAI’s dialect', async () => {
-    provider.script(json(200, { object: 'list', data: [] }));
+    at.provider.script(json(200, { object: 'list', data: [] }));
     const body = { model: 'm', input: 'a' };
-    const { sent } = await ask('huggingface', '/embeddings', body, { 'x-gw-huggingface-base-url': provider.url });
+    const { sent } = await at.ask('huggingface', '/embeddings', body, { 'x-gw-huggingface-base-url': at.provider.url });
     expect(sent).toEqual(body);
-    expect(provider.calls[0]?.path).toBe('/v1/embeddings');
+    expect(at.provider.calls[0]?.path).toBe('/v1/embeddings');
   });
 
   test('Snowflake puts each vector into a list of its own', async () => {
-    provider.script(json(200, { data: [{ embedding: [[0.5, 1]], index: 0 }], usage: { total_tokens: 3 } }));
-    const { body, sent } = await ask('cortex', '/embeddings', { model: 'm', input: 'a', encoding_format: 'base64' });
+    at.provider.script(json(200, { data: [{ embedding: [[0.5, 1]], index: 0 }], usage: { total_tokens: 3 } }));
+    const { body, sent } = await at.ask('cortex', '/embeddings', { model: 'm', input: 'a', encoding_format: 'base64' });
     expect(sent).toEqual({ model: 'm', text: ['a'] });
     expect(body.usage.total_tokens).toBe(3);
     const packed = Buffer.from(body.data[0].embedding, 'base64');
     expect([packed.readFloatLE(0), packed.readFloatLE(4)]).toEqual([0.5, 1]);
-    expect(provider.calls[0]?.headers['x-snowflake-authorization-token-type']).toBe('PROGRAMMATIC_ACCESS_TOKEN');
+    expect(at.provider.calls[0]?.headers['x-snowflake-authorization-token-type']).toBe('PROGRAMMATIC_ACCESS_TOKEN');
   });
 
   test('BytePlus is asked once for each input, and the answers are joined in order', async () => {
-    provider.script((call, response) => {
+    at.provider.script((call, response) => {
       const first = call.json.input[0];
       json(200, { data: { embedding: [first.type === 'text' ? 1 : 2] }, usage: { prompt_tokens: 5 } })(call, response);
     });
     const input = ['a', { image: { url: 'https://x/y.png' } }, { text: 'b', image: { base64: 'aGk=' } }];
-    const { body } = await ask('byteplus', '/embeddings', { model: 'm', input, dimensions: 8 });
+    const { body } = await at.ask('byteplus', '/embeddings', { model: 'm', input, dimensions: 8 });
     expect(body.data.map(({ embedding, index }: Json) => [index, ...embedding])).toEqual([
       [0, 1],
       [1, 2],
       [2, 1],
     ]);
     expect(body.usage).toEqual({ prompt_tokens: 15, total_tokens: 15 });
-    const sent = provider.calls.map(({ json: asked }) => asked);
+    const sent = at.provider.calls.map(({ json: asked }) => asked);
     expect(sent).toContainEqual({ dimensions: 8, model: 'm', input: [{ type: 'text', text: 'a' }] });
     expect(sent).toContainEqual({
       dimensions: 8,
@@ -219,16 +195,16 @@ describe('embeddings', () => {
 
   test('Databricks has them at a serving endpoint only', async () => {
     const body = { model: 'm', input: 'a' };
-    const without = await ask('databricks', '/embeddings', body);
+    const without = await at.ask('databricks', '/embeddings', body);
     expect(without).toMatchObject({ status: 400, body: { error: { code: 'unsupported_endpoint' } } });
-    await ask('databricks', '/embeddings', body, { 'x-gw-databricks-serving-endpoint-name': 'my bge' });
-    expect(provider.calls[0]?.path).toBe('/v1/serving-endpoints/my%20bge/invocations');
+    await at.ask('databricks', '/embeddings', body, { 'x-gw-databricks-serving-endpoint-name': 'my bge' });
+    expect(at.provider.calls[0]?.path).toBe('/v1/serving-endpoints/my%20bge/invocations');
   });
 });
 
 describe('audio', () => {
   test('MiniMax speaks in hexadecimal', async () => {
-    provider.script(
+    at.provider.script(
       json(200, { data: { audio: Buffer.from('sound').toString('hex') }, base_resp: { status_code: 0 } }),
       json(200, { base_resp: { status_code: 1002, status_msg: 'rate limit' } }),
     );
@@ -240,10 +216,10 @@ describe('audio', () => {
       response_format: 'wav',
       pronunciation_dict: {},
     };
-    const answer = await plane.call('/v1/audio/speech', asked, headers('minimax'));
+    const answer = await at.plane.call('/v1/audio/speech', asked, at.headers('minimax'));
     expect(answer.headers.get('content-type')).toBe('audio/wav');
     expect(await answer.text()).toBe('sound');
-    expect(provider.calls[0]?.json).toEqual({
+    expect(at.provider.calls[0]?.json).toEqual({
       pronunciation_dict: {},
       model: 'speech-02',
       text: 'Hi',
@@ -252,16 +228,16 @@ describe('audio', () => {
       voice_setting: { voice_id: 'v1', speed: 1.5 },
       audio_setting: { format: 'wav' },
     });
-    const failed = await plane.call('/v1/audio/speech', asked, headers('minimax'));
+    const failed = await at.plane.call('/v1/audio/speech', asked, at.headers('minimax'));
     expect([failed.status, (await failed.json()).error.message]).toEqual([429, 'minimax error: rate limit']);
   });
 
   test('Sarvam speaks in base64', async () => {
-    provider.script(json(200, { request_id: 'r', audios: [Buffer.from('sound').toString('base64')] }));
+    at.provider.script(json(200, { request_id: 'r', audios: [Buffer.from('sound').toString('base64')] }));
     const asked = { model: 'bulbul:v2', input: 'Hi', voice: 'anushka', target_language_code: 'hi-IN' };
-    const answer = await plane.call('/v1/audio/speech', asked, headers('sarvam'));
+    const answer = await at.plane.call('/v1/audio/speech', asked, at.headers('sarvam'));
     expect(await answer.text()).toBe('sound');
-    expect(provider.calls[0]?.json).toEqual({
+    expect(at.provider.calls[0]?.json).toEqual({
       target_language_code: 'hi-IN',
       model: 'bulbul:v2',
       text: 'Hi',
@@ -273,18 +249,18 @@ describe('audio', () => {
     ['json', '{"text":"Namaste"}'],
     ['text', 'Namaste\n'],
   ])('Sarvam writes down what it hears as %s', async (format, expected) => {
-    provider.script(json(200, { request_id: 'r', transcript: 'Namaste', language_code: 'hi-IN' }));
+    at.provider.script(json(200, { request_id: 'r', transcript: 'Namaste', language_code: 'hi-IN' }));
     const form = new FormData();
     for (const [name, value] of Object.entries({ model: 'saarika:v2', language: 'hi-IN', response_format: format }))
       form.set(name, value);
     form.set('file', new File(['RIFF'], 'talk.wav', { type: 'audio/wav' }));
-    const answer = await fetch(`${plane.url}/v1/audio/transcriptions`, {
+    const answer = await fetch(`${at.plane.url}/v1/audio/transcriptions`, {
       method: 'POST',
-      headers: { 'x-gw-api-key': workspaceKey, ...headers('sarvam') },
+      headers: { 'x-gw-api-key': workspaceKey, ...at.headers('sarvam') },
       body: form,
     });
     expect(await answer.text()).toBe(expected);
-    const [call] = provider.calls;
+    const [call] = at.provider.calls;
     const sent = await new Response(Uint8Array.from(call?.body ?? []), {
       headers: { 'content-type': call?.headers['content-type'] ?? '' },
     }).formData();

@@ -1,61 +1,31 @@
 /** Streams, other dialects and addresses of OpenAI-compatible providers, through the real data plane. */
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
+import { askedProvider } from '../../../test/asked-provider.ts';
 import { callFacts } from '../../../test/call-facts.ts';
-import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
-import type { Json } from '../../../test/harness.ts';
-import { sharedByTests } from '../../../test/journey.ts';
-import { json, type SimulatedProvider, startProvider, stream } from '../../../test/providers/simulated.ts';
+import { json, stream } from '../../../test/providers/simulated.ts';
 import { providers } from '../index.ts';
 
-let plane: Plane;
-let provider: SimulatedProvider;
-
-beforeAll(async () => {
-  plane = startPlane();
-  provider = await startProvider(json(200, {}));
-});
-sharedByTests(
-  () => plane,
-  () => [provider],
-);
-
-const headers = (id: string, more: Record<string, string> = {}) => ({
-  'x-gw-provider': id,
-  'x-gw-custom-host': provider.url,
-  authorization: 'Bearer provider-secret',
-  ...more,
-});
-
-interface Told {
-  status: number;
-  body: Json;
-  sent: Json;
-}
-
-async function ask(id: string, path: string, body: object, more: Record<string, string> = {}): Promise<Told> {
-  const answer = await plane.call(`/v1${path}`, body, headers(id, more));
-  return { status: answer.status, body: await answer.json(), sent: provider.calls[0]?.json };
-}
+const at = askedProvider();
 
 describe('streams', () => {
   const said = (text: string, finish: string | null = null) =>
     JSON.stringify({ id: 'a', choices: [{ index: 0, delta: { content: text }, finish_reason: finish }] });
 
   test.each(['deepinfra', 'sambanova'])('%s may leave out the blank lines between events', async (id) => {
-    provider.script(
+    at.provider.script(
       stream([`data: ${said('He')}\n`, `data: ${said('llo')}\ndata: ${said('', 'stop')}\n`, 'data: [DONE]\n']),
     );
     const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
-    const answer = await plane.call('/v1/chat/completions', body, headers(id));
+    const answer = await at.plane.call('/v1/chat/completions', body, at.headers(id));
     expect(await answer.text()).toBe(
       `data: ${said('He')}\n\ndata: ${said('llo')}\n\ndata: ${said('', 'stop')}\n\ndata: [DONE]\n\n`,
     );
   });
 
   test('a failure of MiniMax at the head of a stream is an error with its status', async () => {
-    provider.script(stream(['data: {"base_resp":{"status_code":1004,"status_msg":"bad key"}}\n\n']));
+    at.provider.script(stream(['data: {"base_resp":{"status_code":1004,"status_msg":"bad key"}}\n\n']));
     const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
-    const answer = await plane.call('/v1/chat/completions', body, headers('minimax'));
+    const answer = await at.plane.call('/v1/chat/completions', body, at.headers('minimax'));
     expect([answer.status, (await answer.json()).error.message]).toEqual([401, 'minimax error: bad key']);
   });
 
@@ -65,18 +35,18 @@ describe('streams', () => {
       choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
       x_groq: { usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } },
     };
-    provider.script(stream([`data: ${said('Hi')}\n\n`, `data: ${JSON.stringify(last)}\n\n`, 'data: [DONE]\n\n']));
-    await plane.settled();
+    at.provider.script(stream([`data: ${said('Hi')}\n\n`, `data: ${JSON.stringify(last)}\n\n`, 'data: [DONE]\n\n']));
+    await at.plane.settled();
     const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
-    await (await plane.call('/v1/chat/completions', body, headers('groq'))).text();
-    const [record] = await plane.settled();
+    await (await at.plane.call('/v1/chat/completions', body, at.headers('groq'))).text();
+    const [record] = await at.plane.settled();
     expect(record?.metrics).toMatchObject({ req_units: 7, res_units: 3, usage_estimated: false });
   });
 
   test('functions that a client asks for come back as functions, piece by piece', async () => {
     const piece = (call: object) =>
       `data: ${JSON.stringify({ id: 'a', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }] })}\n\n`;
-    provider.script(
+    at.provider.script(
       stream([
         piece({ id: 'c', type: 'function', function: { name: 'f', arguments: '' } }),
         piece({ function: { arguments: '{"a":1}' } }),
@@ -85,9 +55,9 @@ describe('streams', () => {
       ]),
     );
     const body = { model: 'm', stream: true, functions: [{ name: 'f' }], messages: [{ role: 'user', content: 'Hi' }] };
-    const text = await (await plane.call('/v1/chat/completions', body, headers('chutes'))).text();
-    expect(provider.calls[0]?.json).toMatchObject({ tools: [{ type: 'function', function: { name: 'f' } }] });
-    expect(provider.calls[0]?.json.functions).toBeUndefined();
+    const text = await (await at.plane.call('/v1/chat/completions', body, at.headers('chutes'))).text();
+    expect(at.provider.calls[0]?.json).toMatchObject({ tools: [{ type: 'function', function: { name: 'f' } }] });
+    expect(at.provider.calls[0]?.json.functions).toBeUndefined();
     const deltas = [...text.matchAll(/"choices":\[(.*?\})\]/g)].map(([, choice = '']) => JSON.parse(choice));
     expect(deltas.map(({ delta, finish_reason }) => [delta.function_call, finish_reason])).toEqual([
       [{ name: 'f', arguments: '' }, null],
@@ -107,22 +77,22 @@ describe('other dialects in front', () => {
   const message = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] };
 
   test('messages are served by chat where a provider has nothing else, with its quirks', async () => {
-    provider.script(json(200, completion));
-    const { body, sent } = await ask('together-ai', '/messages', message);
+    at.provider.script(json(200, completion));
+    const { body, sent } = await at.ask('together-ai', '/messages', message);
     expect(sent).toMatchObject({ model: 'm', max_tokens: 5 });
     expect(sent.max_completion_tokens).toBeUndefined();
     expect(body).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'Hi' }] });
   });
 
   test('Claude on Databricks is asked in its own dialect, any other model by chat', async () => {
-    provider.script(json(200, completion));
-    await ask('databricks', '/messages', { ...message, model: 'databricks-claude-sonnet-4-5' });
-    await ask('databricks', '/messages', { ...message, model: 'databricks-gpt-oss' });
-    expect(provider.calls.map(({ path }) => path)).toEqual([
+    at.provider.script(json(200, completion));
+    await at.ask('databricks', '/messages', { ...message, model: 'databricks-claude-sonnet-4-5' });
+    await at.ask('databricks', '/messages', { ...message, model: 'databricks-gpt-oss' });
+    expect(at.provider.calls.map(({ path }) => path)).toEqual([
       '/v1/ai-gateway/anthropic/v1/messages',
       '/v1/ai-gateway/mlflow/v1/chat/completions',
     ]);
-    expect(provider.calls[0]?.headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
+    expect(at.provider.calls[0]?.headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
   });
 
   const turns = [
@@ -143,8 +113,8 @@ describe('other dialects in front', () => {
     ['openrouter', 'reasoning'],
     ['chutes', null],
   ])('thoughts of a tool turn go back to %s as %s', async (id, name) => {
-    provider.script(json(200, completion));
-    const { sent } = await ask(id, '/messages', { ...message, messages: turns });
+    at.provider.script(json(200, completion));
+    const { sent } = await at.ask(id, '/messages', { ...message, messages: turns });
     const [, assistant] = sent.messages;
     expect([assistant.reasoning, assistant.reasoning_content]).toEqual([
       name === 'reasoning' ? 'Hm' : undefined,
@@ -157,14 +127,14 @@ describe('other dialects in front', () => {
     ['dashscope', true],
     ['groq', false],
   ])('marks for the prompt cache reach %s: %p', async (id, kept) => {
-    provider.script(json(200, completion));
-    const { sent } = await ask(id, '/messages', { ...message, messages: turns });
+    at.provider.script(json(200, completion));
+    const { sent } = await at.ask(id, '/messages', { ...message, messages: turns });
     expect(JSON.stringify(sent).includes('"ttl":"1h"')).toBe(kept);
   });
 
   test('a failure of MiniMax is one in every dialect', async () => {
-    provider.script(json(200, { base_resp: { status_code: 2013, status_msg: 'bad parameter' } }));
-    const { status, body } = await ask('minimax', '/responses', { model: 'm', input: 'Hi' });
+    at.provider.script(json(200, { base_resp: { status_code: 2013, status_msg: 'bad parameter' } }));
+    const { status, body } = await at.ask('minimax', '/responses', { model: 'm', input: 'Hi' });
     expect([status, body.error.message]).toEqual([400, 'minimax error: bad parameter']);
   });
 });
@@ -190,7 +160,7 @@ describe('addresses made of settings', () => {
     ['cortex', 'x-gw-snowflake-account'],
     ['byteplus', 'x-gw-byteplus-region'],
   ])('%s refuses a setting that leads to another host', async (id, header) => {
-    const answer = await plane.call(
+    const answer = await at.plane.call(
       '/v1/chat/completions',
       { model: 'm', messages: [] },
       {
@@ -206,8 +176,8 @@ describe('addresses made of settings', () => {
   });
 
   test('a model’s name cannot leave its place in a path', async () => {
-    provider.script(json(200, { images: [] }));
-    await ask('siliconflow', '/images/generations', { model: '../../v1/keys?a=', prompt: 'x' });
-    expect(provider.calls[0]?.path).toBe('/v1/v1/keys%3Fa%3D/text-to-image');
+    at.provider.script(json(200, { images: [] }));
+    await at.ask('siliconflow', '/images/generations', { model: '../../v1/keys?a=', prompt: 'x' });
+    expect(at.provider.calls[0]?.path).toBe('/v1/v1/keys%3Fa%3D/text-to-image');
   });
 });

@@ -10,7 +10,7 @@ export function flatAnnotation(annotation: Annotation): JsonObject {
   return { ...rest, ...objectOf(nested) };
 }
 
-export interface WebCitation {
+interface WebCitation {
   url: string;
   title: string | null;
   /** Where in the answer's whole text it stands. */

@@ -9,7 +9,7 @@ import { asked, polled, type Stepping } from '../stepping.ts';
 const patience = { prefer: 'wait=60' };
 
 /** A model by its owner and name, one of its versions, or a deployment of one's own. */
-export function creation(model: string, input: JsonObject): ProviderCall {
+function creation(model: string, input: JsonObject): ProviderCall {
   const version = /^(?:[^:]+:)?([0-9a-f]{64})$/.exec(model)?.[1];
   const deployment = /^deployments\/(.+)$/.exec(model)?.[1];
   const path = version

@@ -1,6 +1,6 @@
 /** Which publisher's model a name means, and what the publisher calls it. */
 
-export type VertexModel =
+type VertexModel =
   | { kind: 'google' | 'anthropic' | 'mistralai'; name: string }
   /** Partners behind the endpoint that speaks OpenAI's dialect, named `publisher/model`. */
   | { kind: 'open'; name: string }

@@ -5,7 +5,7 @@ import type { CallFacts, TargetFields } from '../provider.ts';
 import { hostLabel, setting } from '../settings.ts';
 import { vertexModel } from './model.ts';
 
-export const regionOf = ({ fields }: CallFacts): string => hostLabel(fields, 'vertex_region');
+const regionOf = ({ fields }: CallFacts): string => hostLabel(fields, 'vertex_region');
 
 /** Several regions under one name have hosts of another form. */
 const multiRegions = new Set(['us', 'eu']);

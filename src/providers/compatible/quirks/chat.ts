@@ -7,7 +7,7 @@ import { mended, mendedFamily } from './mended.ts';
 import { developerAsSystem, withoutCacheMarks } from './messages.ts';
 import { inTurn, type Quirk } from './parameters.ts';
 
-export interface ChatDifferences {
+interface ChatDifferences {
   path?: ProviderEndpoint['path'];
   asks?: readonly Quirk[];
   /** Absent: answers are relayed byte for byte. */

@@ -5,7 +5,7 @@ import { RequestFault } from '../../faults.ts';
 import type { Fields } from '../../fields.ts';
 import { textPart } from '../chat/content.ts';
 
-export type Shown = TextPart | MediaPart;
+type Shown = TextPart | MediaPart;
 
 /** Content that is a string, or a list of blocks of which each is read by `block`. */
 export function contentOf<Part>(holder: Fields, block: (fields: Fields) => readonly Part[]): (Part | TextPart)[] {
