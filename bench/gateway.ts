@@ -21,6 +21,7 @@ const slowChunks = 6;
 export async function benchGateway(options: GatewayOptions): Promise<object> {
   const upstream = await startChild(['bench/upstream.ts']);
   const forwarder = await startChild(['bench/forwarder.ts', String(upstream.port)]);
+  const reading = await startChild(['bench/reading-forwarder.ts', String(upstream.port)]);
   // One for each way to call it, since CPU is measured by the process.
   const byHeaders = await startProgram();
   const program = await startProgram();
@@ -37,7 +38,11 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
       ['gw, saved provider + config + retry + fallback', saved],
       ...(peer ? [[peerName, peer] as [string, Aim]] : []),
     ];
-    const unary = await compare([...aims, ['gw, chat translated to Anthropic', translated]], {}, unaryRequests, 16);
+    const onlyUnary: [string, Aim][] = [
+      ['gw, chat translated to Anthropic', translated],
+      ['forwarder that reads what it forwards', { child: reading, headers: {} }],
+    ];
+    const unary = await compare([...aims, ...onlyUnary], {}, unaryRequests, 16);
     printTable('Unary calls (logs with bodies on)', unary);
     const streams = await compare(aims, { stream: true }, streamRequests, 8);
     printTable('Streams of 50 chunks', streams);
@@ -58,7 +63,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     return { unary, streams, added, memory, soak };
   } finally {
     await Promise.all(
-      [byHeaders, program, translating, forwarder, upstream, peer?.child].map((child) => child?.stop()),
+      [byHeaders, program, translating, forwarder, reading, upstream, peer?.child].map((child) => child?.stop()),
     );
   }
 }

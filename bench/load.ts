@@ -38,6 +38,8 @@ async function run(aim: Aim, body: string, count: number, together: number): Pro
 }
 
 const rounds = 12;
+/** Times the measured calls: before that the compilers are still at work, which a service in use has long behind it. */
+const warmUp = 4;
 
 /** What `count` requests to each aim cost, in turns, so that noise hits all alike; a fault where an aim fails its calls. */
 export async function measureAll(
@@ -49,7 +51,7 @@ export async function measureAll(
   const bodies = aims.map((aim) => bodyOf(aim, more));
   const results: (Measured | Error)[] = [];
   for (const [index, aim] of aims.entries()) {
-    const warm = run(aim, bodies[index] ?? '', count, together);
+    const warm = run(aim, bodies[index] ?? '', count * warmUp, together);
     results.push(await warm.then(() => ({ cpuPerRequest: 0, perSecond: 0 })).catch((fault: Error) => fault));
   }
   await Bun.sleep(settleMs);
