@@ -22,6 +22,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
   const upstream = await startChild(['bench/upstream.ts']);
   const forwarder = await startChild(['bench/forwarder.ts', String(upstream.port)]);
   const reading = await startChild(['bench/reading-forwarder.ts', String(upstream.port)]);
+  const logging = await startChild(['bench/reading-forwarder.ts', String(upstream.port), 'logging']);
   // One for each way to call it, since CPU is measured by the process.
   const byHeaders = await startProgram();
   const program = await startProgram();
@@ -41,6 +42,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     const onlyUnary: [string, Aim][] = [
       ['gw, chat translated to Anthropic', translated],
       ['forwarder that reads what it forwards', { child: reading, headers: {} }],
+      ['forwarder that reads and logs', { child: logging, headers: {} }],
     ];
     const unary = await compare([...aims, ...onlyUnary], {}, unaryRequests, 16);
     printTable('Unary calls (logs with bodies on)', unary);
@@ -63,7 +65,9 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     return { unary, streams, added, memory, soak };
   } finally {
     await Promise.all(
-      [byHeaders, program, translating, forwarder, reading, upstream, peer?.child].map((child) => child?.stop()),
+      [byHeaders, program, translating, forwarder, reading, logging, upstream, peer?.child].map((child) =>
+        child?.stop(),
+      ),
     );
   }
 }
