@@ -60,7 +60,7 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250 } },
     Badge: {
       defaultProps: { variant: 'light', radius: 'sm' },
-      styles: { root: { textTransform: 'none', letterSpacing: 0, fontWeight: 550 } },
+      styles: { root: { textTransform: 'none', letterSpacing: 0, fontWeight: 550, flexShrink: 0 } },
     },
     SegmentedControl: {
       styles: {
@@ -75,12 +75,25 @@ export const theme = createTheme({
 
 const tinted = ['lagoon', 'teal', 'blue', 'orange', 'red', 'yellow', 'gray'];
 
-/** In the dark, tints are a breath of the colour over the surface, and lines are quieter than Mantine draws them. */
+/**
+ * Lines are quieter than Mantine draws them, and what is written in a colour is darker or paler, so that it can be read on its
+ * ground. In the dark, tints are a breath of the colour over the surface.
+ */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-default-border': '#dfe3e7' },
+  light: {
+    '--mantine-color-default-border': '#dfe3e7',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
+    ...Object.fromEntries(
+      tinted.map((name) => [
+        `--mantine-color-${name}-light-color`,
+        `color-mix(in srgb, var(--mantine-color-${name}-9) 84%, black)`,
+      ]),
+    ),
+  },
   dark: {
     '--mantine-color-default-border': 'var(--mantine-color-dark-5)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
     ...Object.fromEntries(
       tinted.flatMap((name) => [
         [`--mantine-color-${name}-light`, `color-mix(in srgb, var(--mantine-color-${name}-5) 16%, transparent)`],

@@ -266,6 +266,16 @@ describe.if(browserInstalled)('The console in Chromium', () => {
     });
   });
 
+  test('a link opens a key wherever it stands in the list', async () => {
+    const { page } = owner;
+    const { body } = await gateway.get('/v1/api-keys?search=Nightly');
+    await page.goto(`/api-keys?type=organisation-service&key=${body.data[0].id}`);
+    await dialog(page, 'Nightly run').getByText('$0.00 of $25.00').waitFor();
+    await page.keyboard.press('Escape');
+    await page.goto(`/api-keys?key=${crypto.randomUUID()}`);
+    await page.getByText('This key cannot be opened').waitFor();
+  });
+
   test('a section that the organisation opens can be set in one workspace', async () => {
     const { page } = owner;
     await page.goto('/settings/data');
@@ -309,6 +319,24 @@ describe.if(browserInstalled)('The console in Chromium', () => {
     await visit(page, 'Audit log');
     await page.getByRole('button', { name: 'Workspace · delete' }).first().click();
     await dialog(page, 'Audit row').getByText('First Owner (owner@gw.local)').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  test('the audit log is filtered by every kind of thing that it tells of', async () => {
+    const { page } = owner;
+    await page.getByRole('combobox', { name: 'Resource' }).click();
+    const offered = await page.getByRole('option').allInnerTexts();
+    expect(offered).toEqual(expect.arrayContaining(['API key', 'Integration', 'Config', 'Virtual key']));
+    await page.keyboard.press('Escape');
+  });
+
+  test('a notice opens with everything that it says', async () => {
+    const { page } = owner;
+    await visit(page, 'Notices');
+    await page.getByRole('button', { name: 'User invite' }).first().click();
+    const shown = dialog(page, 'User invite');
+    await shown.getByText('Inviter email').waitFor();
+    await shown.getByText(gateway.owner.email).waitFor();
     await page.keyboard.press('Escape');
   });
 
@@ -362,7 +390,11 @@ describe.if(browserInstalled)('The console in Chromium', () => {
       '/users',
       '/invites',
       '/audit-logs',
+      '/notices',
       '/settings',
+      '/settings/keys',
+      '/settings/data',
+      '/settings/permissions',
       '/account',
     ]) {
       await page.goto(path);

@@ -1,9 +1,10 @@
 /** API keys: reading them, and everything that makes, changes or ends one. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { keyUpdateBody, newUserKeyBody } from '../../src/admin/api-keys/schema.ts';
 import { call, segment } from './client.ts';
 import { pageSize, useAction } from './query.ts';
-import type { ApiKey, ApiKeyType, List, NewSecret, RateLimit, RotationPolicy, Scope } from './types.ts';
-import type { UsageLimitDraft } from './workspaces.ts';
+import type { ApiKey, ApiKeyType, CreatedKey, List, RotatedKey } from './types.ts';
 
 interface KeyFilter {
   type: ApiKeyType | '';
@@ -41,23 +42,17 @@ export function useKeyNames(ids: readonly string[]) {
   });
 }
 
-export interface KeyInput {
-  name?: string;
-  description?: string | null;
-  scopes?: Scope[];
-  rate_limits?: RateLimit[];
-  usage_limits?: UsageLimitDraft | null;
-  alert_emails?: string[];
-  expires_at?: string | null;
-  rotation_policy?: RotationPolicy | null;
-  reset_usage?: boolean;
-}
+export const useApiKey = (id: string, enabled: boolean) =>
+  useQuery({
+    queryKey: ['api-keys', id],
+    queryFn: ({ signal }) => call<ApiKey>('GET', `/api-keys/${segment(id)}`, { signal }),
+    enabled,
+  });
 
-interface NewKey extends KeyInput {
-  type: ApiKeyType;
-  workspace_id?: string;
-  user_id?: string;
-}
+export type KeyInput = z.input<typeof keyUpdateBody>;
+
+/** Keys of every type; the others have no use for a part of what a user key takes. */
+type NewKey = z.input<typeof newUserKeyBody> & { type: ApiKeyType };
 
 const createPaths: Record<ApiKeyType, string> = {
   'organisation-service': '/api-keys/organisation/service',
@@ -66,7 +61,7 @@ const createPaths: Record<ApiKeyType, string> = {
 };
 
 export const useCreateKey = () =>
-  useAction(({ type, ...body }: NewKey) => call<NewSecret>('POST', createPaths[type], { body }), ['api-keys']);
+  useAction(({ type, ...body }: NewKey) => call<CreatedKey>('POST', createPaths[type], { body }), ['api-keys']);
 
 export const useUpdateKey = (id: string) =>
   useAction((input: KeyInput) => call<ApiKey>('PUT', `/api-keys/${segment(id)}`, { body: input }), ['api-keys']);
@@ -74,12 +69,12 @@ export const useUpdateKey = (id: string) =>
 export const useRotateKey = (id: string) =>
   useAction(
     (input: { key_transition_period_ms: number }) =>
-      call<NewSecret>('POST', `/api-keys/${segment(id)}/rotate`, { body: input }),
+      call<RotatedKey>('POST', `/api-keys/${segment(id)}/rotate`, { body: input }),
     ['api-keys'],
   );
 
 export const useRevealKey = (id: string) =>
-  useAction((_: null) => call<NewSecret>('POST', `/api-keys/${segment(id)}/reveal`, { body: {} }), ['api-keys']);
+  useAction((_: null) => call<CreatedKey>('POST', `/api-keys/${segment(id)}/reveal`, { body: {} }), ['api-keys']);
 
 export const useDeleteKey = (id: string) =>
   useAction((_: null) => call('DELETE', `/api-keys/${segment(id)}`), ['api-keys']);

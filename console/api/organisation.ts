@@ -1,5 +1,7 @@
 /** The organisation, its settings, its audit trail and its notices. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { organisationSettingsUpdate } from '../../src/identity/settings.ts';
 import { call } from './client.ts';
 import { pageSize, useAction } from './query.ts';
 import type { AuditRow, List, NoticeRecord, Organisation, OrganisationSettings, WorkspaceOverrides } from './types.ts';
@@ -31,9 +33,7 @@ export const useSettings = () =>
     queryFn: ({ signal }) => call<OrganisationSettings>('GET', '/admin/organisation/settings', { signal }),
   });
 
-export type SettingsInput = Partial<Omit<OrganisationSettings, 'security_settings'>> & {
-  security_settings?: Partial<OrganisationSettings['security_settings']>;
-};
+export type SettingsInput = z.input<typeof organisationSettingsUpdate>;
 
 export const useSaveSettings = () =>
   useAction(

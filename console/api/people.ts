@@ -1,8 +1,10 @@
 /** Users of the organisation and the invites that bring them in. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { inviteBody, linkReplies } from '../../src/admin/invites/schema.ts';
 import { call, segment } from './client.ts';
 import { pageSize, useAction } from './query.ts';
-import type { Invite, InviteStatus, List, Scope, User, WorkspaceRole } from './types.ts';
+import type { Invite, InviteStatus, List, User } from './types.ts';
 
 export const useUsers = (filter: { role: string; email: string; page: number }) =>
   useQuery({
@@ -47,19 +49,14 @@ export const useInvites = (filter: { status: InviteStatus | ''; page: number }) 
     placeholderData: keepPreviousData,
   });
 
-interface NewInvite {
-  email: string;
-  role: 'admin' | 'member';
-  workspaces: { id: string; role: WorkspaceRole }[];
-  workspace_api_key_details?: { scopes: Scope[] };
-}
-
-interface InviteLink {
-  invite_link: string;
-}
+type InviteLink = z.output<typeof linkReplies.resend>;
 
 export const useCreateInvite = () =>
-  useAction((input: NewInvite) => call<InviteLink>('POST', '/users/invites', { body: input }), ['invites']);
+  useAction(
+    (input: z.input<typeof inviteBody>) =>
+      call<Pick<InviteLink, 'invite_link'>>('POST', '/users/invites', { body: input }),
+    ['invites'],
+  );
 
 export const useResendInvite = () =>
   useAction(

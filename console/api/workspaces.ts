@@ -1,20 +1,14 @@
 /** Workspaces, their members and their settings. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { newWorkspace, workspaceUpdate } from '../../src/admin/workspaces/schema.ts';
+import type { SourcedSettings } from '../../src/admin/workspaces/settings.ts';
+import type { workspaceSettingsUpdate } from '../../src/identity/settings.ts';
 import { call, segment } from './client.ts';
 import { pageSize, useAction } from './query.ts';
-import type {
-  List,
-  Member,
-  OrganisationSettings,
-  RateLimit,
-  SettingSource,
-  UsageLimit,
-  Workspace,
-  WorkspaceDefaults,
-  WorkspaceRole,
-} from './types.ts';
+import type { List, Member, UsageLimit, Workspace, WorkspaceRole } from './types.ts';
 
-export type WorkspaceStatus = 'active' | 'archived';
+export type WorkspaceStatus = Workspace['status'];
 
 export const useWorkspaces = (filter: { status: WorkspaceStatus; name?: string; page: number }) =>
   useQuery({
@@ -54,22 +48,15 @@ export type UsageLimitDraft = Pick<
   'type' | 'credit_limit' | 'alert_threshold' | 'periodic_reset' | 'periodic_reset_days'
 >;
 
-interface WorkspaceInput {
-  name?: string;
-  icon?: string;
-  description?: string | null;
-  defaults?: WorkspaceDefaults;
-  usage_limits?: UsageLimitDraft[];
-  rate_limits?: RateLimit[];
-  reset_usage?: boolean;
-}
-
 export const useCreateWorkspace = () =>
-  useAction((input: WorkspaceInput) => call<Workspace>('POST', '/workspaces', { body: input }), ['workspaces', 'self']);
+  useAction(
+    (input: z.input<typeof newWorkspace>) => call<Workspace>('POST', '/workspaces', { body: input }),
+    ['workspaces', 'self'],
+  );
 
 export const useUpdateWorkspace = (id: string) =>
   useAction(
-    (input: WorkspaceInput) => call<Workspace>('PUT', `/workspaces/${segment(id)}`, { body: input }),
+    (input: z.input<typeof workspaceUpdate>) => call<Workspace>('PUT', `/workspaces/${segment(id)}`, { body: input }),
     ['workspaces', 'self'],
   );
 
@@ -119,28 +106,15 @@ export const useRemoveMember = (workspaceId: string) =>
     ['members', 'api-keys'],
   );
 
-export interface SettingInForce<T> {
-  value: T;
-  source: SettingSource;
-  /** True when the organisation lets the workspace hold a value of its own. */
-  overridable: boolean;
-}
-
-export type InForce<T> = { [K in keyof T]: SettingInForce<T[K]> };
-
-export type WorkspaceSettingsInForce = InForce<Omit<OrganisationSettings, 'security_settings'>> & {
-  security_settings: InForce<OrganisationSettings['security_settings']>;
-};
-
 export const useWorkspaceSettings = (workspaceId: string) =>
   useQuery({
     queryKey: ['workspace-settings', workspaceId],
-    queryFn: ({ signal }) =>
-      call<WorkspaceSettingsInForce>('GET', `/workspaces/${segment(workspaceId)}/settings`, { signal }),
+    queryFn: ({ signal }) => call<SourcedSettings>('GET', `/workspaces/${segment(workspaceId)}/settings`, { signal }),
   });
 
 export const useSaveWorkspaceSettings = (workspaceId: string) =>
   useAction(
-    (input: object) => call('PUT', `/workspaces/${segment(workspaceId)}/settings`, { body: input }),
+    (input: z.input<typeof workspaceSettingsUpdate>) =>
+      call('PUT', `/workspaces/${segment(workspaceId)}/settings`, { body: input }),
     ['workspace-settings', 'self'],
   );

@@ -8,12 +8,13 @@ import { Icon } from '../ui/icons.tsx';
 export const fullName = (person: Pick<Person, 'first_name' | 'last_name' | 'email'>): string =>
   `${person.first_name} ${person.last_name}`.trim() || person.email;
 
+export async function leave(): Promise<void> {
+  await signOut();
+  navigate('/login', 'replace');
+}
+
 export function AccountMenu() {
   const { user, organisation } = useSelf();
-  const leave = async () => {
-    await signOut();
-    navigate('/login', 'replace');
-  };
   return (
     <Menu width={240}>
       <Menu.Target>

@@ -37,9 +37,7 @@ export function NewOrganisation({ onClose, onReady }: { onClose(): void; onReady
         description="It starts with one workspace, one admin key, and you as its owner."
         withAsterisk
         data-autofocus
-        value={form.values.name}
-        error={form.error('name')}
-        onChange={(event) => form.set('name', event.currentTarget.value)}
+        {...form.text('name')}
       />
     </FormDialog>
   );

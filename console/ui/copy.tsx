@@ -48,7 +48,7 @@ export function CopyField({ label, value, description }: { label: string; value:
   );
 }
 
-export function CopyIcon({ value, label }: { value: string; label: string }) {
+function CopyIcon({ value, label }: { value: string; label: string }) {
   const { copied, copy } = useCopy(value, () => undefined);
   return (
     <Tooltip label={copied ? 'Copied' : label}>
@@ -58,6 +58,14 @@ export function CopyIcon({ value, label }: { value: string; label: string }) {
     </Tooltip>
   );
 }
+
+/** A name of the wire, such as an id, to read and to copy. */
+export const Identifier = ({ value, label = 'Copy the id' }: { value: string; label?: string }) => (
+  <Group gap={4} wrap="nowrap">
+    <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
+    <CopyIcon value={value} label={label} />
+  </Group>
+);
 
 export function Command({ text, label }: { text: string; label: string }) {
   const code = useRef<HTMLElement>(null);

@@ -1,17 +1,29 @@
 /** The state of a form: its values, what is wrong with each field (found here or by the service), and its submission. */
-import { type FormEvent, useState } from 'react';
+import { type ChangeEvent, type FormEvent, useState } from 'react';
 import { ApiFault } from '../api/client.ts';
 
 export type FieldErrors = Record<string, string>;
 
-export interface Form<V> {
+export interface TextField {
+  value: string;
+  error: string | undefined;
+  onChange(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>): void;
+}
+
+/** What the fields of a form need of it; a form with more values than these will do. */
+export interface Fields<out V> {
   values: V;
+  /** The error of a field, by its name or by its path in the service's words. */
+  error(path: string): string | undefined;
+  set<K extends keyof V & string>(name: K, value: V[K]): void;
+  /** The props of a field whose value is plain text. */
+  text(name: keyof V & string): TextField;
+}
+
+export interface Form<V> extends Fields<V> {
   busy: boolean;
   /** What went wrong that belongs to no field on screen. */
   fault: unknown;
-  set<K extends keyof V & string>(name: K, value: V[K]): void;
-  /** The error of a field, by its name or by its path in the service's words. */
-  error(path: string): string | undefined;
   onSubmit(event: FormEvent): void;
 }
 
@@ -20,16 +32,13 @@ interface FormRules<V> {
   /** What is wrong before the service is asked; keys are field paths. */
   check?(values: V): FieldErrors;
   send(values: V): Promise<unknown>;
-  /** Paths of the service's errors that have a field on screen; errors elsewhere are shown as a whole. */
-  fields?: readonly string[];
 }
 
-export function useForm<V extends object>({ initial, check, send, fields }: FormRules<V>): Form<V> {
+export function useForm<V extends object>({ initial, check, send }: FormRules<V>): Form<V> {
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<FieldErrors>({});
   const [fault, setFault] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const shown = fields ?? Object.keys(initial);
 
   const submit = async () => {
     const found = check?.(values) ?? {};
@@ -40,7 +49,7 @@ export function useForm<V extends object>({ initial, check, send, fields }: Form
     try {
       await send(values);
     } catch (error) {
-      const { onFields, elsewhere } = divide(error, shown);
+      const { onFields, elsewhere } = divide(error, Object.keys(initial));
       setErrors(onFields);
       setFault(elsewhere);
       focusFirstError();
@@ -49,14 +58,21 @@ export function useForm<V extends object>({ initial, check, send, fields }: Form
     }
   };
 
+  const put = (name: string, value: unknown) => {
+    setValues((current) => ({ ...current, [name]: value }));
+    setErrors((current) => withoutField(current, name));
+  };
+
   return {
     values,
     busy,
     fault,
-    set(name, value) {
-      setValues((current) => ({ ...current, [name]: value }));
-      setErrors((current) => withoutField(current, name));
-    },
+    set: put,
+    text: (name) => ({
+      value: String(values[name]),
+      error: errors[name],
+      onChange: (event) => put(name, event.currentTarget.value),
+    }),
     error: (path) => errors[path],
     onSubmit(event) {
       event.preventDefault();
@@ -71,6 +87,7 @@ const belongsTo = (path: string, field: string): boolean => path === field || pa
 const withoutField = (errors: FieldErrors, field: string): FieldErrors =>
   Object.fromEntries(Object.entries(errors).filter(([path]) => !belongsTo(path, field)));
 
+/** What the service says of fields on screen, and the rest, which is shown as a whole. */
 function divide(error: unknown, fields: readonly string[]): { onFields: FieldErrors; elsewhere: unknown } {
   if (!(error instanceof ApiFault) || error.fields.length === 0) return { onFields: {}, elsewhere: error };
   const onFields: FieldErrors = {};

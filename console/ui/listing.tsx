@@ -1,5 +1,5 @@
 /** Lists: the same table everywhere, with its skeleton, its empty state, its fault and its pages. */
-import { Box, Group, Pagination, Paper, Skeleton, Table, Text } from '@mantine/core';
+import { Anchor, Box, Group, Pagination, Paper, Skeleton, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { pageSize } from '../api/query.ts';
 import { usePageIndex } from '../router/router.tsx';
@@ -127,6 +127,13 @@ function openUnlessControl(target: EventTarget, open: () => void): void {
   if (window.getSelection()?.toString()) return;
   open();
 }
+
+/** The name of a row that opens when it is clicked, for keyboards. */
+export const Opener = ({ onClick, children }: { onClick(): void; children: ReactNode }) => (
+  <Anchor component="button" type="button" inherit className="gw-clip" maw="100%" onClick={onClick}>
+    {children}
+  </Anchor>
+);
 
 /** Two lines of a cell, the second quieter; `strong` for the cell that says what the row is. */
 export function Named({ name, detail, strong }: { name: ReactNode; detail?: ReactNode; strong?: boolean }) {

@@ -1,7 +1,8 @@
 /** The frame of every page: its title, what it is for, its main action, and sections below. */
-import { Box, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Notice } from './notice.tsx';
+import { Lines } from './states.tsx';
 
 export function Page(props: {
   title: string;
@@ -41,7 +42,7 @@ export function Section(props: { title: string; description?: ReactNode; actions
   return (
     <Paper component="section" p={{ base: 'md', sm: 'lg' }} aria-label={title}>
       <Group justify="space-between" align="flex-start" gap="sm" mb="md">
-        <Box flex="1 1 260px" miw={0}>
+        <Box flex="1 1 180px" miw={0}>
           <Title order={2}>{title}</Title>
           {description && (
             <Text size="sm" c="dimmed" mt={2} maw={620}>
@@ -55,6 +56,14 @@ export function Section(props: { title: string; description?: ReactNode; actions
     </Paper>
   );
 }
+
+/** A section on its way. */
+export const SectionSkeleton = ({ lines }: { lines: number }) => (
+  <Paper p={{ base: 'md', sm: 'lg' }} aria-busy="true">
+    <Skeleton h={18} w={150} mt={4} mb="lg" />
+    <Lines count={lines} />
+  </Paper>
+);
 
 /** Facts of one record: labels on the left, values on the right; one above the other on narrow screens. */
 export function Facts({ items }: { items: readonly (readonly [label: string, value: ReactNode])[] }) {

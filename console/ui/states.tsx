@@ -1,5 +1,5 @@
-/** What stands where content cannot: nothing there yet, or something went wrong. */
-import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+/** What stands where content cannot: it is on its way, there is nothing yet, or something went wrong. */
+import { Alert, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ApiFault } from '../api/client.ts';
 import { Icon, type IconName } from './icons.tsx';
@@ -18,24 +18,29 @@ const titles: Record<number, string> = {
 const titleOf = (error: unknown): string =>
   error instanceof ApiFault ? (titles[error.status] ?? 'Something went wrong') : 'Something went wrong';
 
+/** A refusal stays one however often it is asked for; a missing answer, a fault of the service or too many calls may pass. */
+const mayPass = (error: unknown): boolean =>
+  !(error instanceof ApiFault) || error.status === 0 || error.status === 429 || error.status >= 500;
+
 /** A fault in full, with the id to quote to whoever runs the service. */
 export function Fault({ error, retry, title }: { error: unknown; retry?: () => void; title?: string }) {
   const requestId = error instanceof ApiFault ? error.requestId : null;
+  const again = mayPass(error) ? retry : undefined;
   return (
     <Alert color="red" icon={<Icon name="alert" />} title={title ?? titleOf(error)} role="alert">
       <Stack gap="xs">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {error instanceof Error ? error.message : 'The console met something it does not understand.'}
         </Text>
-        {(requestId || retry) && (
+        {(requestId || again) && (
           <Group gap="md" justify="space-between">
             {requestId && (
               <Text size="xs" c="dimmed">
                 Request <Code>{requestId}</Code>
               </Text>
             )}
-            {retry && (
-              <Button size="xs" variant="default" onClick={retry}>
+            {again && (
+              <Button size="xs" variant="default" onClick={again}>
                 Try again
               </Button>
             )}
@@ -45,6 +50,17 @@ export function Fault({ error, retry, title }: { error: unknown; retry?: () => v
     </Alert>
   );
 }
+
+const lineWidths = ['62%', '84%', '47%', '73%', '55%', '68%'];
+
+/** Content on its way: as many lines as it will have, more or less, and six at most. */
+export const Lines = ({ count }: { count: number }) => (
+  <Stack gap="lg" py={4} aria-hidden="true">
+    {lineWidths.slice(0, count).map((width) => (
+      <Skeleton key={width} h={12} w={width} />
+    ))}
+  </Stack>
+);
 
 interface EmptyProps {
   icon: IconName;

@@ -1,5 +1,6 @@
 /** States and roles as badges: the same word has the same colour everywhere. */
 import { Badge } from '@mantine/core';
+import { words } from './words.ts';
 
 const colours: Record<string, string> = {
   active: 'teal',
@@ -15,11 +16,7 @@ const colours: Record<string, string> = {
   member: 'gray',
 };
 
-const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1).replaceAll('_', ' ');
-
-export const Status = ({ value }: { value: string }) => (
-  <Badge color={colours[value] ?? 'gray'}>{capitalised(value)}</Badge>
-);
+export const Status = ({ value }: { value: string }) => <Badge color={colours[value] ?? 'gray'}>{words(value)}</Badge>;
 
 /** The status of an answer, by its hundreds. */
 export const AnswerStatus = ({ code }: { code: number }) => (

@@ -1,23 +1,18 @@
 /** The signed-in person's own account: their name, their password, the way out. */
 import { Button, Group, PasswordInput, SimpleGrid, Stack, TextInput } from '@mantine/core';
-import { signOut, useChangePassword, useSaveProfile, useSelf } from '../../api/session.ts';
-import { navigate } from '../../router/router.tsx';
+import { useChangePassword, useSaveProfile, useSelf } from '../../api/session.ts';
+import { leave } from '../../shell/account-menu.tsx';
 import { useForm } from '../../ui/form.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Moment } from '../../ui/moment.tsx';
+import { AccountName, checkNewPassword, NewPasswordFields } from '../../ui/new-password.tsx';
 import { useTell } from '../../ui/notice.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Fault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 
-const shortestPassword = 12;
-
 export function AccountPage() {
   const { user, organisation, session_expires_at: sessionEnd } = useSelf();
-  const leave = async () => {
-    await signOut();
-    navigate('/login', 'replace');
-  };
   return (
     <Page
       title="Account"
@@ -61,20 +56,8 @@ function Profile() {
       <form onSubmit={form.onSubmit} noValidate>
         <Stack gap="md" maw={520}>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <TextInput
-              label="First name"
-              autoComplete="given-name"
-              value={form.values.first_name}
-              error={form.error('first_name')}
-              onChange={(event) => form.set('first_name', event.currentTarget.value)}
-            />
-            <TextInput
-              label="Last name"
-              autoComplete="family-name"
-              value={form.values.last_name}
-              error={form.error('last_name')}
-              onChange={(event) => form.set('last_name', event.currentTarget.value)}
-            />
+            <TextInput label="First name" autoComplete="given-name" {...form.text('first_name')} />
+            <TextInput label="Last name" autoComplete="family-name" {...form.text('last_name')} />
           </SimpleGrid>
           {form.fault ? <Fault error={form.fault} /> : null}
           <Group>
@@ -88,20 +71,15 @@ function Profile() {
   );
 }
 
-const emptyPasswords = { current_password: '', new_password: '', again: '' };
-
 function Password() {
   const { user } = useSelf();
   const change = useChangePassword();
   const tell = useTell();
   const form = useForm({
-    initial: emptyPasswords,
+    initial: { current_password: '', new_password: '', again: '' },
     check: ({ current_password, new_password, again }) => ({
       ...(current_password === '' && { current_password: 'Enter your present password.' }),
-      ...(new_password.length < shortestPassword && {
-        new_password: `Choose a password of at least ${shortestPassword} characters.`,
-      }),
-      ...(again !== new_password && { again: 'The two passwords differ.' }),
+      ...checkNewPassword('new_password', new_password, again),
     }),
     async send({ current_password, new_password }) {
       await change.mutateAsync({ current_password, new_password });
@@ -111,31 +89,13 @@ function Password() {
       tell('Your password was changed; your other sessions have ended.');
     },
   });
-  const field = (name: keyof typeof emptyPasswords) => ({
-    value: form.values[name],
-    error: form.error(name),
-    onChange: (event: { currentTarget: { value: string } }) => form.set(name, event.currentTarget.value),
-  });
   return (
     <Section title="Password" description="Changing it ends all your other sessions.">
       <form onSubmit={form.onSubmit} noValidate>
         <Stack gap="md" maw={360}>
-          <input
-            className="gw-hidden"
-            tabIndex={-1}
-            aria-hidden="true"
-            autoComplete="username"
-            value={user.email}
-            readOnly
-          />
-          <PasswordInput label="Present password" autoComplete="current-password" {...field('current_password')} />
-          <PasswordInput
-            label="New password"
-            description={`At least ${shortestPassword} characters.`}
-            autoComplete="new-password"
-            {...field('new_password')}
-          />
-          <PasswordInput label="New password, once more" autoComplete="new-password" {...field('again')} />
+          <AccountName email={user.email} />
+          <PasswordInput label="Present password" autoComplete="current-password" {...form.text('current_password')} />
+          <NewPasswordFields label="New password" password={form.text('new_password')} again={form.text('again')} />
           {form.fault ? <Fault error={form.fault} /> : null}
           <Group>
             <Button type="submit" loading={form.busy}>

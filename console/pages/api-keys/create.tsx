@@ -1,6 +1,5 @@
 /** Making a key: of which kind, where, for whom, and what it may do. */
-import { Button, Collapse, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Select, SimpleGrid } from '@mantine/core';
 import { useCreateKey } from '../../api/api-keys.ts';
 import { useCan, useCanIn, useSelf } from '../../api/session.ts';
 import type { ApiKeyType, Scope } from '../../api/types.ts';
@@ -8,19 +7,14 @@ import { useMemberChoices, useWorkspaceChoices } from '../../api/workspaces.ts';
 import { fullName } from '../../shell/account-menu.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { useForm } from '../../ui/form.ts';
-import { Icon } from '../../ui/icons.tsx';
 import { displayName } from '../workspaces/page.tsx';
-import { checkOptions, type KeyOptions, keyOptions, OptionFields, optionsInput } from './option-fields.tsx';
-import { ScopePicker } from './scope-picker.tsx';
+import { checkKey, KeyFields, type KeyValues, keyInput, keyValues } from './key-fields.tsx';
 import type { ShownSecret } from './secret.tsx';
 
-interface Values extends KeyOptions {
+interface Values extends KeyValues {
   type: ApiKeyType;
   workspace_id: string;
   user_id: string;
-  name: string;
-  description: string;
-  scopes: Scope[];
 }
 
 const families: { type: ApiKeyType; label: string; needs: Scope }[] = [
@@ -45,45 +39,31 @@ const families: { type: ApiKeyType; label: string; needs: Scope }[] = [
 const usual = (type: ApiKeyType): Scope[] =>
   type === 'organisation-service' ? [] : ['completions.write', 'prompts.read'];
 
-const usualOptions = JSON.stringify(optionsInput(keyOptions(null)));
-
 export function CreateKey(props: { onClose(): void; onCreated(shown: ShownSecret): void }) {
   const self = useSelf();
   const can = useCan();
   const create = useCreateKey();
   const workspaces = useWorkspaceChoices();
-  const [more, setMore] = useState(false);
   const offered = families.filter(({ needs }) => can(needs));
   const first = offered[0]?.type ?? 'workspace-user';
   const form = useForm<Values>({
     initial: {
-      ...keyOptions(null),
+      ...keyValues(null),
       type: first,
       workspace_id: self.workspaces.length === 1 ? (self.workspaces[0]?.id ?? '') : '',
       user_id: self.user.id,
-      name: '',
-      description: '',
       scopes: usual(first),
     },
     check: (values) => ({
-      ...(values.name.trim() === '' && { name: 'A key needs a name.' }),
-      ...(values.name.trim().length > 100 && { name: 'At most 100 characters.' }),
-      ...(values.description.trim().length > 200 && { description: 'At most 200 characters.' }),
+      ...checkKey(values),
       ...(values.type !== 'organisation-service' && !values.workspace_id && { workspace_id: 'Choose a workspace.' }),
-      ...(values.scopes.length === 0 && { scopes: 'Choose at least one scope.' }),
-      ...checkOptions(values),
     }),
     async send(values) {
-      const options = optionsInput(values);
       const { key } = await create.mutateAsync({
         type: values.type,
-        name: values.name.trim(),
-        scopes: values.scopes,
-        ...(values.description.trim() !== '' && { description: values.description.trim() }),
+        ...given(keyInput(values)),
         ...(values.type !== 'organisation-service' && { workspace_id: values.workspace_id }),
         ...(values.type === 'workspace-user' && { user_id: values.user_id }),
-        // Untouched options are left to the service, which may enforce its own.
-        ...(JSON.stringify(options) !== usualOptions && given(options)),
       });
       props.onCreated({ title: 'The key is ready', keyName: values.name.trim(), secret: key, transitionEnd: null });
     },
@@ -128,55 +108,21 @@ export function CreateKey(props: { onClose(): void; onCreated(shown: ShownSecret
           )}
         </SimpleGrid>
       )}
-      <TextInput
-        label="Name"
-        withAsterisk
-        data-autofocus
-        value={values.name}
-        error={form.error('name')}
-        onChange={(event) => form.set('name', event.currentTarget.value)}
-      />
-      <ScopePicker
-        type={values.type}
-        value={values.scopes}
-        mayGrant={inWorkspace && values.workspace_id ? canThere : can}
-        error={form.error('scopes')}
-        onChange={(scopes) => form.set('scopes', scopes)}
-      />
-      <Button
-        variant="subtle"
-        size="xs"
-        onClick={() => setMore(!more)}
-        aria-expanded={more}
-        rightSection={<Icon name="chevron" size={14} />}
-        style={{ alignSelf: 'flex-start' }}
-      >
-        {more ? 'Fewer options' : 'Description, lifetime and limits'}
-      </Button>
-      <Collapse expanded={more}>
-        <Stack gap="md">
-          <Textarea
-            label="Description"
-            autosize
-            minRows={2}
-            value={values.description}
-            error={form.error('description')}
-            onChange={(event) => form.set('description', event.currentTarget.value)}
-          />
-          <OptionFields form={form} />
-        </Stack>
-      </Collapse>
+      <KeyFields form={form} type={values.type} mayGrant={inWorkspace && values.workspace_id ? canThere : can} folded />
     </FormDialog>
   );
 }
 
-/** The options that say something. */
-const given = (options: ReturnType<typeof optionsInput>) => ({
-  ...(options.expires_at && { expires_at: options.expires_at }),
-  ...(options.rotation_policy && { rotation_policy: options.rotation_policy }),
-  ...(options.usage_limits && { usage_limits: options.usage_limits }),
-  ...(options.rate_limits.length > 0 && { rate_limits: options.rate_limits }),
-  ...(options.alert_emails.length > 0 && { alert_emails: options.alert_emails }),
+/** What says something; the rest is left to the service, which may have values of its own to give. */
+const given = ({ name, scopes, ...rest }: ReturnType<typeof keyInput>) => ({
+  name,
+  scopes,
+  ...(rest.description && { description: rest.description }),
+  ...(rest.expires_at && { expires_at: rest.expires_at }),
+  ...(rest.rotation_policy && { rotation_policy: rest.rotation_policy }),
+  ...(rest.usage_limits && { usage_limits: rest.usage_limits }),
+  ...(rest.rate_limits.length > 0 && { rate_limits: rest.rate_limits }),
+  ...(rest.alert_emails.length > 0 && { alert_emails: rest.alert_emails }),
 });
 
 function OwnerSelect(props: {

@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine
 import type { ReactNode } from 'react';
 import { actionOf } from '../../api/scopes.ts';
 import type { ApiKey, RotationPolicy } from '../../api/types.ts';
-import { CopyIcon } from '../../ui/copy.tsx';
+import { Identifier } from '../../ui/copy.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Limits } from '../../ui/limits/summary.tsx';
 import { exact, Moment } from '../../ui/moment.tsx';
@@ -67,13 +67,6 @@ export function KeyDetail(props: {
 }
 
 const optional = (label: string, value: string | null): [string, ReactNode][] => (value ? [[label, value]] : []);
-
-const Identifier = ({ value }: { value: string }) => (
-  <Group gap={4} wrap="nowrap">
-    <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
-    <CopyIcon value={value} label="Copy the id" />
-  </Group>
-);
 
 function rotationInWords(policy: RotationPolicy | null): string {
   if (!policy) return 'Only by hand';

@@ -2,7 +2,7 @@
 import { Divider, NumberInput, Select, SimpleGrid, TagsInput, TextInput } from '@mantine/core';
 import type { KeyInput } from '../../api/api-keys.ts';
 import type { ApiKey } from '../../api/types.ts';
-import { type FieldErrors, type Form, isEmail } from '../../ui/form.ts';
+import { type FieldErrors, type Fields, isEmail } from '../../ui/form.ts';
 import { BudgetFields } from '../../ui/limits/budget-fields.tsx';
 import { checkRates, RateLimitFields, type RateRow, rateLimitsOf, rateRows } from '../../ui/limits/rate-limits.tsx';
 import { type BudgetForm, budgetForm, checkBudget, draftOf } from '../../ui/limits/usage-limit.ts';
@@ -60,23 +60,15 @@ const rhythms: { value: Rhythm; label: string }[] = [
   { value: 'once', label: 'Once, on a date' },
 ];
 
-export function OptionFields<V extends KeyOptions>({ form }: { form: Form<V> }) {
-  const { values } = form;
-  const set = form.set as <K extends keyof KeyOptions>(name: K, value: KeyOptions[K]) => void;
+export function OptionFields({ form }: { form: Fields<KeyOptions> }) {
+  const { values, set } = form;
   const rotation = values.rotation_policy;
   const setRotation = (part: Partial<RotationForm>) => set('rotation_policy', { ...rotation, ...part });
   return (
     <>
       <Divider label="Lifetime" labelPosition="left" />
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <TextInput
-          type="datetime-local"
-          label="Ends"
-          description="Empty: never"
-          value={values.expires_at}
-          error={form.error('expires_at')}
-          onChange={(event) => set('expires_at', event.currentTarget.value)}
-        />
+        <TextInput type="datetime-local" label="Ends" description="Empty: never" {...form.text('expires_at')} />
         <Select
           label="Rotation"
           description="When the secret is replaced"

@@ -1,7 +1,7 @@
 /** The API keys that the signed-in person may see. */
-import { Anchor, Badge, Button, Group } from '@mantine/core';
+import { Badge, Button, Group } from '@mantine/core';
 import { useState } from 'react';
-import { useApiKeys } from '../../api/api-keys.ts';
+import { useApiKey, useApiKeys } from '../../api/api-keys.ts';
 import { useUserChoices } from '../../api/people.ts';
 import { useRights } from '../../api/session.ts';
 import type { ApiKey, ApiKeyType, Scope } from '../../api/types.ts';
@@ -10,11 +10,11 @@ import { setSearch, usePageIndex, useSearchField } from '../../router/router.tsx
 import { fullName } from '../../shell/account-menu.tsx';
 import { ChoiceFilter, Filters, SearchFilter } from '../../ui/filters.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { type Column, Listing, Named } from '../../ui/listing.tsx';
+import { type Column, Listing, Named, Opener } from '../../ui/listing.tsx';
 import { Moment } from '../../ui/moment.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type RowAction, RowMenu } from '../../ui/row-menu.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, Fault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { displayName } from '../workspaces/page.tsx';
 import { CreateKey } from './create.tsx';
@@ -43,7 +43,10 @@ export function ApiKeysPage() {
   const names = new Map(workspaces.data?.data.map((workspace) => [workspace.id, displayName(workspace)]));
   const owners = new Map(people.data?.data.map((user) => [user.id, fullName(user)]));
   const mayCreate = Object.values(scopeFamily).some((family) => can(`${family}.create`));
-  const opened = query.data?.data.find(({ id }) => id === openId);
+  const listed = query.data?.data.find(({ id }) => id === openId);
+  // A link may lead to a key that stands on another page of the list.
+  const linked = useApiKey(openId, openId !== '' && query.isSuccess && !listed);
+  const opened = listed ?? (openId === '' ? undefined : linked.data);
 
   const placeOf = (key: ApiKey): string =>
     key.workspace_id === null ? 'Whole organisation' : (names.get(key.workspace_id) ?? key.workspace_slug ?? '–');
@@ -73,11 +76,7 @@ export function ApiKeysPage() {
       cell: (key) => (
         <Named
           strong
-          name={
-            <Anchor component="button" type="button" inherit onClick={() => open(key)} className="gw-clip" maw="100%">
-              {key.name}
-            </Anchor>
-          }
+          name={<Opener onClick={() => open(key)}>{key.name}</Opener>}
           detail={`${typeNames[key.type]} · ${key.key}`}
         />
       ),
@@ -131,6 +130,7 @@ export function ApiKeysPage() {
           choices={[...names].map(([value, label]) => ({ value, label }))}
         />
       </Filters>
+      {openId !== '' && linked.error && <Fault error={linked.error} title="This key cannot be opened" />}
       <Listing
         label="API keys"
         columns={columns}

@@ -1,5 +1,5 @@
 /** A rotation policy as a form holds it, and as the service stores it. */
-import type { RotationPolicy } from '../../api/types.ts';
+import type { RotationPolicy, RotationPolicyInput } from '../../api/types.ts';
 import type { FieldErrors } from '../../ui/form.ts';
 
 export type Rhythm = 'none' | 'weekly' | 'monthly' | 'days' | 'once';
@@ -30,7 +30,7 @@ function rhythmIn(policy: RotationPolicy | null): Rhythm {
   return policy.rotation_period_days ? 'days' : 'once';
 }
 
-export function policyOf(form: RotationForm): RotationPolicy | null {
+export function policyOf(form: RotationForm): RotationPolicyInput | null {
   if (form.rhythm === 'none') return null;
   const key_transition_period_ms = Math.round(Number(form.transitionHours) * hourMs);
   if (form.rhythm === 'once') return { next_rotation_at: isoTime(form.at), key_transition_period_ms };

@@ -4,6 +4,7 @@ import { useId, useState } from 'react';
 import { actionOf, type ScopeGroup, scopeGroups } from '../../api/scopes.ts';
 import type { ApiKeyType, Scope } from '../../api/types.ts';
 import { Icon } from '../../ui/icons.tsx';
+import { words } from '../../ui/words.ts';
 
 const reads = new Set(['read', 'list', 'view']);
 
@@ -26,7 +27,7 @@ export function ScopePicker(props: {
     }))
     .filter(({ scopes }) => scopes.length > 0);
   const all = offered.flatMap(({ scopes }) => scopes);
-  const shown = offered.filter(({ resource }) => nameOf(resource).toLowerCase().includes(find.trim().toLowerCase()));
+  const shown = offered.filter(({ resource }) => words(resource).toLowerCase().includes(find.trim().toLowerCase()));
   const toggle = (scopes: readonly Scope[], on: boolean) => {
     const kept = value.filter((scope) => !scopes.includes(scope));
     onChange(on ? [...kept, ...scopes] : kept);
@@ -89,12 +90,11 @@ function Row(props: {
 }) {
   const { group, chosen, onToggle } = props;
   const held = group.scopes.filter((scope) => chosen.has(scope)).length;
-  const name = nameOf(group.resource);
   return (
     <Stack gap={8} px="sm" py="xs" style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}>
       <Checkbox
         size="xs"
-        label={name.charAt(0).toUpperCase() + name.slice(1)}
+        label={words(group.resource)}
         styles={{ label: { fontWeight: 550, fontSize: 'var(--mantine-font-size-sm)' } }}
         checked={held === group.scopes.length}
         indeterminate={held > 0 && held < group.scopes.length}
@@ -115,10 +115,3 @@ function Row(props: {
     </Stack>
   );
 }
-
-/** A resource of the wire in words. */
-const nameOf = (resource: string): string =>
-  resource
-    .replaceAll('_', ' ')
-    .replace(/\bapi\b/, 'API')
-    .replace(/\bmcp\b/, 'MCP');

@@ -1,10 +1,11 @@
 /** Everything that an audit row holds. */
-import { Code, Drawer, Group, Stack, Text } from '@mantine/core';
+import { Code, Drawer, Stack, Text } from '@mantine/core';
 import type { AuditRow } from '../../api/types.ts';
-import { CopyIcon } from '../../ui/copy.tsx';
+import { Identifier } from '../../ui/copy.tsx';
 import { exact } from '../../ui/moment.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { AnswerStatus } from '../../ui/status.tsx';
+import { words } from '../../ui/words.ts';
 import type { Actor } from './actors.ts';
 
 export function AuditDetail(props: { row: AuditRow | null; actor: Actor | null; onClose(): void }) {
@@ -27,7 +28,7 @@ function Content({ row, actor }: { row: AuditRow; actor: Actor }) {
     <Stack gap="lg">
       <Facts
         items={[
-          ['Action', `${row.resource_type} · ${row.action}`],
+          ['Action', `${words(row.resource_type)} · ${row.action}`],
           ['Answer', <AnswerStatus key="answer" code={row.response_status_code} />],
           ['When', exact(row.timestamp)],
           ['Who', actor.detail ? `${actor.name} (${actor.detail})` : actor.name],
@@ -53,13 +54,6 @@ function Content({ row, actor }: { row: AuditRow; actor: Actor }) {
     </Stack>
   );
 }
-
-const Identifier = ({ value }: { value: string }) => (
-  <Group gap={4} wrap="nowrap">
-    <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
-    <CopyIcon value={value} label="Copy" />
-  </Group>
-);
 
 const isBlank = (text: string): boolean => text === '' || text === '{}';
 

@@ -1,15 +1,17 @@
 /** The audit log: who did what, when, and how it ended. */
-import { Anchor, Group, Select, Stack, Text } from '@mantine/core';
+import { Group, Select, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { auditActions, auditResources } from '../../../src/admin/kernel/audit-vocabulary.ts';
 import { useAuditRows } from '../../api/organisation.ts';
 import type { AuditRow } from '../../api/types.ts';
 import { setSearch, usePageIndex, useSearchField } from '../../router/router.tsx';
 import { ChoiceFilter, Filters, SearchFilter } from '../../ui/filters.tsx';
-import { type Column, Listing, Named } from '../../ui/listing.tsx';
+import { type Column, Listing, Named, Opener } from '../../ui/listing.tsx';
 import { Moment } from '../../ui/moment.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { AnswerStatus } from '../../ui/status.tsx';
+import { words } from '../../ui/words.ts';
 import { useActors } from './actors.ts';
 import { AuditDetail } from './detail.tsx';
 
@@ -22,13 +24,8 @@ const spans = [
 ];
 
 const asChoice = (value: string) => ({ value, label: words(value) });
-const resources = ['organisation', 'workspace', 'workspace_user', 'user', 'invite', 'api_key'].map(asChoice);
-const actions = ['create', 'update', 'delete', 'rotate', 'export', 'login', 'expire', 'alert', 'manage'].map(asChoice);
-
-function words(value: string): string {
-  const text = value.replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+const resources = auditResources.map(asChoice);
+const actions = auditActions.map(asChoice);
 
 export function AuditPage() {
   const [spanName] = useSearchField('span');
@@ -53,16 +50,9 @@ export function AuditPage() {
         <Named
           strong
           name={
-            <Anchor
-              component="button"
-              type="button"
-              inherit
-              className="gw-clip"
-              maw="100%"
-              onClick={() => setOpened(row)}
-            >
+            <Opener onClick={() => setOpened(row)}>
               {words(row.resource_type)} · {row.action}
-            </Anchor>
+            </Opener>
           }
           detail={`${row.method} ${row.uri}`.trim()}
         />

@@ -4,10 +4,9 @@ import { signOut, useAcceptInvite, useInviteCard, useSession, useSignIn } from '
 import type { InviteCard, Self } from '../../api/types.ts';
 import { Link, navigate } from '../../router/router.tsx';
 import { useForm } from '../../ui/form.ts';
+import { AccountName, checkNewPassword, NewPasswordFields } from '../../ui/new-password.tsx';
 import { Fault } from '../../ui/states.tsx';
 import { Entrance } from './entrance.tsx';
-
-const shortestPassword = 12;
 
 export function AcceptInvitePage({ token }: { token: string }) {
   const card = useInviteCard(token);
@@ -97,44 +96,25 @@ function JoinForm({ token, card }: { token: string; card: InviteCard }) {
       navigate('/', 'replace');
     },
   });
-  const field = (name: keyof typeof form.values) => ({
-    name,
-    value: form.values[name],
-    error: form.error(name),
-    onChange: (event: { currentTarget: { value: string } }) => form.set(name, event.currentTarget.value),
-  });
   return (
     <form onSubmit={form.onSubmit} noValidate>
       <Stack gap="md">
         {form.fault ? <Fault error={form.fault} /> : null}
-        <input
-          className="gw-hidden"
-          tabIndex={-1}
-          aria-hidden="true"
-          autoComplete="username"
-          value={card.email}
-          readOnly
-        />
+        <AccountName email={card.email} />
         {known ? (
           <PasswordInput
             label="Your password"
             description="This address has an account; sign in with its password to join."
             autoComplete="current-password"
-            {...field('password')}
+            {...form.text('password')}
           />
         ) : (
           <>
             <SimpleGrid cols={2} spacing="sm">
-              <TextInput label="First name" autoComplete="given-name" autoFocus {...field('first_name')} />
-              <TextInput label="Last name" autoComplete="family-name" {...field('last_name')} />
+              <TextInput label="First name" autoComplete="given-name" autoFocus {...form.text('first_name')} />
+              <TextInput label="Last name" autoComplete="family-name" {...form.text('last_name')} />
             </SimpleGrid>
-            <PasswordInput
-              label="Password"
-              description={`At least ${shortestPassword} characters.`}
-              autoComplete="new-password"
-              {...field('password')}
-            />
-            <PasswordInput label="Password, once more" autoComplete="new-password" {...field('again')} />
+            <NewPasswordFields label="Password" password={form.text('password')} again={form.text('again')} />
           </>
         )}
         <Button type="submit" fullWidth mt={4} loading={form.busy}>
@@ -157,8 +137,5 @@ const checkKnown = ({ password }: JoinValues) => (password === '' ? { password: 
 const checkNewcomer = (values: JoinValues) => ({
   ...(values.first_name.trim() === '' && { first_name: 'Enter your first name.' }),
   ...(values.last_name.trim() === '' && { last_name: 'Enter your last name.' }),
-  ...(values.password.length < shortestPassword && {
-    password: `Choose a password of at least ${shortestPassword} characters.`,
-  }),
-  ...(values.password !== values.again && { again: 'The two passwords differ.' }),
+  ...checkNewPassword('password', values.password, values.again),
 });

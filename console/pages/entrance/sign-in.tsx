@@ -39,18 +39,9 @@ export function SignInPage() {
             name="email"
             autoComplete="username"
             autoFocus
-            value={form.values.email}
-            error={form.error('email')}
-            onChange={(event) => form.set('email', event.currentTarget.value)}
+            {...form.text('email')}
           />
-          <PasswordInput
-            label="Password"
-            name="password"
-            autoComplete="current-password"
-            value={form.values.password}
-            error={form.error('password')}
-            onChange={(event) => form.set('password', event.currentTarget.value)}
-          />
+          <PasswordInput label="Password" name="password" autoComplete="current-password" {...form.text('password')} />
           <Button type="submit" fullWidth mt={4} loading={form.busy}>
             Sign in
           </Button>

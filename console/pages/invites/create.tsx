@@ -40,15 +40,7 @@ export function CreateInvite(props: { onClose(): void; onCreated(email: string, 
   });
   return (
     <FormDialog title="New invite" form={form} action="Create invite" onClose={props.onClose} size="lg">
-      <TextInput
-        label="E-mail address"
-        type="email"
-        withAsterisk
-        data-autofocus
-        value={form.values.email}
-        error={form.error('email')}
-        onChange={(event) => form.set('email', event.currentTarget.value)}
-      />
+      <TextInput label="E-mail address" type="email" withAsterisk data-autofocus {...form.text('email')} />
       <Select
         label="Role in the organisation"
         data={roles}

@@ -70,7 +70,7 @@ export function InvitesPage() {
       ),
     },
     { header: 'Role', from: 'sm', width: 110, cell: ({ role }) => <Status value={role} /> },
-    { header: 'Status', width: 110, cell: (invite) => <Status value={invite.status} /> },
+    { header: 'Status', width: 128, cell: (invite) => <Status value={invite.status} /> },
     { header: 'Sent', from: 'md', width: 140, cell: ({ created_at }) => <Moment at={created_at} /> },
     {
       header: 'Ends',

@@ -1,13 +1,15 @@
 /** The notices of the organisation: what was mailed, or waits because no mail server is set. */
-import { Text } from '@mantine/core';
+import { Drawer, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useNotices } from '../../api/organisation.ts';
 import type { NoticeRecord } from '../../api/types.ts';
 import { usePageIndex, useSearchField } from '../../router/router.tsx';
 import { Filters, SegmentFilter } from '../../ui/filters.tsx';
-import { type Column, Listing, Named } from '../../ui/listing.tsx';
-import { Moment } from '../../ui/moment.tsx';
-import { Page } from '../../ui/page.tsx';
+import { type Column, Listing, Named, Opener } from '../../ui/listing.tsx';
+import { exact, Moment } from '../../ui/moment.tsx';
+import { Facts, Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { words } from '../../ui/words.ts';
 
 const statuses: { value: NoticeRecord['status']; label: string }[] = [
   { value: 'queued', label: 'Waiting' },
@@ -15,36 +17,41 @@ const statuses: { value: NoticeRecord['status']; label: string }[] = [
   { value: 'failed', label: 'Failed' },
 ];
 
-function titleOf(template: string): string {
-  const words = template.replaceAll('-', ' ').replace('apikey', 'API key');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const fieldsOf = ({ fields }: NoticeRecord): string =>
-  Object.entries(fields ?? {})
-    .map(([name, value]) => `${name}: ${value}`)
+/** In a line: what the notice is about, without the names of its fields. */
+const gist = ({ fields }: NoticeRecord): string =>
+  Object.values(fields ?? {})
+    .filter((value) => value !== '')
     .join(' · ');
-
-const columns: readonly Column<NoticeRecord>[] = [
-  { header: 'Notice', cell: (notice) => <Named strong name={titleOf(notice.template)} detail={fieldsOf(notice)} /> },
-  {
-    header: 'To',
-    width: '32%',
-    cell: ({ recipients }) => (
-      <Text size="sm" className="gw-clip" title={recipients.join(', ')}>
-        {recipients.join(', ') || '–'}
-      </Text>
-    ),
-  },
-  { header: 'Made', from: 'sm', width: 140, cell: ({ created_at }) => <Moment at={created_at} /> },
-  { header: 'Sent', from: 'md', width: 140, cell: ({ sent_at }) => <Moment at={sent_at} never="Not yet" /> },
-];
 
 export function NoticesPage() {
   const [wanted] = useSearchField('status');
   const [page] = usePageIndex();
   const status = statuses.find(({ value }) => value === wanted)?.value ?? 'queued';
   const query = useNotices({ status, page });
+  const [opened, setOpened] = useState<NoticeRecord | null>(null);
+  const columns: readonly Column<NoticeRecord>[] = [
+    {
+      header: 'Notice',
+      cell: (notice) => (
+        <Named
+          strong
+          name={<Opener onClick={() => setOpened(notice)}>{words(notice.template)}</Opener>}
+          detail={gist(notice)}
+        />
+      ),
+    },
+    {
+      header: 'To',
+      width: '32%',
+      cell: ({ recipients }) => (
+        <Text size="sm" className="gw-clip">
+          {recipients.join(', ') || '–'}
+        </Text>
+      ),
+    },
+    { header: 'Made', from: 'sm', width: 140, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { header: 'Sent', from: 'md', width: 140, cell: ({ sent_at }) => <Moment at={sent_at} never="Not yet" /> },
+  ];
   return (
     <Page
       title="Notices"
@@ -59,12 +66,31 @@ export function NoticesPage() {
         rowKey={({ id }) => id}
         query={query}
         found={query.data && { rows: query.data.data, total: query.data.total }}
+        onOpen={(notice) => setOpened(notice)}
         empty={
           <Empty icon="notice" title="Nothing here">
             Invites, budgets, expiries and rotations leave notices.
           </Empty>
         }
       />
+      {opened && <NoticeDetail notice={opened} onClose={() => setOpened(null)} />}
     </Page>
+  );
+}
+
+function NoticeDetail({ notice, onClose }: { notice: NoticeRecord; onClose(): void }) {
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title={words(notice.template)}>
+      <Facts
+        items={[
+          ['To', notice.recipients.join(', ') || '–'],
+          ['Made', exact(notice.created_at)],
+          ['Sent', notice.sent_at ? exact(notice.sent_at) : 'Not yet'],
+          ...(notice.fields === null
+            ? [['Content', 'Cannot be read: it was sealed under another master key.'] as const]
+            : Object.entries(notice.fields).map(([name, value]) => [words(name), value || '–'] as const)),
+        ]}
+      />
+    </Drawer>
   );
 }

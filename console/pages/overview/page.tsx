@@ -8,7 +8,7 @@ import { useCan, useSelf } from '../../api/session.ts';
 import { useWorkspaces } from '../../api/workspaces.ts';
 import { Link } from '../../router/router.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
-import { Page, Section } from '../../ui/page.tsx';
+import { Page, Section, SectionSkeleton } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { NextSteps } from './next-steps.tsx';
@@ -61,27 +61,32 @@ export function OverviewPage() {
 
 function HintsUnlessHidden({ gatewayUrl }: { gatewayUrl: string | null | undefined }) {
   const settings = useSettings();
-  if (settings.isPending) return <Skeleton h={280} />;
+  if (settings.isPending) return <SectionSkeleton lines={6} />;
   return settings.data?.disable_getting_started ? null : <NextSteps gatewayUrl={gatewayUrl ?? null} />;
 }
 
 function WorkspaceCount() {
-  const { data } = useWorkspaces({ status: 'active', page: 0 });
-  return <Count icon="workspace" label="Workspaces" href="/workspaces" value={data?.total} />;
+  const query = useWorkspaces({ status: 'active', page: 0 });
+  return <Count icon="workspace" label="Workspaces" href="/workspaces" query={query} />;
 }
 
 function KeyCount() {
-  const { data } = useApiKeys({ type: '', search: '', workspaceId: '', page: 0 });
-  return <Count icon="key" label="API keys" href="/api-keys" value={data?.total} />;
+  const query = useApiKeys({ type: '', search: '', workspaceId: '', page: 0 });
+  return <Count icon="key" label="API keys" href="/api-keys" query={query} />;
 }
 
 function UserCount() {
-  const { data } = useUsers({ role: '', email: '', page: 0 });
-  return <Count icon="users" label="Users" href="/users" value={data?.total} />;
+  const query = useUsers({ role: '', email: '', page: 0 });
+  return <Count icon="users" label="Users" href="/users" query={query} />;
 }
 
-function Count(props: { icon: IconName; label: string; href: string; value: number | undefined }): ReactNode {
-  const { icon, label, href, value } = props;
+function Count(props: {
+  icon: IconName;
+  label: string;
+  href: string;
+  query: { data: { total: number } | undefined; isPending: boolean };
+}): ReactNode {
+  const { icon, label, href, query } = props;
   return (
     <Paper component={Link} href={href} p="md" className="gw-count">
       <Group gap="sm" wrap="nowrap">
@@ -90,7 +95,7 @@ function Count(props: { icon: IconName; label: string; href: string; value: numb
         </Box>
         <Box>
           <Text size="xl" fw={620} lh="28px" h={28} className="gw-numbers">
-            {value === undefined ? <Skeleton h={20} w={32} mt={4} /> : value.toLocaleString('en')}
+            {query.isPending ? <Skeleton h={20} w={32} mt={4} /> : (query.data?.total.toLocaleString('en') ?? '–')}
           </Text>
           <Text size="sm" c="dimmed">
             {label}

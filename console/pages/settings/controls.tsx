@@ -1,77 +1,66 @@
 /** The controls of settings: switches and choices save at once, numbers and lists when asked. */
 import { Button, NumberInput, Select, Switch, TagsInput } from '@mantine/core';
-import { type ReactNode, useId, useState } from 'react';
+import { useId, useState } from 'react';
+import type { SettingsInput } from '../../api/organisation.ts';
+import type { OrganisationSettings } from '../../api/types.ts';
 import { type ControlMode, SettingRow } from './host.tsx';
+import type { ChoiceSetting, NumberSetting, SwitchSetting, TagsSetting } from './setting.ts';
 
-interface Common {
-  label: string;
-  help?: ReactNode;
+export interface ControlProps<S> {
+  setting: S;
+  values: OrganisationSettings;
   mode: ControlMode;
+  save(change: SettingsInput): void;
 }
 
-/** A value that is decided elsewhere is told as text: a control that does nothing would only puzzle. */
-const fixedText = (mode: ControlMode, text: string): string | null => (mode === 'locked' ? text : null);
-
-export function SwitchSetting({
-  label,
-  help,
-  mode,
-  value,
-  onChange,
-}: Common & { value: boolean; onChange(on: boolean): void }) {
+export function SwitchControl({ setting, values, mode, save }: ControlProps<SwitchSetting>) {
   const id = useId();
+  const value = setting.read(values);
   return (
-    <SettingRow label={label} help={help} htmlFor={id} fixed={fixedText(mode, value ? 'On' : 'Off')}>
-      <Switch id={id} checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
+    <SettingRow setting={setting} mode={mode} htmlFor={id} text={value ? 'On' : 'Off'}>
+      <Switch id={id} checked={value} onChange={(event) => save(setting.write(event.currentTarget.checked))} />
     </SettingRow>
   );
 }
 
-export function ChoiceSetting<T extends string>(
-  props: Common & { value: T; choices: readonly { value: T; label: string }[]; onChange(value: T): void },
-) {
-  const { label, help, mode, value, choices, onChange } = props;
+export function ChoiceControl({ setting, values, mode, save }: ControlProps<ChoiceSetting>) {
   const id = useId();
+  const value = setting.read(values);
+  const find = (wanted: string | null) => setting.choices.find((choice) => choice.value === wanted);
+  const choose = (next: string | null) => {
+    const choice = find(next);
+    if (choice) save(choice.change);
+  };
   return (
-    <SettingRow
-      label={label}
-      help={help}
-      htmlFor={id}
-      fixed={fixedText(mode, choices.find((choice) => choice.value === value)?.label ?? value)}
-      wide
-    >
-      <Select id={id} data={[...choices]} value={value} onChange={(next) => next && onChange(next)} flex={1} />
+    <SettingRow setting={setting} mode={mode} htmlFor={id} text={find(value)?.label ?? value} wide>
+      <Select
+        id={id}
+        data={setting.choices.map(({ value, label }) => ({ value, label }))}
+        value={value}
+        onChange={choose}
+        flex={1}
+      />
     </SettingRow>
   );
 }
 
-/** A number that may be absent; `unit` is what one of it is worth in the service's own unit. */
-export function NumberSetting(
-  props: Common & {
-    value: number | null;
-    unit?: number;
-    suffix: string;
-    placeholder: string;
-    min: number;
-    max: number;
-    onSave(value: number | null): void;
-  },
-) {
-  const { label, help, mode, value, unit = 1, suffix, placeholder, min, max, onSave } = props;
+export function NumberControl({ setting, values, mode, save }: ControlProps<NumberSetting>) {
+  const { label, unit = 1, suffix, placeholder, min, max } = setting;
   const id = useId();
+  const value = setting.read(values);
   const stored = value === null ? '' : value / unit;
   const [draft, setDraft] = useState<{ base: number | string; text: number | string }>({ base: stored, text: stored });
   // A value that changed on the server replaces what was typed over the old one.
   const text = draft.base === stored ? draft.text : stored;
   const number = Number(text);
   const fits = text === '' || (Number.isFinite(number) && number >= min && number <= max);
-  const save = () => onSave(text === '' ? null : Math.round(number * unit));
+  const keep = () => save(setting.write(text === '' ? null : Math.round(number * unit)));
   return (
     <SettingRow
-      label={label}
-      help={help}
+      setting={setting}
+      mode={mode}
       htmlFor={id}
-      fixed={fixedText(mode, stored === '' ? placeholder : `${stored} ${suffix}`)}
+      text={stored === '' ? placeholder : `${stored} ${suffix}`}
       wide
     >
       <NumberInput
@@ -87,29 +76,23 @@ export function NumberSetting(
         disabled={mode === 'busy'}
         error={fits ? null : `${min} to ${max.toLocaleString('en')}`}
         onChange={(next) => setDraft({ base: stored, text: next })}
-        onKeyDown={(event) => event.key === 'Enter' && fits && text !== stored && save()}
+        onKeyDown={(event) => event.key === 'Enter' && fits && text !== stored && keep()}
         flex={1}
       />
-      <Button
-        variant="default"
-        disabled={mode === 'busy' || !fits || text === stored}
-        onClick={save}
-        aria-label={`Save: ${label}`}
-      >
-        Save
-      </Button>
+      <SaveButton label={label} ready={mode !== 'busy' && fits && text !== stored} onClick={keep} />
     </SettingRow>
   );
 }
 
-export function TagsSetting(props: Common & { value: string[]; placeholder: string; onSave(value: string[]): void }) {
-  const { label, help, mode, value, placeholder, onSave } = props;
+export function TagsControl({ setting, values, mode, save }: ControlProps<TagsSetting>) {
+  const { label, placeholder } = setting;
   const id = useId();
+  const value = setting.read(values);
   const stored = JSON.stringify(value);
   const [draft, setDraft] = useState({ base: stored, tags: value });
   const tags = draft.base === stored ? draft.tags : value;
   return (
-    <SettingRow label={label} help={help} htmlFor={id} fixed={fixedText(mode, value.join(', ') || placeholder)} wide>
+    <SettingRow setting={setting} mode={mode} htmlFor={id} text={value.join(', ') || placeholder} wide>
       <TagsInput
         id={id}
         value={tags}
@@ -118,14 +101,17 @@ export function TagsSetting(props: Common & { value: string[]; placeholder: stri
         onChange={(next) => setDraft({ base: stored, tags: next })}
         flex={1}
       />
-      <Button
-        variant="default"
-        disabled={mode === 'busy' || JSON.stringify(tags) === stored}
-        onClick={() => onSave(tags)}
-        aria-label={`Save: ${label}`}
-      >
-        Save
-      </Button>
+      <SaveButton
+        label={label}
+        ready={mode !== 'busy' && JSON.stringify(tags) !== stored}
+        onClick={() => save(setting.write(tags))}
+      />
     </SettingRow>
   );
 }
+
+const SaveButton = ({ label, ready, onClick }: { label: string; ready: boolean; onClick(): void }) => (
+  <Button variant="default" disabled={!ready} onClick={onClick} aria-label={`Save: ${label}`}>
+    Save
+  </Button>
+);

@@ -1,11 +1,11 @@
 /** Whose settings are on screen, the organisation's or a workspace's, and how a change of them is saved. */
 import { Group, Stack, Switch, Text } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useState } from 'react';
+import type { OverrideSection } from '../../../src/identity/settings.ts';
 import type { SettingsInput } from '../../api/organisation.ts';
 import type { OrganisationSettings } from '../../api/types.ts';
 import { Section } from '../../ui/page.tsx';
 import { Fault } from '../../ui/states.tsx';
-import type { OverrideSection } from './catalog.ts';
 
 export interface SettingsHost {
   values: OrganisationSettings;
@@ -100,36 +100,38 @@ export function SettingsSection(props: {
   );
 }
 
-/** One setting: its name and what it does on the left, its control (or its value, where it is fixed) on the right. */
+/** One setting: its name and what it does on the left, its control on the right, or its value in words where it is decided elsewhere. */
 export function SettingRow(props: {
-  label: string;
-  help?: ReactNode;
-  wide?: boolean;
+  setting: { label: string; help?: string };
+  mode: ControlMode;
   htmlFor: string;
-  fixed: string | null;
+  /** The value in words: a control that does nothing would only puzzle. */
+  text: string;
+  wide?: boolean;
   children: ReactNode;
 }) {
-  const { label, help, wide, htmlFor, fixed, children } = props;
+  const { setting, mode, htmlFor, text, wide, children } = props;
+  const locked = mode === 'locked';
   return (
-    <div className="gw-setting" data-wide={(wide && fixed === null) || undefined}>
+    <div className="gw-setting" data-wide={(wide && !locked) || undefined}>
       <div>
-        <Text size="sm" {...(fixed === null && { component: 'label', htmlFor })}>
-          {label}
+        <Text size="sm" {...(!locked && { component: 'label', htmlFor })}>
+          {setting.label}
         </Text>
-        {help && (
+        {setting.help && (
           <Text size="xs" c="dimmed" mt={2}>
-            {help}
+            {setting.help}
           </Text>
         )}
       </div>
-      {fixed === null ? (
+      {locked ? (
+        <Text size="sm" c="dimmed" ta="right">
+          {text}
+        </Text>
+      ) : (
         <Group gap="xs" wrap="nowrap">
           {children}
         </Group>
-      ) : (
-        <Text size="sm" c="dimmed" ta="right">
-          {fixed}
-        </Text>
       )}
     </div>
   );

@@ -1,23 +1,24 @@
 /** The settings of the organisation, grouped by what they are about. */
-import { Skeleton, Stack, Tabs } from '@mantine/core';
+import { Stack, Tabs } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useOverrides, useSaveOverrides, useSaveSettings, useSettings } from '../../api/organisation.ts';
 import { useCan } from '../../api/session.ts';
 import { navigate } from '../../router/router.tsx';
 import { useTell } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page, SectionSkeleton } from '../../ui/page.tsx';
 import { Fault } from '../../ui/states.tsx';
-import { DataSettings } from './data-settings.tsx';
+import { dataSettings } from './data-settings.ts';
 import { General } from './general.tsx';
+import { SettingGroups } from './groups.tsx';
 import { type SettingsHost, SettingsHostProvider } from './host.tsx';
-import { KeySettings } from './key-settings.tsx';
-import { Permissions } from './permissions.tsx';
+import { keySettings } from './key-settings.ts';
+import { permissions } from './permissions.ts';
 
 const tabs: Record<string, { label: string; content: ReactNode }> = {
   general: { label: 'General', content: <General /> },
-  keys: { label: 'Keys', content: <KeySettings /> },
-  data: { label: 'Data', content: <DataSettings /> },
-  permissions: { label: 'Permissions', content: <Permissions /> },
+  keys: { label: 'Keys', content: <SettingGroups groups={keySettings} /> },
+  data: { label: 'Data', content: <SettingGroups groups={dataSettings} /> },
+  permissions: { label: 'Permissions', content: <SettingGroups groups={permissions} /> },
 };
 
 export function SettingsPage({ tab }: { tab: string }) {
@@ -59,8 +60,8 @@ function OrganisationHost({ children }: { children: ReactNode }) {
   if (!settings.data || !overrides.data) {
     return (
       <Stack gap="lg">
-        <Skeleton h={280} />
-        <Skeleton h={200} />
+        <SectionSkeleton lines={6} />
+        <SectionSkeleton lines={3} />
       </Stack>
     );
   }

@@ -1,20 +1,13 @@
 /** What a workspace is, what it may use, and what it adds to every request. */
-import { Code, Group, SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid, Text } from '@mantine/core';
 import type { Workspace } from '../../api/types.ts';
-import { CopyIcon } from '../../ui/copy.tsx';
+import { Identifier } from '../../ui/copy.tsx';
 import { Limits } from '../../ui/limits/summary.tsx';
 import { Moment } from '../../ui/moment.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 
-const Identifier = ({ value, label }: { value: string; label: string }) => (
-  <Group gap={4} wrap="nowrap">
-    <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
-    <CopyIcon value={value} label={label} />
-  </Group>
-);
-
 export function Details({ workspace }: { workspace: Workspace }) {
-  const metadata = Object.entries(workspace.defaults?.metadata ?? {});
+  const metadata = Object.entries(workspace.defaults.metadata);
   return (
     <>
       <Section title="About">

@@ -22,7 +22,7 @@ export function EditWorkspace(props: { workspace: Workspace; onClose(): void; on
       cost: budgetForm(budgetOf('cost'), 'cost'),
       tokens: budgetForm(budgetOf('tokens'), 'tokens'),
       rate_limits: rateRows(workspace.rate_limits),
-      metadata: metadataRows(workspace.defaults?.metadata ?? {}),
+      metadata: metadataRows(workspace.defaults.metadata),
       reset_usage: false,
     },
     check: (values) => ({

@@ -7,7 +7,7 @@ import { useWorkspace } from '../../api/workspaces.ts';
 import { Link, navigate } from '../../router/router.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { useTell } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page, SectionSkeleton } from '../../ui/page.tsx';
 import { Fault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { displayName } from '../workspaces/page.tsx';
@@ -37,8 +37,7 @@ export function WorkspacePage({ id, tab }: { id: string; tab: string }) {
   if (!query.data) {
     return (
       <Page title="Workspace" heading={<Skeleton h={24} w={220} my={3} />} description={back}>
-        <Skeleton h={36} w={280} />
-        <Skeleton h={260} />
+        <SectionSkeleton lines={5} />
       </Page>
     );
   }

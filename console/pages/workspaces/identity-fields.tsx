@@ -1,6 +1,6 @@
 /** The fields that say what a workspace is, the same when making and when changing one. */
 import { Group, Textarea, TextInput } from '@mantine/core';
-import type { FieldErrors, Form } from '../../ui/form.ts';
+import type { FieldErrors, Fields } from '../../ui/form.ts';
 
 interface Identity {
   name: string;
@@ -14,9 +14,7 @@ export const checkIdentity = ({ name, description }: Identity): FieldErrors => (
   ...(description.trim().length > 500 && { description: 'At most 500 characters.' }),
 });
 
-export function IdentityFields<V extends Identity>({ form }: { form: Form<V> }) {
-  const { values } = form;
-  const set = form.set as (name: keyof Identity, value: string) => void;
+export function IdentityFields({ form }: { form: Fields<Identity> }) {
   return (
     <>
       <Group gap="sm" align="flex-start" wrap="nowrap">
@@ -26,9 +24,7 @@ export function IdentityFields<V extends Identity>({ form }: { form: Form<V> }) 
           placeholder="–"
           w={84}
           styles={{ input: { textAlign: 'center' } }}
-          value={values.icon}
-          error={form.error('icon')}
-          onChange={(event) => set('icon', event.currentTarget.value)}
+          {...form.text('icon')}
         />
         <TextInput
           label="Name"
@@ -36,20 +32,10 @@ export function IdentityFields<V extends Identity>({ form }: { form: Form<V> }) 
           withAsterisk
           flex={1}
           data-autofocus
-          value={values.name}
-          error={form.error('name')}
-          onChange={(event) => set('name', event.currentTarget.value)}
+          {...form.text('name')}
         />
       </Group>
-      <Textarea
-        label="Description"
-        autosize
-        minRows={2}
-        maxRows={5}
-        value={values.description}
-        error={form.error('description')}
-        onChange={(event) => set('description', event.currentTarget.value)}
-      />
+      <Textarea label="Description" autosize minRows={2} maxRows={5} {...form.text('description')} />
     </>
   );
 }

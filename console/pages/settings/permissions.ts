@@ -1,7 +1,6 @@
-/** The security settings in words: what each lets a role do, by section. The types see to it that none is missing. */
-import type { OverrideSection, SecuritySection, SecuritySetting } from '../../../src/identity/settings.ts';
-
-export type { OverrideSection };
+/** What managers, members and organisation admins may see and change, by section. The types see to it that no setting is missing. */
+import type { SecuritySection, SecuritySetting } from '../../../src/identity/settings.ts';
+import type { SettingGroup } from './setting.ts';
 
 interface SectionText {
   section: SecuritySection;
@@ -10,7 +9,7 @@ interface SectionText {
   settings: readonly SecuritySetting[];
 }
 
-export const securityText: Record<SecuritySetting, string> = {
+const securityText: Record<SecuritySetting, string> = {
   membersViewAllData: 'Members see the logs and analytics of everybody, not only their own',
   managersViewAllData: 'Managers see the logs and analytics of everybody, not only their own',
   membersViewAnalytics: 'Members see analytics',
@@ -126,3 +125,15 @@ export const securitySections: readonly SectionText[] = [
     settings: ['managersWriteMcpServers'],
   },
 ];
+
+const switchOf = (name: SecuritySetting): SettingGroup['settings'][number] => ({
+  kind: 'switch',
+  label: securityText[name],
+  read: (values) => values.security_settings[name],
+  write: (on) => ({ security_settings: { [name]: on } }),
+});
+
+export const permissions: readonly SettingGroup[] = securitySections.map(({ settings, ...group }) => ({
+  ...group,
+  settings: settings.map(switchOf),
+}));
