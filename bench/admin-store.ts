@@ -15,7 +15,9 @@ export interface Filled {
   workspaceId: string;
   /** Who owns most of the user keys. */
   ownerId: string;
-  /** The secret of the last key. */
+  organisationId: string;
+  /** The last key that was made. */
+  keyId: string;
   secret: string;
 }
 
@@ -33,11 +35,10 @@ export async function fill({ services }: App): Promise<Filled> {
   };
   const people: string[] = [];
   await inSlices(users, async (tx, index, at) => void people.push(await addPerson(tx, at, place, index)));
-  let secret = '';
+  let last = { id: '', secret: '' };
   await inSlices(keys, async (tx, index, at) => {
     const ownerId = ownerOf(people, index);
-    const key = await mintKey(tx, at, newKey(place, index, ownerId), { prefix: '' });
-    secret = key.secret;
+    last = await mintKey(tx, at, newKey(place, index, ownerId), { prefix: '' });
   });
   for (let start = 0; start < keys; start += rowsAtOnce) {
     const rows = Array.from({ length: rowsAtOnce }, (_, row) => auditRow(place, new Date(now.getTime() + start + row)));
@@ -45,7 +46,38 @@ export async function fill({ services }: App): Promise<Filled> {
   }
   // What the server does by itself within a minute of so many writes.
   if (store.engine === 'postgres') await sql`vacuum analyze`.execute(store.db);
-  return { workspaceId: workspace.id, ownerId: people[0] ?? '', secret };
+  return { ...place, ownerId: people[0] ?? '', keyId: last.id, secret: last.secret };
+}
+
+/** Changes a row of every long list and adds an audit row, as the administration does all day. */
+export async function touch({ services: { store, clock } }: App, filled: Filled): Promise<void> {
+  const { keyId, ownerId, workspaceId } = filled;
+  const now = clock.now();
+  const changed = { last_updated_at: now.toISOString() };
+  await store.atomically(async (tx) => {
+    await tx.updateTable('api_keys').set(changed).where('id', '=', keyId).execute();
+    await tx.updateTable('users').set(changed).where('id', '=', ownerId).execute();
+    await tx.updateTable('organisation_members').set(changed).where('user_id', '=', ownerId).execute();
+    await tx
+      .updateTable('workspace_members')
+      .set(changed)
+      .where('workspace_id', '=', workspaceId)
+      .where('user_id', '=', ownerId)
+      .execute();
+    await tx
+      .updateTable('invites')
+      .set({ accepted_at: changed.last_updated_at })
+      .where('email', '=', 'person0@example.com')
+      .execute();
+    await tx.insertInto('audit_logs').values(auditRow(filled, now)).execute();
+  });
+}
+
+/** Writes something that no list shows. */
+export async function touchOther({ services: { store } }: App): Promise<void> {
+  const lease = { name: 'bench', holder: 'bench', expires_at: '' };
+  await store.db.deleteFrom('leases').where('name', '=', lease.name).execute();
+  await store.db.insertInto('leases').values(lease).execute();
 }
 
 interface Place {

@@ -147,6 +147,10 @@ export const addKey = (
     { prefix: '' },
   );
 
+/** The audit rows of a key. */
+export const keyRows = (gateway: TestGateway, keyId: string) =>
+  storeOf(gateway).db.selectFrom('audit_logs').selectAll().where('resource_id', '=', keyId).execute();
+
 /** Fails to sign in until the next failure costs minutes, so that no slow machine outwaits it; answers that wait's seconds. */
 export function manyFailures(gateway: TestGateway, attempt: { email: string; clientIp: string }): number {
   const { loginThrottle } = gateway.app.services;

@@ -76,7 +76,7 @@ export function workspacesWith(caller: Caller, scope: Scope): 'all' | string[] {
   return [...caller.rights.workspaces].filter(([, scopes]) => scopes.has(scope)).map(([id]) => id);
 }
 
-/** The caller's standing in a workspace, where a person (or a person's key) acts; null for service keys and outsiders. */
+/** The standing of a signed-in person in a workspace; null for outsiders and for every key. */
 export function roleIn(caller: Caller, workspaceId: string): WorkspaceRole | null {
   if (caller.kind !== 'session') return null;
   if (caller.rights.everyWorkspace) return 'admin';

@@ -1,5 +1,6 @@
 /** Rotation policies of API keys: their schema, their calendar, and the rules that bind them. */
 import { z } from 'zod';
+import { dateTime } from '../date-time.ts';
 import { utcMidnight } from '../limits/entries.ts';
 
 export interface RotationPolicy {
@@ -25,7 +26,7 @@ export const rotationPolicyInput = z
   .strictObject({
     rotation_period: z.enum(['weekly', 'monthly']).nullish(),
     rotation_period_days: z.int().min(1).max(365).nullish(),
-    next_rotation_at: z.iso.datetime({ offset: true }).max(40).nullish(),
+    next_rotation_at: dateTime.nullish(),
     key_transition_period_ms: transitionPeriod.nullish(),
     status: z.unknown().optional(),
   })

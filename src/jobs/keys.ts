@@ -138,7 +138,7 @@ async function rotateDueKeys(db: Db, services: Services, now: Date): Promise<Bat
         apiKey: masked,
         organisationName,
         oldKeyEndsAt: ends.get(key.id) ?? '',
-        link: `${services.settings.publicUrl ?? ''}/api-keys/${key.id}`,
+        link: `${services.settings.publicUrl ?? ''}/api-keys?key=${key.id}`,
       },
     }),
   );

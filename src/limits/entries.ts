@@ -1,5 +1,6 @@
 /** The limits that keys and workspaces carry: their schemas, their reset calendar, and what a change of them does to what was used. */
 import { z } from 'zod';
+import { dateTime } from '../date-time.ts';
 
 const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
 
@@ -24,8 +25,6 @@ const rateLimitsSchema = (least: number) =>
 
 export const keyRateLimits = rateLimitsSchema(0);
 export const workspaceRateLimits = rateLimitsSchema(1);
-
-const dateTime = z.iso.datetime({ offset: true }).max(40);
 
 /** What a caller may send of a usage limit; read-only fields are accepted so that a record read can be sent back, and ignored. */
 export const usageLimitInput = z
@@ -52,6 +51,20 @@ export const usageLimitInput = z
   });
 
 export type UsageLimitInput = z.output<typeof usageLimitInput>;
+
+const emptyList = z
+  .array(z.never())
+  .max(0)
+  .transform((): null => null);
+
+/** Where there is one limit at most, an empty list says what null says. */
+export const soleUsageLimit = z
+  .union([usageLimitInput, emptyList], {
+    // What is wrong with the limit itself; that it is no empty list either helps nobody.
+    error: ({ errors = [] }) => errors[0]?.map(({ path, message }) => [...path, message].join(': ')).join('; '),
+  })
+  .nullish()
+  .describe('Null or an empty list removes the limit');
 
 export const workspaceUsageLimits = z
   .array(usageLimitInput)

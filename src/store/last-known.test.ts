@@ -37,6 +37,20 @@ test('one that cannot be reached is stood in for by the copy, and left alone for
   expect(await read(ask)).toBe('fresh');
 });
 
+test('one that keeps silent holds nobody up: the copy stands in for it too, and only where there is one', async () => {
+  const { copies, read, lose } = setUp(10_000);
+  lose();
+  const { promise: silence, resolve: speak } = Promise.withResolvers<string>();
+  expect(await read(() => silence)).toBe('copy of one');
+  const other = copies.read(
+    'b',
+    () => silence,
+    (copy) => copy,
+  );
+  speak('at last');
+  expect(await other).toBe('at last');
+});
+
 test('a copy counts no longer than the grace, nor once notices are back', async () => {
   const { read, lose, pass } = setUp();
   lose();

@@ -5,6 +5,9 @@ import type { ChangeFeed } from './changes.ts';
 
 /** How long a database that did not answer is left alone before it is asked again. */
 const restMs = 1_000;
+/** How long a call that a copy could answer waits for the database: one that hangs keeps a statement for seconds. */
+const patienceMs = 500;
+const silent = Symbol('silent');
 
 export class LastKnown<Value> {
   readonly #feed: Pick<ChangeFeed, 'live'>;
@@ -38,17 +41,26 @@ export class LastKnown<Value> {
   async #doubtfully<T>(id: string, ask: () => Promise<T>, fromCopy: (copy: Value) => T): Promise<T> {
     const copy = this.#copy(id);
     if (copy !== undefined && this.#now() < this.#restUntil) return fromCopy(copy);
-    try {
-      return await ask();
-    } catch (fault) {
-      const last = isAway(fault) ? this.#copy(id) : undefined;
-      if (last === undefined) throw fault;
-      this.#restUntil = this.#now() + restMs;
-      return fromCopy(last);
-    }
+    const answer = copy === undefined ? ask() : inTime(ask());
+    const known = await answer.catch((fault: unknown): typeof silent => {
+      if (!isAway(fault) || this.#copy(id) === undefined) throw fault;
+      return silent;
+    });
+    if (known !== silent) return known;
+    this.#restUntil = this.#now() + restMs;
+    const last = this.#copy(id);
+    // Where it is gone, notices came back meanwhile, and with them the database.
+    return last === undefined ? ask() : fromCopy(last);
   }
 
   #copy(id: string): Value | undefined {
     return !this.#feed.live && this.#now() < this.#lostAt + this.#graceMs ? this.#copies.get(id) : undefined;
   }
+}
+
+/** The answer, or that none came in time. */
+function inTime<T>(answer: Promise<T>): Promise<T | typeof silent> {
+  const { promise, resolve } = Promise.withResolvers<typeof silent>();
+  const timer = setTimeout(() => resolve(silent), patienceMs);
+  return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
 }

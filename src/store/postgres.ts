@@ -8,16 +8,19 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import { Pool, type PoolClient, types } from 'pg';
+import { isWholeList, RememberedAnswers, stateOf } from './answers.ts';
 import { isSilence } from './away.ts';
-import { isCount, RememberedCounts } from './counts.ts';
 
 /** No statement of a call comes near this; `query_timeout` in the address says otherwise. */
 const answerTimeoutMs = 10_000;
 const connectTimeoutMs = 5_000;
 const closingPatienceMs = 2_000;
 
-/** The server's default speaks of spinning disks, and makes it read whole tables where an index has the answer. */
-const planForMemory = 'set random_page_cost = 1.1';
+/**
+ * The server's default speaks of spinning disks, and makes it read whole tables where an index has the answer. Helpers and
+ * compiled plans take longer to start than anything here takes to run.
+ */
+const planForMemory = 'set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0; set jit = off';
 
 const bigintOid = 20;
 // Counts arrive as strings otherwise; none here comes near 2^53.
@@ -41,12 +44,12 @@ export function postgresDialect(url: string, { unhurried = false } = {}): Dialec
 
 /** A pool that throws away the connections on which an answer did not come: the next statement would only queue behind it. */
 function forsaking(pool: Pool): PostgresPool {
-  const counts = new RememberedCounts();
+  const answers = new RememberedAnswers();
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const guarded = known.get(client) ?? guard(client, counts);
+      const guarded = known.get(client) ?? guard(client, answers);
       if (!known.has(client)) {
         try {
           await guarded.query(planForMemory, []);
@@ -63,13 +66,10 @@ function forsaking(pool: Pool): PostgresPool {
   };
 }
 
-/** The transactions that are visible now: another text as soon as any has written. */
-const currentState = 'select pg_current_snapshot()::text as state';
-
 const opensTransaction = (sql: string): boolean => /^(begin|start transaction)\b/i.test(sql);
 const endsTransaction = (sql: string): boolean => /^(commit|rollback)$/i.test(sql.trim());
 
-function guard(client: PoolClient, counts: RememberedCounts): PostgresPoolClient {
+function guard(client: PoolClient, answers: RememberedAnswers): PostgresPoolClient {
   const line: PostgresPoolClient = client;
   let silence: unknown;
   /** What a transaction has not committed yet is no part of the state that all see. */
@@ -83,19 +83,24 @@ function guard(client: PoolClient, counts: RememberedCounts): PostgresPoolClient
     if (typeof asked !== 'string') throw new Error('Streaming queries are not used on PostgreSQL');
     if (silence !== undefined) return Promise.reject(silence);
     inTransaction = opensTransaction(asked) || (inTransaction && !endsTransaction(asked));
-    const answer = isCount(asked) && !inTransaction ? count<R>(asked, parameters) : line.query<R>(asked, parameters);
+    const state = isWholeList(asked) && !inTransaction ? stateOf(asked) : null;
+    const answer = state === null ? line.query<R>(asked, parameters) : recall<R>(asked, parameters, state);
     return answer.catch((error: unknown) => {
       if (isSilence(error)) silence = error;
       throw error;
     });
   }
-  async function count<R>(asked: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
-    const { rows: states } = await line.query<{ state: string }>(currentState, []);
-    const state = states[0]?.state ?? '';
-    const known = counts.recall<R>(asked, parameters, state);
+  async function recall<R>(
+    asked: string,
+    parameters: readonly unknown[],
+    askedState: string,
+  ): Promise<PostgresQueryResult<R>> {
+    const { rows: states } = await line.query<{ state: number }>(askedState, []);
+    const state = states[0]?.state ?? 0;
+    const known = answers.recall<R>(asked, parameters, state);
     if (known) return { command: 'SELECT', rowCount: known.length, rows: known };
     const answer = await line.query<R>(asked, parameters);
-    counts.remember(asked, parameters, state, answer.rows);
+    answers.remember(asked, parameters, state, answer.rows);
     return answer;
   }
   return { query, release: () => client.release(silence !== undefined) };

@@ -1,6 +1,6 @@
 /** Every table of the state store, as rows. Times are RFC 3339 text in UTC, flags are 0 or 1: both engines sort and store them alike. */
 
-import type { GeneratedAlways } from 'kysely';
+import type { ColumnType, GeneratedAlways } from 'kysely';
 import type {
   ManagedBatchRowTable,
   ManagedBatchTable,
@@ -19,6 +19,7 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
+import type { ApiKeyTallyTable, TableChangesTable } from './list-tables.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -377,10 +378,11 @@ export interface Schema {
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
   workspaces: WorkspaceTable;
-  workspace_members: WorkspaceMemberTable;
+  workspace_members: WorkspaceMemberTable & { folded: GeneratedAlways<string> };
   guardrail_exclusions: GuardrailExclusionTable;
   invites: InviteTable;
-  api_keys: ApiKeyTable;
+  api_keys: ApiKeyTable & { shard: ColumnType<string, string | undefined, never> };
+  api_key_tallies: ApiKeyTallyTable;
   api_key_secrets: ApiKeySecretTable;
   sessions: SessionTable;
   email_domains: EmailDomainTable;
@@ -398,5 +400,6 @@ export interface Schema {
   managed_batch_rows: ManagedBatchRowTable;
   leases: LeaseTable;
   master_key_proof: MasterKeyProofTable;
+  table_changes: TableChangesTable;
   schema_migrations: MigrationTable;
 }

@@ -10,7 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { isCount, isRead, RememberedCounts } from './counts.ts';
+import { isWholeList, RememberedAnswers, stateOf } from './answers.ts';
 
 /** At the start nobody else waits for this program yet. */
 const startTimeoutMs = 5_000;
@@ -106,33 +106,25 @@ class BunSqliteDriver implements Driver {
 
 class BunSqliteConnection implements DatabaseConnection {
   readonly #database: Database;
-  readonly #counts = new RememberedCounts();
-  /** Grows with every statement of ours that may have changed something, or taken a change back. */
-  #writes = 0;
+  readonly #answers = new RememberedAnswers();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (isCount(query.sql)) return { rows: this.#count<R>(query) };
-    if (!isRead(query.sql)) this.#writes++;
-    return this.#execute<R>(query);
+    const state = isWholeList(query.sql) && !this.#database.inTransaction ? stateOf(query.sql) : null;
+    return state === null ? this.#execute<R>(query) : { rows: this.#recall<R>(query, state) };
   }
 
-  #count<R>(query: CompiledQuery): R[] {
+  #recall<R>(query: CompiledQuery, askedState: string): R[] {
     const { sql, parameters } = query;
-    const state = `${this.#othersWrites()}:${this.#writes}`;
-    const known = this.#counts.recall<R>(sql, parameters, state);
+    const state = this.#database.query<{ state: number }, []>(askedState).get()?.state ?? 0;
+    const known = this.#answers.recall<R>(sql, parameters, state);
     if (known) return known;
     const { rows } = this.#execute<R>(query);
-    this.#counts.remember(sql, parameters, state, rows);
+    this.#answers.remember(sql, parameters, state, rows);
     return rows;
-  }
-
-  /** Changes when another program has written into the file. */
-  #othersWrites(): number {
-    return this.#database.query<{ data_version: number }, []>('PRAGMA data_version').get()?.data_version ?? 0;
   }
 
   #execute<R>(query: CompiledQuery): QueryResult<R> {

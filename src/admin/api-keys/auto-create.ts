@@ -1,14 +1,13 @@
 /** The user key that a person gets by joining a workspace, where the settings say so or the invite asks for it. */
 import { applyMetadataSchema } from '../../identity/metadata-schema.ts';
-import { userKeyRights } from '../../identity/rights.ts';
 import { enforcedPolicy } from '../../identity/rotation.ts';
-import { grantableTo, type Scope } from '../../identity/scopes.ts';
+import type { Scope } from '../../identity/scopes.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { Services } from '../kernel/services.ts';
 import { recordKeyEvent, sealSecret } from './events.ts';
 import { mintKey } from './mint.ts';
-import { defaultExpiry, type KeyPlace, keyPlace, liveUserKeys, standingIn } from './place.ts';
+import { defaultExpiry, type KeyPlace, keyPlace, liveUserKeys, scopesOfMember } from './place.ts';
 
 interface JoiningMember {
   organisationId: string;
@@ -77,11 +76,3 @@ const switchedOn = (place: KeyPlace): boolean =>
   place.workspace?.isDefault
     ? place.organisationSettings.default_workspace_user_api_key_auto_create
     : place.settings.user_api_key_auto_create;
-
-/** Everything that a user key may hold and this person's role gives. */
-async function scopesOfMember(db: Db, place: KeyPlace, workspaceId: string, userId: string): Promise<Scope[]> {
-  const standing = await standingIn(db, place.organisationId, workspaceId, userId);
-  if (!standing) return [];
-  const rights = userKeyRights(workspaceId, grantableTo('U'), standing, place.organisationSettings, place.settings);
-  return [...(rights.workspaces.get(workspaceId) ?? [])];
-}

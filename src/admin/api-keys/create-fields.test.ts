@@ -54,6 +54,7 @@ onEachEngine('the fields of a new API key', (start) => {
     ['a wrong address', { alert_emails: ['nobody'] }, 'alert_emails.0'],
     ['a past expiry', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
     ['an expiry that is no time', { expires_at: 'soon' }, 'expires_at'],
+    ['an expiry past the calendar', { expires_at: '9999-12-31T23:59:59-01:00' }, 'expires_at'],
     ['an unknown config', { defaults: { config_id: 'pc-none' } }, 'defaults.config_id'],
     ['metadata that is no text', { defaults: { metadata: { a: 1 } } }, 'defaults.metadata.a'],
     ['an unknown limit field', { usage_limits: { credit_limit: 5, colour: 'red' } }, 'usage_limits.colour'],

@@ -1,7 +1,9 @@
 /** What happens to keys without a caller: its audit row, and the secret that waits for a reader. */
+import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyTable } from '../../store/schema.ts';
-import { type AuditAction, recordSystemEvent } from '../kernel/audit.ts';
+import { recordSystemEvent } from '../kernel/audit.ts';
+import type { AuditAction } from '../kernel/audit-vocabulary.ts';
 import type { Services } from '../kernel/services.ts';
 
 const purpose = 'api-key-secret';
@@ -29,6 +31,28 @@ export async function recordKeyEvent(
     resourceId: key.id,
     ...event,
   });
+}
+
+/** The rows of keys that went because their owner did, of what the leaving changed. */
+export async function recordKeysGone(
+  db: Db,
+  services: Services,
+  now: Date,
+  userId: string,
+  changes: readonly Change[],
+): Promise<void> {
+  const ids = changes.filter(({ topic }) => topic === 'api_key').map(({ id }) => id);
+  if (ids.length === 0) return;
+  const keys = await db
+    .selectFrom('api_keys')
+    .select(['id', 'organisation_id', 'workspace_id', 'type', 'name'])
+    .where('id', 'in', ids)
+    .execute();
+  for (const key of keys) {
+    const { type, name } = key;
+    const details = { type, name, user_id: userId, reason: 'owner removed' };
+    await recordKeyEvent(db, services, now, keyReference(key), { action: 'delete', details });
+  }
 }
 
 /** A key's audit reference, from its row. */

@@ -294,6 +294,32 @@ onEachEngine('listing API keys', (start) => {
       }
     });
 
+    test('a deep page is right the first time, again, and after every kind of change', async () => {
+      const asked = ['', '&sort_by=name&order=asc', '&search=TOOL_', '&sort_by=expires_at&type=service', '&order=asc'];
+      const pages = async (query: string) => {
+        const { records, total } = await read(query, tenant.adminKey);
+        for (const page of [9, 10, 10, 31, 30]) {
+          const { body } = await list(`?page_size=50&current_page=${page}${query}`, tenant.adminKey);
+          expect([query, page, body.total]).toEqual([query, page, total]);
+          expect(body.data).toEqual(records.slice(page * 50, page * 50 + 50));
+        }
+        return records;
+      };
+      for (const query of asked) await pages(query);
+      const { organisationId, workspaceId } = tenant;
+      gateway.clock.advance({ seconds: 60 });
+      const key = { organisationId, workspaceId, type: 'workspace-service' as const, scopes: write };
+      const { id } = await addKey(gateway, { ...key, name: 'tool_00' });
+      for (const query of asked) expect((await pages(query)).filter((record) => record.id === id)).toHaveLength(1);
+      await gateway.put(`/v1/api-keys/${id}`, { name: 'Elsewhere' }, { key: tenant.adminKey });
+      const found = await Promise.all(
+        asked.map(async (query) => (await pages(query)).some((record) => record.id === id)),
+      );
+      expect(found).toEqual([true, true, false, true, true]);
+      await gateway.delete(`/v1/api-keys/${id}`, undefined, { key: tenant.adminKey });
+      for (const query of asked) expect((await pages(query)).some((record) => record.id === id)).toBe(false);
+    });
+
     test('a search takes signs as they are, and finds few as well as none', async () => {
       const totals: Record<string, number> = {};
       for (const part of ['100%', '%', '_', 'tool%7', '\\', 'nowhere']) {

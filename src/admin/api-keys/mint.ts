@@ -45,6 +45,7 @@ export async function mintKey(
     .insertInto('api_keys')
     .values({
       id,
+      shard: id.slice(-2),
       organisation_id: key.organisationId,
       workspace_id: key.workspaceId,
       user_id: key.userId,

@@ -1,4 +1,6 @@
 /** Where a key lives, and what is in force there: settings, metadata schema, the workspace's config for user keys. */
+import { userKeyRights } from '../../identity/rights.ts';
+import { grantableTo, type Scope } from '../../identity/scopes.ts';
 import { type OrganisationSettings, settingsInForce } from '../../identity/settings.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
@@ -69,6 +71,14 @@ export async function standingIn(db: Db, organisationId: string, workspaceId: st
     .executeTakeFirst();
   if (!row || (row.organisationRole === 'member' && row.workspaceRole === null)) return null;
   return row;
+}
+
+/** Everything that a user key may hold and this person's role gives under the settings in force. */
+export async function scopesOfMember(db: Db, place: KeyPlace, workspaceId: string, userId: string): Promise<Scope[]> {
+  const standing = await standingIn(db, place.organisationId, workspaceId, userId);
+  if (!standing) return [];
+  const rights = userKeyRights(workspaceId, grantableTo('U'), standing, place.organisationSettings, place.settings);
+  return [...(rights.workspaces.get(workspaceId) ?? [])];
 }
 
 /** How many user keys a person has that count against `user_api_key_limit`. */

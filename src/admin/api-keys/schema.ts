@@ -1,8 +1,9 @@
 /** API keys on the wire: the record, and what create, update, list and rotate accept. */
 import { z } from 'zod';
+import { dateTime } from '../../date-time.ts';
 import { rotationPolicyInput, rotationPolicyRecord, transitionPeriod } from '../../identity/rotation.ts';
-import { keyRateLimits, rateLimitRecord, usageLimitInput, usageLimitRecord } from '../../limits/entries.ts';
-import { commaList, dateTime, email, id, metadata, reference, timestamp } from '../kernel/fields.ts';
+import { keyRateLimits, rateLimitRecord, soleUsageLimit, usageLimitRecord } from '../../limits/entries.ts';
+import { commaList, email, flag, id, metadata, reference, timestamp } from '../kernel/fields.ts';
 
 export const keyTypes = ['organisation-service', 'workspace-service', 'workspace-user'] as const;
 
@@ -46,12 +47,6 @@ export const keyRecord = z.object({
 
 export type KeyRecord = z.output<typeof keyRecord>;
 
-/** A switch in either of the forms in which the service itself writes it. */
-const flag = z
-  .union([z.boolean(), z.literal(0), z.literal(1)])
-  .transform(Boolean)
-  .describe('A boolean; 0 and 1 are understood too');
-
 const name = z.string().trim().min(1).max(100);
 const description = z.string().trim().max(200);
 const scopes = z.array(z.string().trim().min(1).max(100)).min(1).max(300);
@@ -66,7 +61,7 @@ const defaults = z.object({
 const optionalFields = {
   description: description.nullish(),
   rate_limits: keyRateLimits.nullish(),
-  usage_limits: usageLimitInput.nullish(),
+  usage_limits: soleUsageLimit,
   defaults: defaults.nullish(),
   allow_config_override: flag.nullish().describe('Same as defaults.allow_config_override, which wins'),
   alert_emails: alertEmails.nullish(),

@@ -265,7 +265,10 @@ onEachEngine('changing API keys', (start) => {
         is_threshold_alerts_sent: false,
       });
       expect((await put(id, { usage_limits: { credit_limit: 5 } })).body.status).toBe('exhausted');
-      expect((await put(id, { usage_limits: null })).body).toMatchObject({ status: 'active', usage_limits: null });
+      for (const none of [null, []]) {
+        await put(id, { usage_limits: { credit_limit: 5 } });
+        expect((await put(id, { usage_limits: none })).body).toMatchObject({ status: 'active', usage_limits: null });
+      }
     });
 
     test('reset_usage starts anew and is not stored', async () => {

@@ -8,6 +8,7 @@ import type { ApiKeyStatus, ApiKeyTable } from '../../store/schema.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
 import { folded } from '../kernel/list-queries.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { byIdAccess, reachKey } from './access.ts';
 import { type KeyPlace, keyPlace } from './place.ts';
 import { keyRecordOf } from './record.ts';
@@ -40,8 +41,7 @@ export const updateKey = endpoint({
     const { caller, params, body, db, now } = call;
     const key = await reachKey(db, caller, params.apiKeyId, 'update');
     requireSameIdentity(key, call);
-    const fields = changeableFields.filter((field) => body[field] !== undefined);
-    if (fields.length === 0) throw invalid('', `Send at least one of ${changeableFields.join(', ')}`);
+    const fields = sentFields(body, changeableFields);
 
     const place = await keyPlace(db, key.organisation_id, key.workspace_id);
     const before = decode(key.scopes);

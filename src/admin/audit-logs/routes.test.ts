@@ -56,6 +56,7 @@ onEachEngine('audit logs', (start) => {
   test.each([
     ['end_time', { start_time: '2031-03-07T00:00:00Z' }],
     ['end_time', { start_time: '2029-03-05T00:00:00Z' }],
+    ['end_time', { start_time: '2030-03-05T00:00:00Z', end_time: '2031-03-05T00:00:01Z' }],
     ['start_time', { start_time: 'yesterday' }],
   ])('a range that cannot be is refused with 400 that names %s', async (path, query) => {
     const { status, body } = await list(query);

@@ -102,7 +102,8 @@ onEachEngine('a person’s own account', (start) => {
     expect(first.body).toMatchObject({ object: 'user', id: person.userId, email: person.email, first_name: 'Zoë' });
     await rename({ last_name: '' });
     expect((await self(person.session)).body.user).toMatchObject({ first_name: 'Zoë', last_name: '' });
-    for (const wrong of [{}, { first_name: ' ' }, { last_name: 'x'.repeat(101) }, { email: 'other@example.com' }]) {
+    const unfit = [{ first_name: ' ' }, { last_name: 'x'.repeat(101) }, { first_name: 'Zoë\nBcc: all' }];
+    for (const wrong of [{}, ...unfit, { email: 'other@example.com' }]) {
       expect((await rename(wrong)).status).toBe(400);
     }
   });

@@ -4,10 +4,8 @@ import { invalid, tooMany, unauthenticated } from '../../http/errors.ts';
 import { passwordSchema } from '../../identity/passwords.ts';
 import { endOtherSessions } from '../../identity/sessions.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { empty } from '../kernel/fields.ts';
+import { empty, personName } from '../kernel/fields.ts';
 import { sessionsOnly, signedIn } from './session-reply.ts';
-
-const name = z.string().trim().max(100);
 
 export const changeProfile = endpoint({
   method: 'PUT',
@@ -17,7 +15,7 @@ export const changeProfile = endpoint({
   access: sessionsOnly,
   audit: { resource: 'user', action: 'update' },
   body: z
-    .object({ first_name: name.min(1).optional(), last_name: name.optional() })
+    .object({ first_name: personName.min(1).optional(), last_name: personName.optional() })
     .refine((body) => body.first_name !== undefined || body.last_name !== undefined, {
       message: 'Send first_name, last_name or both',
     }),

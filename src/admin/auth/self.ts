@@ -11,7 +11,7 @@ import { sessionsOnly, signedIn } from './session-reply.ts';
 /** A person who runs the organisation has a standing in all its workspaces; GET /workspaces pages through the rest. */
 const workspacesShown = 1_000;
 
-const selfReply = z.object({
+export const selfReply = z.object({
   object: z.literal('self'),
   auth_type: z.literal('session'),
   user: z.object({ id: z.string(), email: z.string(), first_name: z.string(), last_name: z.string() }),

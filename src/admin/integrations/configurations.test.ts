@@ -45,6 +45,19 @@ describe('azure', () => {
     expect(check('azure-ai', { ...foundry, is_key_required: true }).needsKey).toBe(true);
   });
 
+  test('Azure AI asks for one of the settings that say where its models are', () => {
+    const foundry = { azure_auth_mode: 'managed' };
+    expect(faults('azure-ai', foundry)).toEqual(['azure_foundry_url']);
+    expect(() => check('azure-ai', foundry)).toThrow('or instead of it custom_host or azure_endpoint_name');
+    for (const place of [
+      { azure_foundry_url: 'https://f.example.com' },
+      { custom_host: 'https://f.example.com' },
+      { azure_endpoint_name: 'e', azure_region: 'westeurope' },
+    ]) {
+      expect(faults('azure-ai', { ...foundry, ...place })).toEqual([]);
+    }
+  });
+
   test('exactly one deployment is the default', () => {
     const settings = (list: object[]) => ({ ...azure, azure_auth_mode: 'default', azure_deployment_config: list });
     const { configurations } = check('azure-openai', settings([deployment, deployment]));

@@ -7,7 +7,7 @@ import { insertProvider } from '../providers/insert.ts';
 import { catalogChange, integrationAccess, requireIntegrationScope } from './access.ts';
 import { canonicalProviderId, checkCredentials } from './credentials.ts';
 import { insertIntegration, sealConfigurations, sealKey } from './insert.ts';
-import { withoutMasked } from './masking.ts';
+import { unmasked } from './masking.ts';
 import { createdIntegration, newIntegration } from './schema.ts';
 import { storedMappings } from './secret-mappings.ts';
 import { freeProviderSlug, isIntegrationSlugTaken, isProviderSlugTaken, newIntegrationSlug } from './slugs.ts';
@@ -31,7 +31,7 @@ export const createIntegration = endpoint({
     const configurations = checkCredentials(
       {
         aiProviderId,
-        configurations: withoutMasked(body.configurations ?? {}),
+        configurations: unmasked(body.configurations ?? {}, {}),
         hasKey: Boolean(body.key),
         mappings,
       },

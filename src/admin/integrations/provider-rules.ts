@@ -9,19 +9,27 @@ interface ProviderRule {
   shape: Shape;
   /** The setting that names the way to authenticate, and what each way asks for. */
   mode?: { field: string; shapes: Record<string, Shape> };
+  /** Settings of which one must be there; the first is named where none is. */
+  oneOf?: readonly [string, ...string[]];
   /** Whether these settings leave the key as the credential; absent: as the provider itself says. */
   needsKey?(configurations: Configurations): boolean;
 }
 
 /** The schema for these settings: settings that the rule does not know pass as they are. */
-export function schemaOf({ shape, mode }: ProviderRule, settings: Configurations) {
+export function schemaOf({ shape, mode, oneOf }: ProviderRule, settings: Configurations) {
   if (!mode) return z.looseObject(shape);
   const ways = Object.keys(mode.shapes);
   const chosen = mode.shapes[String(settings[mode.field])];
-  return z.looseObject({
+  const schema = z.looseObject({
     [mode.field]: z.enum(ways, `must be one of ${ways.join(', ')}`),
     // Which settings are missing can be told only once the way is known.
     ...(chosen && { ...shape, ...chosen }),
+  });
+  if (!oneOf || !chosen) return schema;
+  const [first, ...others] = oneOf;
+  return schema.refine((sent) => oneOf.some((name) => sent[name] !== undefined), {
+    path: [first],
+    message: `is required, or instead of it ${others.join(' or ')}`,
   });
 }
 
@@ -118,10 +126,13 @@ const rules: Record<string, ProviderRule> = {
   },
   'azure-ai': {
     shape: {
-      azure_foundry_url: text,
+      azure_foundry_url: text.optional(),
+      azure_endpoint_name: hostPart.optional(),
+      azure_region: hostPart.optional(),
       azure_api_version: version.optional(),
       azure_deployment_name: text.optional(),
     },
+    oneOf: ['azure_foundry_url', 'custom_host', 'azure_endpoint_name'],
     mode: azureMode,
     needsKey: ({ azure_auth_mode, is_key_required }) => azure_auth_mode === 'default' && is_key_required === true,
   },

@@ -276,6 +276,27 @@ onEachEngine('integrations', (start) => {
     });
   });
 
+  test('credentials inside a setting are masked, and kept when the masked setting is sent back', async () => {
+    const { slug } = await made({
+      name: 'Nested',
+      configurations: {
+        proxy: { user: 'gw', password: 'inside-an-object' },
+        regions: [{ name: 'eu', api_key: 'inside-a-list-eu' }, { name: 'us' }],
+      },
+    });
+    const shown = {
+      proxy: { user: 'gw', masked_password: 'in*******ct' },
+      regions: [{ name: 'eu', masked_api_key: 'in*******eu' }, { name: 'us' }],
+    };
+    const { body } = await read(slug);
+    expect(body.configurations).toEqual(shown);
+    const put = (configurations: object) => gateway.put(`/v1/integrations/${slug}`, { configurations });
+    expect((await put({ ...body.configurations, openai_project: 'p' })).status).toBe(200);
+    expect((await read(slug)).body.configurations).toEqual({ ...shown, openai_project: 'p' });
+    await put({ proxy: { user: 'gw', password: 'a-new-one-here', masked_password: 'in*******ct', masked_token: 'x' } });
+    expect((await read(slug)).body.configurations.proxy).toEqual({ user: 'gw', masked_password: 'a-*******re' });
+  });
+
   test('an update with nothing to change, with a change of what never changes, or without the key is refused', async () => {
     const { slug } = await made({ name: 'Steady' });
     const put = async (body: object) => codeOf(await gateway.put(`/v1/integrations/${slug}`, body));
@@ -283,6 +304,7 @@ onEachEngine('integrations', (start) => {
     expect(await put({ unknown: 1 })).toBe('400 AB01');
     expect(await put({ name: 'A', slug: 'else' })).toBe('400 AB01');
     expect(await put({ name: 'A', ai_provider_id: 'anthropic' })).toBe('400 AB01');
+    expect(await put({ name: 'A', workspace_id: other.id })).toBe('400 AB01');
     expect(await put({ key: null })).toBe('400 AB01');
     expect(await put({ configurations: { custom_host: 'ftp://example.com' } })).toBe('400 AB01');
     expect(await put({ name: 'A', slug, ai_provider_id: 'openai' })).toBe('200 ok');

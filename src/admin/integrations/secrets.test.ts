@@ -27,7 +27,16 @@ onEachEngine('secrets of integrations', (start) => {
   test('what goes in does not come out', async () => {
     const hosted = { custom_host: 'https://a.example.com', custom_headers: { 'x-plain': secret('header') } };
     const bodies: [string, object][] = [
-      ['openai', { configurations: hosted }],
+      [
+        'openai',
+        {
+          configurations: {
+            ...hosted,
+            proxy: { user: 'gw', password: secret('nested') },
+            regions: [{ name: 'eu', api_key: secret('listed') }],
+          },
+        },
+      ],
       [
         'bedrock',
         {

@@ -1,16 +1,17 @@
 /** Changing an integration: only the fields sent change, and the whole must still fit its provider. */
 
 import { openConfigurations } from '../../catalog/saved.ts';
-import { ApiError, invalid } from '../../http/errors.ts';
+import { invalid } from '../../http/errors.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
-import { endpoint } from '../kernel/endpoint.ts';
+import { endpoint, type NamedWorkspace } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import type { Services } from '../kernel/services.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { catalogChange, integrationAccess, reachIntegration } from './access.ts';
 import { canonicalProviderId, checkCredentials } from './credentials.ts';
 import { sealConfigurations, sealKey } from './insert.ts';
-import { withoutMasked } from './masking.ts';
+import { unmasked } from './masking.ts';
 import {
   changeableFields,
   type IntegrationUpdate,
@@ -31,10 +32,10 @@ export const updateIntegration = endpoint({
   query: workspaceQuery,
   body: integrationUpdate,
   reply: empty,
-  async handle({ caller, params, body, db, now, services, changed, note }) {
+  async handle({ caller, params, body, workspace, db, now, services, changed, note }) {
     const row = await reachIntegration(db, caller, params.integration, 'update');
-    requireSomething(body, changeableFields);
-    requireUnchanged(row, body);
+    const fields = sentFields(body, changeableFields);
+    requireUnchanged(row, body, workspace);
     await db
       .updateTable('integrations')
       .set({ ...updatedColumns(row, body, services), last_updated_at: now.toISOString() })
@@ -44,18 +45,16 @@ export const updateIntegration = endpoint({
     note({
       resourceId: row.id,
       ...(row.workspace_id !== null && { workspaceId: row.workspace_id }),
-      details: { slug: row.slug, fields: changeableFields.filter((field) => body[field] !== undefined) },
+      details: { slug: row.slug, fields },
     });
     return {};
   },
 });
 
-export function requireSomething<B extends object>(body: B, fields: readonly (keyof B & string)[]): void {
-  if (fields.some((field) => body[field] !== undefined)) return;
-  throw new ApiError('AB01', `Send at least one field to change: ${fields.join(', ')}`);
-}
-
-function requireUnchanged(row: IntegrationTable, body: IntegrationUpdate): void {
+function requireUnchanged(row: IntegrationTable, body: IntegrationUpdate, named: NamedWorkspace | null): void {
+  if (body.workspace_id && named?.id !== row.workspace_id) {
+    throw invalid('workspace_id', 'never changes; make another integration');
+  }
   if (body.slug && body.slug !== row.slug) throw invalid('slug', 'never changes; make another integration');
   if (body.ai_provider_id && canonicalProviderId(body.ai_provider_id) !== row.ai_provider_id) {
     throw invalid('ai_provider_id', 'never changes; make another integration');
@@ -90,7 +89,7 @@ function credentialColumns(
   const checked = checkCredentials(
     {
       aiProviderId: row.ai_provider_id,
-      configurations: { ...stored, ...withoutMasked(configurations ?? {}) },
+      configurations: { ...stored, ...unmasked(configurations ?? {}, stored) },
       hasKey: key === undefined ? row.key_sealed !== null : key !== null,
       mappings,
     },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { passwordSchema } from '../../identity/passwords.ts';
 import { workspaceRoleSchema, workspaceRoles } from '../../identity/roles.ts';
 import { grantableTo, parseScope } from '../../identity/scopes.ts';
-import { email, id, reference, timestamp } from '../kernel/fields.ts';
+import { email, id, personName, reference, timestamp } from '../kernel/fields.ts';
 
 const invitedRoles = ['admin', 'member'] as const;
 const inviteStatuses = ['pending', 'accepted', 'cancelled', 'expired'] as const;
@@ -91,19 +91,12 @@ export const linkRead = z.object({
   requires_sign_in: z.boolean().describe('True when the address has an account, whose owner must sign in to accept'),
 });
 
-const personName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .regex(/^\P{Cc}*$/u, 'may hold no control characters');
-
 export const acceptBody = z.object({
   password: passwordSchema
     .optional()
     .describe('For callers who are not signed in: the password of the account, which is made if there is none'),
-  first_name: personName.optional(),
-  last_name: personName.optional(),
+  first_name: personName.min(1).optional(),
+  last_name: personName.min(1).optional(),
 });
 
 export const acceptReply = z.object({ organisation_id: z.string(), user_id: z.string() });

@@ -1,37 +1,7 @@
 /** The audit trail: one row for every administrative action, written with the action itself, or queued when the action was refused. */
 import type { Db } from '../../store/database.ts';
 import type { AuditLogTable } from '../../store/schema.ts';
-
-const auditActions = [
-  'create',
-  'update',
-  'delete',
-  'publish',
-  'export',
-  'rotate',
-  'manage',
-  'duplicate',
-  'login',
-  'expire',
-  'alert',
-  'invoke',
-] as const;
-export type AuditAction = (typeof auditActions)[number];
-
-const auditResources = [
-  'organisation',
-  'workspace',
-  'workspace_user',
-  'user',
-  'invite',
-  'api_key',
-  'integration',
-  'provider',
-  'virtual_key',
-  'config',
-  'batch',
-] as const;
-export type AuditResource = (typeof auditResources)[number];
+import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
 
 export type AuditRow = AuditLogTable;
 

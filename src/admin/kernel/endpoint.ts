@@ -4,7 +4,7 @@ import type { Caller, CallerKind } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
-import type { AuditAction, AuditResource } from './audit.ts';
+import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
 import type { Services } from './services.ts';
 
 /** Who may call. `scope: null` lets in every listed kind of caller; the handler then decides what they see. */

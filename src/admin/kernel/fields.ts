@@ -5,10 +5,15 @@ export const id = z.uuid();
 /** An id or a slug, wherever a workspace or another named thing is referred to. */
 export const reference = z.string().trim().min(1).max(255);
 export const email = z.string().trim().toLowerCase().max(254).pipe(z.email());
-export const dateTime = z.iso.datetime({ offset: true }).max(40);
 /** A time of a reply: RFC 3339 in UTC. */
 export const timestamp = z.string();
 export const empty = z.object({});
+/** A part of a person's name; it travels in headers and mails, so it is one line. */
+export const personName = z
+  .string()
+  .trim()
+  .max(100)
+  .regex(/^\P{Cc}*$/u, 'may hold no control characters');
 export const metadata = z
   .record(z.string().min(1).max(128), z.string().max(1024))
   .refine((fields) => Object.keys(fields).length <= 64, { message: 'at most 64 fields' });

@@ -138,7 +138,7 @@ export function createKernel(parts: KernelParts): Kernel {
     if (access !== 'open' && caller) {
       keepToOrganisation(caller, known, access.leadsElsewhere ?? false);
       if (access.level === 'workspace') {
-        const named = params.workspaceId ?? namedWorkspace(endpoint, url.searchParams, known.body);
+        const named = params.workspaceId ?? namedWorkspace(url.searchParams, known.body);
         known.workspace = await lockWorkspace(services.store.db, caller, named);
         requireScope(access, caller, known.workspace);
       }
@@ -217,10 +217,17 @@ export function createKernel(parts: KernelParts): Kernel {
     // The store may run this again when it lost a race, so each run starts with a trace of its own.
     return services.store.atomically(async (tx) => {
       const trace = emptyTrace();
+      await lockAgain(known, tx);
       const reply = await run(known, input, tx, trace);
       await record(tx, trace);
       return { reply, trace };
     });
+  };
+
+  /** The workspace may have been archived since it was named; read in the transaction, it cannot be before the end of it. */
+  const lockAgain = async (known: Known, tx: Db): Promise<void> => {
+    const { caller, workspace } = known;
+    if (caller && workspace) known.workspace = await lockWorkspace(tx, caller, workspace.id);
   };
 
   const refuse = (error: unknown, known: Known): Response => {
@@ -350,11 +357,9 @@ function queryFields(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...query].reverse());
 }
 
-/** Where the path does not name the workspace: reads and deletes say it in the query, writes in the body. */
-function namedWorkspace(endpoint: Endpoint, query: URLSearchParams, body: unknown): string | null {
-  const inBody = endpoint.method === 'POST' || endpoint.method === 'PUT' ? stringField(body, 'workspace_id') : null;
-  return inBody ?? query.get('workspace_id');
-}
+/** Where the path does not name the workspace: the body does, where a call has one, else the query. */
+const namedWorkspace = (query: URLSearchParams, body: unknown): string | null =>
+  stringField(body, 'workspace_id') ?? query.get('workspace_id');
 
 function stringField(body: unknown, name: string): string | null {
   if (typeof body !== 'object' || body === null || !(name in body)) return null;

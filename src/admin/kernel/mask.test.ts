@@ -111,3 +111,16 @@ test('an object sent as its JSON text is masked like the object', () => {
   });
   expect(maskBody({ note: '{not json' })).toEqual({ note: '{not json' });
 });
+
+test('JSON text that is broken shows nothing when it names a credential', () => {
+  expect(maskBody({ config: `{"targets":[{"api_key":"${canary}"}` })).toEqual({ config: '****' });
+  expect(maskBody({ config: `{"customHeaders":{"x-team":"${canary}"` })).toEqual({ config: '****' });
+  expect(maskBody({ name: '[prod] Main' })).toEqual({ name: '[prod] Main' });
+});
+
+test('an object in a header or the query is masked like one in the body', () => {
+  const config = JSON.stringify({ provider: 'openai', api_key: canary });
+  const shown = '{"provider":"openai","api_key":"ca****ac"}';
+  expect(maskHeaders(new Headers({ 'x-gw-config': config }))).toEqual({ 'x-gw-config': shown });
+  expect(maskQuery(new URLSearchParams({ config }))).toEqual({ config: shown });
+});

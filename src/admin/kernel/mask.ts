@@ -31,15 +31,17 @@ export function maskBody(value: unknown, insideConditions = false): unknown {
   );
 }
 
-/** An object may also be sent as its JSON text, with the same fields in it. */
+/** An object may also be sent as its JSON text, with the same fields in it; of one that is broken nobody can tell the fields apart. */
 function maskJsonText(text: string): string {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
     return JSON.stringify(maskBody(JSON.parse(text)));
   } catch {
-    return text;
+    return namesSecret(text) ? '****' : text;
   }
 }
+
+const namesSecret = (text: string): boolean => (text.match(/[\w-]+/g) ?? []).some(isSecret);
 
 /** Everything below a secret name is secret, whatever its shape. */
 function maskAll(value: unknown): unknown {
@@ -50,9 +52,12 @@ function maskAll(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, maskAll(field)]));
 }
 
-export function maskHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].map(([name, value]) => [name, isSecret(name) ? maskText(value) : value]));
-}
+export const maskHeaders = (headers: Headers): Record<string, string> => maskPairs(headers);
+
+export const maskQuery = (query: URLSearchParams): Record<string, string> => maskPairs(query);
+
+const maskPairs = (pairs: Iterable<[string, string]>): Record<string, string> =>
+  Object.fromEntries([...pairs].map(([name, value]) => [name, isSecret(name) ? maskText(value) : maskJsonText(value)]));
 
 /** A link's token stands in the path; nothing of it may outlive the call. */
 export function maskPath(path: string, params: Record<string, string>): string {
@@ -63,6 +68,3 @@ export function maskPath(path: string, params: Record<string, string>): string {
     .map((segment) => (decodeSegment(segment) === token ? '****' : segment))
     .join('/');
 }
-
-export const maskQuery = (query: URLSearchParams): Record<string, string> =>
-  Object.fromEntries([...query].map(([name, value]) => [name, isSecret(name) ? maskText(value) : value]));

@@ -64,7 +64,8 @@ const description = [
   'Every path is also served under `/v2`, and under the spellings listed in `x-aliases`.',
   'Send an API key in the header `x-gw-api-key`, or sign in and send the session as a bearer token or cookie;',
   'with the cookie, calls that write also need the header `x-gw-csrf` with the `csrf_token` of `GET /v1/auth/self`.',
-  'Wherever a workspace is named, its id or its slug will do. Unknown fields of a body are ignored.',
+  'Wherever a workspace is named, its id or its slug will do.',
+  'Unknown fields at the top of a body are ignored; inside limits, policies and settings they are refused.',
 ].join(' ');
 
 export function createOpenApiDocument(resources: readonly Resource[]): OpenApiDocument {

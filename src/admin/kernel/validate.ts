@@ -1,6 +1,6 @@
 /** Checks input against an endpoint's schemas and names every wrong field. */
 import type { z } from 'zod';
-import { type FieldError, invalidFields } from '../../http/errors.ts';
+import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
 
 /** Deeper than any schema of ours, and shallow enough that nothing which walks a value runs out of stack. */
 const deepest = 64;
@@ -52,4 +52,15 @@ function fieldErrors(location: FieldError['location'], issue: z.core.$ZodIssue):
   }
   const missing = issue.code === 'invalid_type' && issue.input === undefined;
   return [{ location, path, message: missing ? 'is required' : issue.message }];
+}
+
+/** The fields that an update would change, at least one: one that says nothing is more likely a misspelling than a wish. */
+export function sentFields<B extends object, F extends keyof B & string>(
+  body: B,
+  fields: readonly F[],
+  known: string = fields.join(', '),
+): F[] {
+  const sent = fields.filter((field) => body[field] !== undefined);
+  if (sent.length === 0) throw invalid('', `Send at least one field to change: ${known}`);
+  return sent;
 }

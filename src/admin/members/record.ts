@@ -1,4 +1,5 @@
 /** A member of a workspace as callers see one. */
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { sessionRights } from '../../identity/rights.ts';
 import { type OrganisationRole, organisationRoles, type WorkspaceRole, workspaceRoles } from '../../identity/roles.ts';
@@ -7,7 +8,8 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
-import { countOf, holdsLowered } from '../kernel/list-queries.ts';
+import { holdsLowered } from '../kernel/list-queries.ts';
+import { countedPage, type PageMarks } from '../kernel/walk.ts';
 
 export const memberRecord = z.object({
   object: z.literal('workspace-user'),
@@ -29,8 +31,12 @@ type MemberRecord = z.output<typeof memberRecord>;
 
 type Home = Pick<WorkspaceTable, 'id' | 'organisation_id' | 'settings'>;
 
+interface Reader {
+  db: Db;
+  services: { pageMarks: PageMarks };
+}
+
 interface MemberFilters {
-  userId?: string | undefined;
   role?: WorkspaceRole | undefined;
   email?: string | undefined;
   /** Any part of the full name or the address, in any case. */
@@ -44,86 +50,85 @@ const activeMembers = (db: Db, workspaceId: string, filters: MemberFilters) =>
     .where('member.workspace_id', '=', workspaceId)
     .where('member.status', '=', 'active')
     .where((eb) => {
-      const { userId, role, email, search } = filters;
+      const { role, email, search } = filters;
       return eb.and([
-        ...(userId === undefined ? [] : [eb('member.user_id', '=', userId)]),
         ...(role === undefined ? [] : [eb('member.role', '=', role)]),
         ...(email === undefined
           ? []
           : [eb('member.user_id', '=', eb.selectFrom('users').select('id').where('email', '=', email))]),
-        ...(search === undefined
-          ? []
-          : [
-              eb.exists(
-                eb
-                  .selectFrom('users as user')
-                  .select('user.id')
-                  .whereRef('user.id', '=', 'member.user_id')
-                  .where((user) => holdsLowered(user.ref('user.folded'), search)),
-              ),
-            ]),
+        ...(search === undefined ? [] : [holdsLowered(eb.ref('member.folded'), search)]),
       ]);
     });
 
-export const countMembers = (db: Db, workspaceId: string, filters: MemberFilters): Promise<number> =>
-  countOf(activeMembers(db, workspaceId, filters));
-
-/** Newest members first. */
+/** One page of the members who match, newest first, and how many they are. */
 export async function listMembers(
-  db: Db,
+  { db, services }: Reader,
   workspace: Home,
   organisation: OrganisationLayer,
   filters: MemberFilters,
   page: { size: number; offset: number },
+): Promise<{ members: MemberRecord[]; total: number }> {
+  const matches = activeMembers(db, workspace.id, filters);
+  const { ids, total } = await countedPage(services.pageMarks, {
+    matches: (there) => matches.where(there),
+    order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
+    page,
+  });
+  return { members: await memberRecords(db, workspace, organisation, ids), total };
+}
+
+export async function memberRecordOf(
+  db: Db,
+  workspace: Home,
+  organisation: OrganisationLayer,
+  userId: string,
+): Promise<MemberRecord | null> {
+  const [member] = await memberRecords(db, workspace, organisation, [userId]);
+  return member ?? null;
+}
+
+/** The records of these people, in this order; who is no active member is left out. */
+async function memberRecords(
+  db: Db,
+  workspace: Home,
+  organisation: OrganisationLayer,
+  ids: readonly string[],
 ): Promise<MemberRecord[]> {
-  const rows = await activeMembers(db, workspace.id, filters)
+  if (ids.length === 0) return [];
+  const rows = await activeMembers(db, workspace.id, {})
+    .innerJoin('organisation_members as belonging', (join) =>
+      join
+        .onRef('belonging.user_id', '=', 'member.user_id')
+        .on('belonging.organisation_id', '=', workspace.organisation_id),
+    )
+    .innerJoin('users as user', 'user.id', 'member.user_id')
     .select(['member.user_id', 'member.role', 'member.created_at', 'member.last_updated_at'])
-    .orderBy('member.created_at', 'desc')
-    .orderBy('member.user_id', 'desc')
-    .limit(page.size)
-    .offset(page.offset)
+    .select(['user.first_name', 'user.last_name', 'user.email', 'belonging.role as org_role'])
+    .where('member.user_id', 'in', ids)
     .execute();
-  const people = await peopleById(
-    db,
-    workspace.organisation_id,
-    rows.map((row) => row.user_id),
-  );
   const scopesOf = scopesByStanding(workspace, organisation);
-  return rows.flatMap((row): MemberRecord[] => {
-    const person = people.get(row.user_id);
-    if (!person) return [];
-    return [
+  const byId = new Map(
+    rows.map((row): [string, MemberRecord] => [
+      row.user_id,
       {
         object: 'workspace-user',
         id: row.user_id,
         user_id: row.user_id,
-        first_name: person.first_name,
-        last_name: person.last_name,
-        email: person.email,
-        org_role: person.org_role,
+        first_name: row.first_name,
+        last_name: row.last_name,
+        email: row.email,
+        org_role: row.org_role,
         role: row.role,
         status: 'active',
         workspace_id: workspace.id,
-        scopes: scopesOf(person.org_role, row.role),
+        scopes: scopesOf(row.org_role, row.role),
         settings: null,
         created_at: row.created_at,
         last_updated_at: row.last_updated_at,
       },
-    ];
-  });
-}
-
-/** Looked up for one page at a time: joined to the list, a planner without statistics may walk the whole organisation. */
-async function peopleById(db: Db, organisationId: string, ids: readonly string[]) {
-  if (ids.length === 0) return new Map<string, never>();
-  const rows = await db
-    .selectFrom('organisation_members as belonging')
-    .innerJoin('users as user', 'user.id', 'belonging.user_id')
-    .select(['user.id', 'user.first_name', 'user.last_name', 'user.email', 'belonging.role as org_role'])
-    .where('belonging.organisation_id', '=', organisationId)
-    .where('belonging.user_id', 'in', [...ids])
-    .execute();
-  return new Map(rows.map((row) => [row.id, row]));
+    ]),
+  );
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** The scopes of each pair of roles, worked out once however long the list is. */

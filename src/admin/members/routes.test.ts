@@ -1,7 +1,16 @@
 /** Members of a workspace, as the answers of their routes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addKey, addOrganisation, addPerson, addWorkspace, home, type Person, storeOf } from '../../../test/people.ts';
+import {
+  addKey,
+  addOrganisation,
+  addPerson,
+  addWorkspace,
+  home,
+  keyRows,
+  type Person,
+  storeOf,
+} from '../../../test/people.ts';
 import { grantableTo } from '../../identity/scopes.ts';
 import { defaultSettings } from '../../identity/settings.ts';
 import { encode } from '../../store/json.ts';
@@ -197,6 +206,8 @@ onEachEngine('members of a workspace', (start) => {
       expect(await ids(`?search=${encodeURIComponent('zoé')}`)).toEqual([zoe.userId]);
       expect(await ids('?search=ADA%20no')).toHaveLength(4);
       expect(await ids('?search=nothing')).toEqual([]);
+      await gateway.put('/v1/auth/profile', { last_name: 'Renamed' }, { key: zoe.session });
+      expect(await ids('?search=renam')).toEqual([zoe.userId]);
       expect((await gateway.get(path('?role=king'))).status).toBe(400);
       expect((await gateway.get(path('?email=x'))).status).toBe(400);
     });
@@ -257,6 +268,9 @@ onEachEngine('members of a workspace', (start) => {
       expect((await gateway.get(path(`/${manager.userId}`))).status).toBe(404);
       expect((await gateway.get(path(), as(manager))).status).toBe(403);
       expect((await remove(manager)).status).toBe(404);
+      expect(await keyRows(gateway, key.id)).toMatchObject([
+        { action: 'delete', user_type: 'system', workspace_id: workspace.id },
+      ]);
     });
 
     test('a body, as client libraries send one, does no harm', async () => {

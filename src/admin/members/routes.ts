@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { workspaceRoleSchema } from '../../identity/roles.ts';
+import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { email, empty, id, reference } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/paging.ts';
 import { activeWorkspaceRow, surroundingsOf, workspaceRow } from '../workspaces/row.ts';
 import { leaveWorkspace } from './membership.ts';
-import { countMembers, listMembers, memberRecord } from './record.ts';
+import { listMembers, memberRecord, memberRecordOf } from './record.ts';
 import {
   appoint,
   appointment,
@@ -72,13 +73,10 @@ const listMembersOfWorkspace = endpoint({
   }),
   paging: { size: 50, max: 500 },
   reply: listOf(memberRecord),
-  async handle({ workspace, query, page, db }) {
+  async handle({ workspace, query, page, db, services }) {
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
-    const [members, total] = await Promise.all([
-      listMembers(db, row, organisation, query, page),
-      countMembers(db, row.id, query),
-    ]);
+    const { members, total } = await listMembers({ db, services }, row, organisation, query, page);
     return asList(members, total);
   },
 });
@@ -95,7 +93,7 @@ const readMember = endpoint({
   async handle({ workspace, params, db }) {
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
-    const [member] = await listMembers(db, row, organisation, { userId: params.userId }, { size: 1, offset: 0 });
+    const member = await memberRecordOf(db, row, organisation, params.userId);
     if (!member) throw notFound('member of this workspace');
     return member;
   },
@@ -144,13 +142,15 @@ const removeMember = endpoint({
   audit: { resource: 'workspace_user', action: 'delete' },
   params: ofMember,
   reply: empty,
-  async handle({ caller, workspace, params, db, now, changed, note }) {
+  async handle({ caller, workspace, params, db, now, services, changed, note }) {
     const { id: workspaceId } = await activeWorkspaceRow(db, workspace);
     const leaving = isLeaving(caller, params.userId);
     if (!leaving) requireMayRemove(caller, workspaceId);
     const member = await requireMember(db, workspaceId, params.userId);
     if (!leaving) requireMayTouch(caller, workspaceId, member);
-    changed(...(await leaveWorkspace(db, now, workspaceId, member.id)));
+    const changes = await leaveWorkspace(db, now, workspaceId, member.id);
+    await recordKeysGone(db, services, now, member.id, changes);
+    changed(...changes);
     note({ resourceId: member.id, details: { user_id: member.id, role: member.role, source: 'api' } });
     return {};
   },

@@ -10,7 +10,7 @@ import { showFields } from './show.ts';
 
 const statuses = ['queued', 'sent', 'failed'] as const;
 
-const record = z.object({
+export const noticeRecord = z.object({
   object: z.literal('notice'),
   id: z.string(),
   template: z.string(),
@@ -33,7 +33,7 @@ const listNotices = endpoint({
   access: { callers: ['admin-key', 'session'], scope: 'audit_logs.list', level: 'organisation' },
   query: z.object({ status: z.enum(statuses).default('queued') }),
   paging: { size: 50, max: 100 },
-  reply: listOf(record),
+  reply: listOf(noticeRecord),
   async handle({ caller, query, page, db, services }) {
     const matches = db
       .selectFrom('notices')

@@ -4,10 +4,11 @@ import { decode, encode } from '../../store/json.ts';
 import type { OrganisationDefaults } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { reference } from '../kernel/fields.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { guardrailIds, showDefaults } from './defaults.ts';
 import { organisationRow } from './record.ts';
 import { defaultsRecord } from './schema.ts';
-import { announceUpdate, requireSomething, saveOrganisation } from './update.ts';
+import { announceUpdate, saveOrganisation } from './update.ts';
 
 const tag = 'Organisation settings';
 
@@ -41,7 +42,7 @@ const updateDefaults = endpoint({
   reply: defaultsRecord,
   async handle(call) {
     const { db, now, body, caller, services } = call;
-    requireSomething(body, ['input_guardrails', 'output_guardrails']);
+    sentFields(body, ['input_guardrails', 'output_guardrails']);
     const { organisationId } = caller;
     const before = decode((await organisationRow(db, organisationId)).defaults);
     const chosen = async (field: keyof OrganisationDefaults) => {

@@ -5,9 +5,10 @@ import { faultOfMetadataSchema } from '../../identity/metadata-schema.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { OrganisationProperties } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { organisationRow } from './record.ts';
 import { propertiesRecord } from './schema.ts';
-import { announceUpdate, requireSomething, saveOrganisation } from './update.ts';
+import { announceUpdate, saveOrganisation } from './update.ts';
 
 const tag = 'Organisation settings';
 
@@ -41,7 +42,7 @@ const updateProperties = endpoint({
   reply: propertiesRecord,
   async handle(call) {
     const { db, now, body, caller } = call;
-    requireSomething(body, ['api_key_metadata_schema', 'workspace_metadata_schema']);
+    sentFields(body, ['api_key_metadata_schema', 'workspace_metadata_schema']);
     for (const [field, schema] of Object.entries(body)) {
       const fault = schema === null ? null : faultOfMetadataSchema(schema);
       if (fault) throw invalid(field, fault);

@@ -280,6 +280,26 @@ onEachEngine('organisations', (start) => {
       expect(JSON.parse(row?.details ?? '')).toEqual({ old_owner: own.ownerId, new_owner: heir.userId });
     });
 
+    test('of two who are named at once, one becomes the owner', async () => {
+      const own = await addOrganisation(gateway);
+      const session = await signIn(gateway, own.organisationId, own.ownerId);
+      const heirs = [
+        await addPerson(gateway, own.organisationId, 'member'),
+        await addPerson(gateway, own.organisationId, 'member'),
+      ];
+      const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+      // Where there is one connection, both calls are let in while the caller is still the owner.
+      const holding = storeOf(gateway).atomically(() => held);
+      const asked = heirs.map(({ userId }) => transfer(session, userId));
+      await gateway.get('/v1/health');
+      letGo();
+      await holding;
+      const answers = await Promise.all(asked);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+      const record = await gateway.get('/v1/admin/organisation', { key: own.adminKey });
+      expect(record.body.owner_ids).toHaveLength(1);
+    });
+
     test('handing over to oneself is refused with 400', async () => {
       expect((await transfer(place.owner.session, place.owner.userId)).status).toBe(400);
       expect((await transfer(place.owner.session, 'nobody')).status).toBe(400);

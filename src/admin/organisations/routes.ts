@@ -8,6 +8,7 @@ import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
 import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
 import { activeMember } from '../users/rules.ts';
 import { checkedAddress, withVersion } from './addresses.ts';
@@ -19,7 +20,7 @@ import { propertiesEndpoints } from './properties-routes.ts';
 import { organisationRow, recordOf, summaryOf } from './record.ts';
 import { organisationRecord, organisationSummary } from './schema.ts';
 import { settingsEndpoints } from './settings-routes.ts';
-import { announceUpdate, type OrganisationChange, requireSomething, saveOrganisation } from './update.ts';
+import { announceUpdate, type OrganisationChange, saveOrganisation } from './update.ts';
 
 const tag = 'Organisations';
 const name = z.string().trim().min(1).max(255);
@@ -140,7 +141,7 @@ const update = endpoint({
   reply: organisationRecord,
   async handle(call) {
     const { db, now, body, caller, services } = call;
-    requireSomething(body, ['name', 'gateway_url', 'mcp_gateway_url', 'kms_key_arn', 'default_jwt_workspace_id']);
+    sentFields(body, ['name', 'gateway_url', 'mcp_gateway_url', 'kms_key_arn', 'default_jwt_workspace_id']);
     const before = await organisationRow(db, caller.organisationId);
     const change = await changeFrom(body, db, caller.organisationId, services.settings.trustedHosts);
     await saveOrganisation(db, now, caller.organisationId, change);
@@ -200,7 +201,9 @@ const transferOwnership = endpoint({
   body: z.object({ user_id: id }),
   reply: empty,
   async handle({ db, now, body, caller, changed, note }) {
-    const { userId, role, organisationId } = personOf(caller);
+    const { userId, organisationId } = personOf(caller);
+    // Read here, because the caller may have handed it over since the call was let in.
+    const { role } = await activeMember(db, organisationId, userId);
     if (role !== 'owner') throw forbidden('Only an owner may hand the organisation over');
     if (body.user_id === userId) {
       throw new ApiError('AB01', 'user_id: name another member; handing over to yourself would leave no owner');

@@ -1,13 +1,14 @@
 /** Settings of the organisation, and which sections of them its workspaces may set for themselves. */
 import { invalid } from '../../http/errors.ts';
-import { mergeSettings, organisationSettingsUpdate, ttlFits } from '../../identity/settings.ts';
+import { mergeSettings, organisationSettingsUpdate, overrideSections, ttlFits } from '../../identity/settings.ts';
 import { decode, encode } from '../../store/json.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { id } from '../kernel/fields.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { changeOverrides } from './overrides.ts';
 import { organisationRow, settingsShown } from './record.ts';
 import { overridesRecord, overridesShown, overridesUpdate, settingsRecord } from './schema.ts';
-import { announceUpdate, requireSomething, saveOrganisation } from './update.ts';
+import { announceUpdate, saveOrganisation } from './update.ts';
 
 const mayRead = {
   callers: ['admin-key', 'session'],
@@ -47,7 +48,8 @@ const updateSettings = endpoint({
   async handle(call) {
     const { db, now, body, caller } = call;
     const { organisation_id: _, workspace_overrides, ...update } = body;
-    requireSomething({ ...update, workspace_overrides }, ['the settings that GET shows']);
+    const sent: Record<string, unknown> = { ...update, workspace_overrides };
+    sentFields(sent, Object.keys(sent), 'any of the settings that GET shows');
     const before = await organisationRow(db, caller.organisationId);
     const settings = mergeSettings(decode(before.settings), update);
     if (!ttlFits(settings.user_api_key_ttl)) {
@@ -88,7 +90,7 @@ const updateOverrides = endpoint({
   async handle(call) {
     const { db, now, caller } = call;
     const { organisation_id: _, ...sections } = call.body;
-    requireSomething(sections, ['the sections that GET shows']);
+    sentFields(sections, overrideSections, 'any of the sections that GET shows');
     const before = await organisationRow(db, caller.organisationId);
     const overrides = await changeOverrides(db, now, before, decode(before.settings), sections);
     await saveOrganisation(db, now, caller.organisationId, { workspace_overrides: encode(overrides) });

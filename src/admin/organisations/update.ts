@@ -1,5 +1,4 @@
 /** How an organisation is changed: saved, audited with what differs, and announced to whoever keeps a copy. */
-import { ApiError } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { OrganisationTable } from '../../store/schema.ts';
 import type { Call } from '../kernel/endpoint.ts';
@@ -22,11 +21,4 @@ export function announceUpdate(call: Writing, before: object, after: object): vo
   const { organisationId } = call.caller;
   call.changed({ topic: 'organisation', id: organisationId });
   call.note({ resourceId: organisationId, details: { changed: differences(before, after) } });
-}
-
-/** An update that says nothing is more likely a misspelling than a wish. */
-export function requireSomething(body: object, known: readonly string[]): void {
-  if (Object.values(body).every((value) => value === undefined)) {
-    throw new ApiError('AB01', `Send at least one of ${known.join(', ')}`);
-  }
 }

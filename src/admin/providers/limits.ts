@@ -1,16 +1,16 @@
 /** The limits and the end of a provider: how they are sent, what becomes of them, and what they make of its state. */
 import { z } from 'zod';
+import { dateTime } from '../../date-time.ts';
 import { invalid } from '../../http/errors.ts';
 import {
   keyRateLimits,
   type RateLimit,
   resetUsage,
+  soleUsageLimit,
   type UsageLimitInput,
-  usageLimitInput,
 } from '../../limits/entries.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ProviderStatus, ProviderTable } from '../../store/schema.ts';
-import { dateTime } from '../kernel/fields.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 
 /** One object, or a list of them. */
@@ -18,19 +18,8 @@ const rateLimits = z.union([keyRateLimits, keyRateLimits.element.transform((limi
   error: 'must be a limit with type, unit and value, or a list of them, one for each type and unit',
 });
 
-/** An empty list says what null says. */
-const emptyList = z
-  .array(z.never())
-  .max(0)
-  .transform((): null => null);
-
-const usageLimits = z.union([usageLimitInput, emptyList], {
-  // What is wrong with the limit itself; that it is no empty list either helps nobody.
-  error: ({ errors = [] }) => errors[0]?.map(({ path, message }) => [...path, message].join(': ')).join('; '),
-});
-
 export const limitFields = {
-  usage_limits: usageLimits.nullish().describe('Null or an empty list removes the limit'),
+  usage_limits: soleUsageLimit,
   rate_limits: rateLimits.nullish().describe('Null removes the limits'),
   expires_at: dateTime.nullish().describe('From then on requests are refused; null: never'),
 };

@@ -106,7 +106,10 @@ onEachEngine('providers', (start) => {
     expect((await gateway.put(`/v1/providers/${slug}?${query}`, { name: 'One' })).body).toMatchObject({ slug });
     expect((await put(slug, { name: 'Two', workspace_id: other.slug }, key)).status).toBe(200);
     expect((await gateway.get(`/v1/providers/${slug}?${query}`)).body.name).toBe('Two');
-    expect((await gateway.delete(`/v1/providers/${slug}?${query}`)).body).toEqual({});
+    const own = { workspace_id: here.workspaceId };
+    expect(codeOf(await gateway.delete(`/v1/providers/${slug}`, own))).toBe('404 AB08');
+    expect(codeOf(await gateway.delete(`/v1/providers/${slug}`, { workspace_id: other.id }, asked()))).toBe('403 AB03');
+    expect((await gateway.delete(`/v1/providers/${slug}`, { workspace_id: other.slug })).body).toEqual({});
   });
 
   test('slugs are unique in a workspace, deleted ones included', async () => {

@@ -9,11 +9,11 @@ import { findIntegration } from '../integrations/access.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { isProviderSlugTaken, newProviderSlug } from '../integrations/slugs.ts';
 import { readTagsQuery } from '../integrations/tags.ts';
-import { requireSomething } from '../integrations/update.ts';
 import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
+import { sentFields } from '../kernel/validate.ts';
 import { providerAccess, reachProvider, requireActiveWorkspace, requireWorkspace } from './access.ts';
 import { insertProvider } from './insert.ts';
 import { appliedLimits } from './limits.ts';
@@ -132,7 +132,7 @@ const updateProvider = endpoint({
   reply: savedProvider,
   async handle({ caller, workspace, params, body, db, now, changed, note }) {
     const { provider } = await reachProvider(db, caller, requireWorkspace(workspace), params.provider, 'update');
-    requireSomething(body, changeableFields);
+    const fields = sentFields(body, changeableFields);
     await db
       .updateTable('providers')
       .set({
@@ -145,7 +145,6 @@ const updateProvider = endpoint({
       .where('id', '=', provider.id)
       .execute();
     changed({ topic: 'catalog', id: provider.workspace_id });
-    const fields = changeableFields.filter((field) => body[field] !== undefined);
     note({ resourceId: provider.id, details: { slug: provider.slug, fields } });
     return { object: 'provider' as const, id: provider.id, slug: provider.slug };
   },

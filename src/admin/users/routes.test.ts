@@ -9,6 +9,7 @@ import {
   archiveWorkspace,
   type Home,
   home,
+  keyRows,
   type Person,
   storeOf,
   type Tenant,
@@ -259,6 +260,9 @@ onEachEngine('users', (start) => {
       expect(standing).toEqual([{ status: 'archived' }]);
       expect((await gateway.get(`/v1/users/invites/${invited.body.id}`)).body.status).toBe('cancelled');
       expect((await gateway.delete(`/v1/users/${someone.userId}`)).status).toBe(404);
+      const [row, ...more] = await keyRows(gateway, key.id);
+      expect([row?.action, more]).toEqual(['delete', []]);
+      expect(JSON.parse(row?.details ?? '')).toMatchObject({ user_id: someone.userId, reason: 'owner removed' });
     });
 
     test('keeps the person in their other organisations', async () => {

@@ -1,12 +1,14 @@
 /** Users of an organisation: who belongs to it, with which role, until they are taken out. */
+import { sql } from 'kysely';
 import { invalid, notFound } from '../../http/errors.ts';
 import { runsOrganisation } from '../../identity/roles.ts';
 import type { Db } from '../../store/database.ts';
 import type { OrganisationMemberTable, UserTable } from '../../store/schema.ts';
+import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
 import { asList, listOf } from '../kernel/paging.ts';
+import { countedPage } from '../kernel/walk.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
 import { userFilters, userListed, userParams, userRead, userUpdate } from './schema.ts';
@@ -24,7 +26,7 @@ const listUsers = endpoint({
   query: userFilters,
   paging: { size: 100, max: 1000 },
   reply: listOf(userListed),
-  async handle({ caller, query, page, db }) {
+  async handle({ caller, query, page, db, services }) {
     let matches = db
       .selectFrom('organisation_members as member')
       .where('member.organisation_id', '=', caller.organisationId)
@@ -35,21 +37,14 @@ const listUsers = endpoint({
       if (userId === null) return asList([], 0);
       matches = matches.where('member.user_id', '=', userId);
     }
-    const total = await countOf(matches);
-    const found = await matches
-      .select('member.user_id')
-      .orderBy('member.created_at', 'desc')
-      .orderBy('member.user_id', 'desc')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
-    const people = await usersById(
-      db,
-      caller.organisationId,
-      found.map((row) => row.user_id),
-    );
+    const { ids, total } = await countedPage(services.pageMarks, {
+      matches: (there) => matches.where(there),
+      order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
+      page,
+    });
+    const people = await usersById(db, caller.organisationId, ids);
     return asList(
-      found.flatMap((row) => people.get(row.user_id) ?? []),
+      ids.flatMap((id) => people.get(id) ?? []),
       total,
     );
   },
@@ -118,13 +113,15 @@ const removeUser = endpoint({
   params: userParams,
   reply: empty,
   audit: { resource: 'user', action: 'delete' },
-  async handle({ caller, params, db, now, changed, note }) {
+  async handle({ caller, params, db, now, services, changed, note }) {
     const { organisationId } = caller;
     const member = await activeMember(db, organisationId, params.userId);
     leaveOwnersAlone(caller, member);
     await keepAnOwner(db, organisationId, member);
     refuseSelf(caller, member);
-    changed(...(await leaveOrganisation(db, now, organisationId, member.userId)));
+    const changes = await leaveOrganisation(db, now, organisationId, member.userId);
+    await recordKeysGone(db, services, now, member.userId, changes);
+    changed(...changes);
     note({ details: { email: member.email, role: member.role, source: 'api' } });
     return {};
   },
@@ -156,7 +153,7 @@ async function usersById(db: Db, organisationId: string, ids: readonly string[])
     .innerJoin('users as user', 'user.id', 'member.user_id')
     .select(shownColumns)
     .where('member.organisation_id', '=', organisationId)
-    .where('member.user_id', 'in', [...ids])
+    .where('member.user_id', 'in', ids)
     .execute();
   return new Map(rows.map((row) => [row.id, userRecord(row)]));
 }

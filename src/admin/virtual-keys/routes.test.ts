@@ -1,7 +1,7 @@
 /** Virtual keys over HTTP: the older form, seen by both APIs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Json, onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addOrganisation, addWorkspace, home, type Place } from '../../../test/people.ts';
+import { addKey, addOrganisation, addPerson, addWorkspace, home, type Place } from '../../../test/people.ts';
 
 onEachEngine('virtual keys', (start) => {
   let gateway: TestGateway;
@@ -181,6 +181,31 @@ onEachEngine('virtual keys', (start) => {
     for (const [body, path] of wrong) {
       const reply = await create(body);
       expect([codeOf(reply), reply.body.data.errors[0].path]).toEqual(['400 AB01', path]);
+    }
+  });
+
+  test('whoever may not write integrations of the workspace may not do it by way of a virtual key', async () => {
+    const { organisationId, workspaceId } = here;
+    const { slug } = await made({ name: 'Guarded' });
+    const manager = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'manager' } });
+    const scopes = ['virtual_keys.create', 'virtual_keys.read', 'virtual_keys.update', 'virtual_keys.delete'] as const;
+    const userKey = { organisationId, workspaceId, type: 'workspace-user', userId: manager.userId, scopes } as const;
+    const ways = [manager.session, (await addKey(gateway, userKey)).secret];
+    const setting = (on: boolean) =>
+      gateway.put('/v1/admin/organisation/settings', { security_settings: { managersWriteWsIntegrations: on } });
+    await setting(false);
+    for (const key of ways) {
+      const path = `/v1/virtual-keys/${slug}?workspace_id=${workspaceId}`;
+      const body = { name: 'Sly', provider: 'openai', key: 'sk-another-0123456789', workspace_id: workspaceId };
+      expect(codeOf(await gateway.post('/v1/virtual-keys', body, { key }))).toBe('403 AB03');
+      expect(codeOf(await gateway.put(path, { key: 'sk-another-0123456789' }, { key }))).toBe('403 AB03');
+      expect(codeOf(await gateway.delete(path, undefined, { key }))).toBe('403 AB03');
+      expect((await gateway.get(path, { key })).body.masked_api_key).toBe('sk*******89');
+    }
+    await setting(true);
+    for (const key of ways) {
+      const path = `/v1/virtual-keys/${slug}?workspace_id=${workspaceId}`;
+      expect(codeOf(await gateway.put(path, { note: 'Mine' }, { key }))).toBe('200 ok');
     }
   });
 

@@ -1,7 +1,7 @@
 /** Virtual keys, the older form of providers: an integration of a workspace and its provider in one, under one slug. */
 import type { z } from 'zod';
-import { conflict, notFound } from '../../http/errors.ts';
-import { actorId, type Caller } from '../../identity/caller.ts';
+import { conflict } from '../../http/errors.ts';
+import { actorId } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { Vault } from '../../store/vault.ts';
@@ -12,21 +12,17 @@ import { maskedKeyOf } from '../integrations/record.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { storedMappings, underModelConfig } from '../integrations/secret-mappings.ts';
 import { isIntegrationSlugTaken, isProviderSlugTaken, newProviderSlug } from '../integrations/slugs.ts';
-import { requireSomething, updatedColumns } from '../integrations/update.ts';
-import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
+import { updatedColumns } from '../integrations/update.ts';
+import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/paging.ts';
-import {
-  providerAccess,
-  reachProvider,
-  requireActiveWorkspace,
-  requireWorkspace,
-  type SavedPair,
-} from '../providers/access.ts';
+import { sentFields } from '../kernel/validate.ts';
+import { providerAccess, requireActiveWorkspace, requireWorkspace, type SavedPair } from '../providers/access.ts';
 import { insertProvider } from '../providers/insert.ts';
 import { appliedLimits } from '../providers/limits.ts';
 import { pageOfPairs } from '../providers/pairs.ts';
 import { sharedFields } from '../providers/record.ts';
+import { reachVirtualKey, requireIntegrationRight } from './access.ts';
 import { asConfigurations, asDeployment, legacyName } from './legacy-fields.ts';
 import {
   changeableFields,
@@ -61,6 +57,7 @@ const createVirtualKey = endpoint({
     const { vault, settings } = services;
     const { organisationId } = caller;
     const { id: workspaceId } = requireActiveWorkspace(workspace);
+    await requireIntegrationRight(db, caller, workspaceId, 'create');
     const aiProviderId = canonicalProviderId(body.provider);
     const mappings = storedMappings(body.secret_mappings ?? []);
     const configurations = checkCredentials(
@@ -118,20 +115,6 @@ const listVirtualKeys = endpoint({
   },
 });
 
-/** A provider counts as a virtual key when it is one with an integration of its workspace. */
-async function reachVirtualKey(
-  db: Db,
-  caller: Caller,
-  workspace: NamedWorkspace | null,
-  reference: string,
-  action: 'read' | 'update' | 'delete',
-): Promise<SavedPair> {
-  const pair = await reachProvider(db, caller, requireWorkspace(workspace), reference, action);
-  const { provider, integration } = pair;
-  if (integration.workspace_id === provider.workspace_id && integration.slug === provider.slug) return pair;
-  throw notFound('virtual key; this is a provider, see /providers');
-}
-
 const readVirtualKey = endpoint({
   method: 'GET',
   path,
@@ -160,7 +143,7 @@ const updateVirtualKey = endpoint({
   reply: savedVirtualKey,
   async handle({ caller, workspace, params, body, db, now, services, changed, note }) {
     const { provider, integration } = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'update');
-    requireSomething(body, changeableFields);
+    const fields = sentFields(body, changeableFields);
     const { name, key, secret_mappings, deploymentConfig } = body;
     const last_updated_at = now.toISOString();
     const configurations = deploymentConfig
@@ -183,7 +166,6 @@ const updateVirtualKey = endpoint({
       .where('id', '=', provider.id)
       .execute();
     changed({ topic: 'catalog', id: provider.workspace_id });
-    const fields = changeableFields.filter((field) => body[field] !== undefined);
     note({ resourceId: provider.id, details: { slug: provider.slug, fields } });
     return { object: 'virtual-key' as const, id: provider.id, slug: provider.slug };
   },

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import { addKey, addOrganisation, addPerson, home, type Person, storeOf } from '../../../test/people.ts';
+import { archiveWorkspace } from './archive.ts';
 
 onEachEngine('archiving a workspace', (start) => {
   let gateway: TestGateway;
@@ -82,6 +83,43 @@ onEachEngine('archiving a workspace', (start) => {
       force_delete: true,
       removed: { 'API keys': 1 },
     });
+  });
+
+  test('takes along what was asked for meanwhile, or lets it be refused', async () => {
+    const { id } = await create();
+    const { services } = gateway.app;
+    const { store } = services;
+    const row = await store.db.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    // Where there is one connection, the calls below have named the workspace and not begun when it is archived.
+    const holding = store.atomically(() => held);
+    const asked = ['/v1/api-keys/workspace/service', '/v1/configs', '/v1/integrations', '/v1/virtual-keys'].map(
+      (path) =>
+        gateway.post(path, {
+          name: 'Late',
+          workspace_id: id,
+          scopes: ['workspaces.read'],
+          config: { provider: 'openai', api_key: 'sk-late' },
+          ai_provider_id: 'openai',
+          provider: 'openai',
+          key: 'sk-late',
+        }),
+    );
+    await gateway.get('/v1/health');
+    const archived = store.atomically((tx) => archiveWorkspace(tx, services, services.clock.now(), row, true));
+    letGo();
+    await Promise.all([holding, archived]);
+    const answers = await Promise.all(asked);
+    expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
+    for (const table of ['api_keys', 'configs', 'integrations', 'providers'] as const) {
+      const left = await store.db
+        .selectFrom(table)
+        .select('id')
+        .where('workspace_id', '=', id)
+        .where('status', '!=', 'archived')
+        .execute();
+      expect([table, left]).toEqual([table, []]);
+    }
   });
 
   test('archives the memberships', async () => {

@@ -53,16 +53,16 @@ function requireOpen(overrides: WorkspaceOverrides, sent: readonly { name: strin
   if (faults.length > 0) throw invalidFields(faults);
 }
 
-interface SourcedValue<T> {
+export interface SourcedValue<T> {
   value: T;
   source: SettingSource;
   /** True when the workspace may hold a value of its own. */
   overridable: boolean;
 }
 
-type Sourced<T> = { [K in keyof T]: SourcedValue<T[K]> };
+export type Sourced<T> = { [K in keyof T]: SourcedValue<T[K]> };
 
-type SourcedSettings = Sourced<Omit<OrganisationSettings, 'security_settings'>> & {
+export type SourcedSettings = Sourced<Omit<OrganisationSettings, 'security_settings'>> & {
   security_settings: Sourced<OrganisationSettings['security_settings']>;
 };
 

@@ -22,7 +22,7 @@ async function indexSearches(db: Db): Promise<void> {
 }
 
 /** Null where the server does not have the extension, or does not let this program add it; searches then read every text. */
-async function trigramOperators(db: Db): Promise<RawBuilder<unknown> | null> {
+export async function trigramOperators(db: Db): Promise<RawBuilder<unknown> | null> {
   // A refusal would otherwise end the transaction of the whole migration.
   await sql`savepoint before_trigrams`.execute(db);
   try {

@@ -4,6 +4,7 @@ import { identity } from './0001_identity.ts';
 import { catalog } from './0002_catalog.ts';
 import { batches } from './0003_batches.ts';
 import { longLists } from './0004_long_lists.ts';
+import { tableChanges } from './0005_table_changes.ts';
 
 interface Migration {
   name: string;
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { name: 'catalog', up: catalog },
   { name: 'batches', up: batches },
   { name: 'long lists', up: longLists },
+  { name: 'table changes', up: tableChanges },
 ];

@@ -28,17 +28,18 @@ const orders: readonly { name: string; by: RawBuilder<unknown>; from?: string }[
 ];
 
 /** Deleted keys are in no list, so they are in none of these indexes: a query must say `status != 'archived'` in so many words to use them. */
+const index = (db: Db, name: string, parts: readonly (string | RawBuilder<unknown>)[]) => {
+  const columns = sql.join(parts.map((part) => (typeof part === 'string' ? sql.ref(part) : part)));
+  return sql`create index ${sql.ref(`api_keys_${name}`)} on api_keys (${columns}) where status != 'archived'`.execute(
+    db,
+  );
+};
+
 export async function indexKeyLists(db: Db): Promise<void> {
-  const index = (name: string, parts: readonly (string | RawBuilder<unknown>)[]) => {
-    const columns = sql.join(parts.map((part) => (typeof part === 'string' ? sql.ref(part) : part)));
-    return sql`create index ${sql.ref(`api_keys_${name}`)} on api_keys (${columns}) where status != 'archived'`.execute(
-      db,
-    );
-  };
   for (const { name, given, asked } of places) {
-    await index(`${name}_count`, [...given, 'type', 'status']);
+    await index(db, `${name}_count`, [...given, 'type', 'status']);
     for (const order of orders) {
-      await index(`${name}_by_${order.name}`, [
+      await index(db, `${name}_by_${order.name}`, [
         ...given,
         order.by,
         'id',
@@ -47,6 +48,15 @@ export async function indexKeyLists(db: Db): Promise<void> {
       ]);
     }
     // A search goes through all names, so their index holds little else.
-    await index(`${name}_by_name`, [...given, 'name_folded', 'id', 'type', 'status']);
+    await index(db, `${name}_by_name`, [...given, 'name_folded', 'id', 'type', 'status']);
+  }
+}
+
+/** All keys but those of a person are tallied now, so the indexes to count by make room: for few keys of a kind, and for names, which a search goes through by halves. */
+export async function indexKinds(db: Db): Promise<void> {
+  for (const place of ['organisation', 'workspace']) {
+    await sql`drop index ${sql.ref(`api_keys_${place}_count`)}`.execute(db);
+    await index(db, `${place}_kinds`, [`${place}_id`, 'type', 'status', 'id']);
+    await index(db, `${place}_names`, [`${place}_id`, 'shard', 'name_folded', 'type', 'status']);
   }
 }

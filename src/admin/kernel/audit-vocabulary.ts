@@ -1,0 +1,32 @@
+/** The words of the audit trail: what was done, and to what kind of thing. */
+
+export const auditActions = [
+  'create',
+  'update',
+  'delete',
+  'publish',
+  'export',
+  'rotate',
+  'manage',
+  'duplicate',
+  'login',
+  'expire',
+  'alert',
+  'invoke',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+export const auditResources = [
+  'organisation',
+  'workspace',
+  'workspace_user',
+  'user',
+  'invite',
+  'api_key',
+  'integration',
+  'provider',
+  'virtual_key',
+  'config',
+  'batch',
+] as const;
+export type AuditResource = (typeof auditResources)[number];
