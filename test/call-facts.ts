@@ -19,6 +19,9 @@ export const callFacts = (more: Partial<CallFacts> = {}): CallFacts => {
     strict: true,
     now: () => 1_700_000_000,
     newId: (prefix) => `${prefix}${++ids}`,
+    metadata: {},
+    labelPrefix: 'gw_gateway_',
+    permittedModel: (named) => named,
     clientHeader: () => null,
     ...more,
   };

@@ -11,10 +11,14 @@ export interface Expected {
   paths?: Partial<Record<EndpointKind, string>>;
   /** Paths at the root of the host, whatever the address. */
   beside?: Partial<Record<EndpointKind, string>>;
+  /** Kinds that take more than one call, or an account, and have tests of their own. */
+  apart?: string;
   /** Kinds whose request is written anew. */
   shaped?: string;
   /** Where the bare credential stands, if not as a bearer token. */
   header?: string;
+  /** Of the form that is sent as it is, where another is exchanged first. */
+  credential?: string;
 }
 
 export const compatibleProviders: readonly Expected[] = [
@@ -89,13 +93,19 @@ export const compatibleProviders: readonly Expected[] = [
     address: 'https://api.fireworks.ai/inference/v1',
     offers: 'chatComplete complete embed rerank createModelResponse messages',
     paths: { imageGenerate: '/image_generation/{model}' },
+    apart: 'uploadFile listFiles retrieveFile deleteFile createFinetune listFinetunes retrieveFinetune cancelFinetune',
     shaped: 'imageGenerate rerank',
   },
   { id: 'friendliai', address: 'https://api.friendli.ai/serverless/v1', offers: 'chatComplete' },
   { id: 'galadriel', address: 'https://api.galadriel.com/v1', offers: 'chatComplete' },
   { id: 'gigachat', address: 'https://gigachat.devices.sberbank.ru/api/v1', offers: 'chatComplete embed' },
   { id: 'github', address: 'https://models.inference.ai.azure.com', offers: 'chatComplete complete embed' },
-  { id: 'github-copilot', address: 'https://api.githubcopilot.com', offers: 'chatComplete embed' },
+  {
+    id: 'github-copilot',
+    address: 'https://api.githubcopilot.com',
+    offers: 'chatComplete embed',
+    credential: 'tid=provider-secret',
+  },
   { id: 'gmi', address: 'https://api.gmi-serving.com/v1', offers: 'chatComplete' },
   { id: 'gradient-ai', address: 'https://inference.do-ai.run/v1', offers: 'chatComplete' },
   {

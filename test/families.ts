@@ -1,9 +1,9 @@
 /** A family behind the chat front, without any network: what is asked, what is answered, and streams cut wherever a test says. */
-import { cutterOf } from '../src/gateway/framing.ts';
 import { type ChatFamily, translate } from '../src/providers/chat/family.ts';
 import { chatFront } from '../src/providers/fronts/chat/chat.ts';
-import type { CallFacts, Framing, JsonObject, ServerEvent } from '../src/providers/provider.ts';
+import type { CallFacts, Framing, JsonObject } from '../src/providers/provider.ts';
 import { callFacts } from './call-facts.ts';
+import { cut } from './cut.ts';
 import type { Json } from './harness.ts';
 
 export interface Spoken {
@@ -25,16 +25,15 @@ export function spoken(
     asked: (body) => request?.(facts(body)),
     answered: (answer) => response(answer, facts({}), { status: 200, headers: new Headers(), bytes: new Uint8Array() }),
     streamed(bytes, pieceSize = Number.POSITIVE_INFINITY) {
-      const translator = stream?.(facts({ stream: true, stream_options: { include_usage: true } }));
+      const translator = stream?.(
+        facts({
+          messages: [{ role: 'user', content: 'Hello' }],
+          stream: true,
+          stream_options: { include_usage: true },
+        }),
+      );
       if (!translator) throw new Error('The family does not stream');
-      const cutter = cutterOf(framing);
-      const whole = Buffer.from(bytes);
-      const events: ServerEvent[] = [];
-      for (let from = 0; from < whole.length; from += pieceSize) {
-        for (const event of cutter.push(whole.subarray(from, from + pieceSize)))
-          events.push(...translator.event(event));
-      }
-      for (const event of cutter.rest()) events.push(...translator.event(event));
+      const events = cut(bytes, framing, pieceSize).flatMap((event) => translator.event(event));
       return [...events, ...translator.end()].map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)));
     },
   };

@@ -1,9 +1,9 @@
 /** A front before a family, without any network: what is asked upstream, what the client gets, whole or streamed and cut wherever a test says. */
-import { cutterOf } from '../src/gateway/framing.ts';
 import { type ChatFamily, type Front, translate } from '../src/providers/chat/family.ts';
 import { openAiFamily } from '../src/providers/openai/family.ts';
 import type { CallFacts, JsonObject, ServerEvent } from '../src/providers/provider.ts';
 import { callFacts } from './call-facts.ts';
+import { cut } from './cut.ts';
 import type { Json } from './harness.ts';
 
 interface FrontUnderTest {
@@ -27,14 +27,7 @@ export function fronted(
     streamed(bytes, body = {}, pieceSize = Number.POSITIVE_INFINITY) {
       const translator = stream?.(facts({ ...body, stream: true }));
       if (!translator) throw new Error('The family does not stream');
-      const cutter = cutterOf('sse');
-      const whole = Buffer.from(bytes);
-      const events: ServerEvent[] = [];
-      for (let from = 0; from < whole.length; from += pieceSize) {
-        for (const event of cutter.push(whole.subarray(from, from + pieceSize)))
-          events.push(...translator.event(event));
-      }
-      for (const event of cutter.rest()) events.push(...translator.event(event));
+      const events = cut(bytes, 'sse', pieceSize).flatMap((event) => translator.event(event));
       return [...events, ...translator.end()];
     },
   };

@@ -37,5 +37,18 @@ export type Authentication =
       privateKey: string;
       passphrase: string | null;
     }
-  /** An API key is exchanged for a token that lives an hour. */
-  | { kind: 'ibm'; apiKey: string };
+  | TokenExchange;
+
+/** A credential that lives long is exchanged for a token that does not. */
+export interface TokenExchange {
+  kind: 'exchange';
+  /** Who exchanges it, for people. */
+  service: string;
+  /** Fixed by the provider: a customer's own address would be handed the credential. */
+  url: `https://${string}`;
+  method: 'GET' | 'POST';
+  headers: Readonly<Record<string, string>>;
+  /** The name of a header that each asking has a new id in. */
+  idHeader?: string;
+  form?: Readonly<Record<string, string>>;
+}

@@ -67,6 +67,12 @@ export const textsOf = ({ inputs }: EmbeddingRequest): string[] =>
     throw new RequestFault(`input[${index}]`, 'this model embeds text only: leave the image out');
   });
 
+/** For providers whose vectors have the size that they have. */
+export function refuseDimensions({ dimensions }: EmbeddingRequest): void {
+  if (dimensions === null) return;
+  throw new RequestFault('dimensions', 'the vectors of this provider’s models have one size: leave dimensions out');
+}
+
 export type Vector = readonly number[];
 
 /** `tokens` is null where the provider does not tell. */
@@ -100,13 +106,16 @@ export function packed(vector: Vector): string {
 export const isVector = (value: unknown): value is Vector =>
   Array.isArray(value) && value.every((entry) => typeof entry === 'number');
 
+/** An input without a vector would give the others to the wrong ones. */
+export function requireVector(value: unknown): Vector {
+  if (isVector(value)) return value;
+  throw new ProviderFault(502, 'the answer has an entry without a vector');
+}
+
 /** The vectors of a list like OpenAI's, in the order of the inputs. */
 export function vectorsByIndex(data: unknown): Vector[] {
   const entries = objectsOf(data).toSorted((one, other) => countOf(one.index) - countOf(other.index));
-  return entries.map(({ embedding }) => {
-    if (isVector(embedding)) return embedding;
-    throw new ProviderFault(502, 'the answer has an entry without a vector');
-  });
+  return entries.map(({ embedding }) => requireVector(embedding));
 }
 
 /** An answer like OpenAI's, which counts its tokens under this name. */

@@ -1,11 +1,16 @@
 /** A body that is not JSON: its bytes and what they are. */
+import type { Usage } from './provider.ts';
+
 export class EncodedBody {
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What an answer of this form cannot tell of itself: what making it used. */
+  readonly usage: Usage | null;
 
-  constructor(contentType: string, bytes: Uint8Array<ArrayBuffer>) {
+  constructor(contentType: string, bytes: Uint8Array<ArrayBuffer>, usage: Usage | null = null) {
     this.contentType = contentType;
     this.bytes = bytes;
+    this.usage = usage;
   }
 }
 

@@ -98,7 +98,9 @@ function place(entry: unknown): string {
 }
 
 const faultString = (fault: unknown): string | null =>
-  isObject(fault) ? [text(fault.faultstring), text(fault.detail)].filter((part) => part !== null).join(': ') : null;
+  isObject(fault)
+    ? [text(fault.faultstring), text(fault.detail)].filter((part) => part !== null).join(': ') || null
+    : null;
 
 const listed = (errors: unknown): string | null =>
   Array.isArray(errors) && errors.length > 0 ? errors.map(place).join('; ') : null;

@@ -1,5 +1,5 @@
 /** Images: the canonical request to make or edit them, and the canonical answer. */
-import { RequestFault } from './faults.ts';
+import { ProviderFault, RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
 import type { CallFacts, JsonObject } from './provider.ts';
 
@@ -107,17 +107,22 @@ export interface MadeImage {
   revisedPrompt?: string | null;
 }
 
-export const writeImages = (
+/** An answer without any image is none. */
+export function writeImages(
   { now, provider }: CallFacts,
   images: readonly MadeImage[],
   more: JsonObject = {},
-): JsonObject => ({
-  created: now(),
-  data: images.map(({ url, base64, revisedPrompt }) => ({
-    ...(base64 !== undefined && { b64_json: base64 }),
-    ...(url !== undefined && { url }),
-    ...(revisedPrompt && { revised_prompt: revisedPrompt }),
-  })),
-  provider,
-  ...more,
-});
+): JsonObject {
+  const made = images.filter(({ url, base64 }) => url || base64);
+  if (made.length === 0) throw new ProviderFault(502, 'the answer holds no image');
+  return {
+    created: now(),
+    data: made.map(({ url, base64, revisedPrompt }) => ({
+      ...(base64 && { b64_json: base64 }),
+      ...(url && { url }),
+      ...(revisedPrompt && { revised_prompt: revisedPrompt }),
+    })),
+    provider,
+    ...more,
+  };
+}

@@ -2,39 +2,43 @@
 import { objectOf, secondsOf, textOf, wordOf } from './json.ts';
 import type { JsonObject } from './provider.ts';
 
-const batchStates: Readonly<Record<string, string>> = {
-  QUEUED: 'validating',
-  PENDING: 'validating',
-  PAUSED: 'validating',
-  RUNNING: 'in_progress',
-  UPDATING: 'in_progress',
-  SUCCEEDED: 'completed',
-  PARTIALLY_SUCCEEDED: 'completed',
-  FAILED: 'failed',
-  CANCELLING: 'cancelling',
-  CANCELLED: 'cancelled',
-  EXPIRED: 'expired',
-};
+const batchStates: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    QUEUED: 'validating',
+    PENDING: 'validating',
+    PAUSED: 'validating',
+    RUNNING: 'in_progress',
+    UPDATING: 'in_progress',
+    SUCCEEDED: 'completed',
+    PARTIALLY_SUCCEEDED: 'completed',
+    FAILED: 'failed',
+    CANCELLING: 'cancelling',
+    CANCELLED: 'cancelled',
+    EXPIRED: 'expired',
+  }),
+);
 
-const tuningStates: Readonly<Record<string, string>> = {
-  QUEUED: 'queued',
-  PENDING: 'queued',
-  PAUSED: 'queued',
-  RUNNING: 'running',
-  UPDATING: 'running',
-  CANCELLING: 'running',
-  SUCCEEDED: 'succeeded',
-  PARTIALLY_SUCCEEDED: 'succeeded',
-  FAILED: 'failed',
-  CANCELLED: 'cancelled',
-  EXPIRED: 'failed',
-};
+const tuningStates: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    QUEUED: 'queued',
+    PENDING: 'queued',
+    PAUSED: 'queued',
+    RUNNING: 'running',
+    UPDATING: 'running',
+    CANCELLING: 'running',
+    SUCCEEDED: 'succeeded',
+    PARTIALLY_SUCCEEDED: 'succeeded',
+    FAILED: 'failed',
+    CANCELLED: 'cancelled',
+    EXPIRED: 'failed',
+  }),
+);
 
 /** `JOB_STATE_RUNNING` and `BATCH_STATE_RUNNING` are the same. */
 const bare = (state: unknown): string => (textOf(state) ?? '').replace(/^(JOB|BATCH)_STATE_/, '');
 
-export const batchStatus = (state: unknown): string => batchStates[bare(state)] ?? 'in_progress';
-export const tuningStatus = (state: unknown): string => tuningStates[bare(state)] ?? 'running';
+export const batchStatus = (state: unknown): string => batchStates.get(bare(state)) ?? 'in_progress';
+export const tuningStatus = (state: unknown): string => tuningStates.get(bare(state)) ?? 'running';
 
 interface BatchFacts {
   id: string;

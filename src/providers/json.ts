@@ -23,11 +23,8 @@ export const secondsOf = (date: unknown): number | null => {
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** The object without the fields that are undefined or null: what a body looks like when only what was asked for is sent. */
-export function present<T extends JsonObject>(fields: T): JsonObject {
-  const kept: JsonObject = {};
-  for (const name in fields) if (fields[name] !== undefined && fields[name] !== null) kept[name] = fields[name];
-  return kept;
-}
+export const present = (fields: Readonly<JsonObject>): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 
 /** The value of JSON text; undefined when it is none, or none that can be written again. */
 export function parsed(text: string): unknown {

@@ -1,4 +1,5 @@
 /** Providers that speak OpenAI's dialect: a few lines of data each. */
+import type { Authentication } from './authentication.ts';
 import { type EndpointKind, endpointKinds } from './endpoints.ts';
 import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint, ProviderField } from './provider.ts';
 
@@ -15,6 +16,8 @@ interface OpenAiCompatible {
   needsCredential?: boolean;
   /** The header that holds the bare credential, where it is no bearer token. */
   credentialHeader?: string;
+  /** Where the credential is exchanged for another; null: it is sent as it is. */
+  authentication?(facts: CallFacts): Authentication | null;
   /** Headers besides the credential's. */
   headers?(facts: CallFacts): Record<string, string>;
   fields?: readonly ProviderField[];
@@ -46,7 +49,7 @@ export function openAiCompatible({ headers, credentialHeader, ...provider }: Ope
     ...provider,
     needsCredential: provider.needsCredential ?? provider.address !== null,
     headers: (facts) => ({
-      ...(facts.credential !== null && credentialIn(facts.credential)),
+      ...(facts.credential !== null && !provider.authentication?.(facts) && credentialIn(facts.credential)),
       ...headers?.(facts),
     }),
     // A host whose offer we do not know is asked; it answers for itself.

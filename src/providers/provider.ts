@@ -3,6 +3,7 @@ import type { Authentication } from './authentication.ts';
 import type { ChatFamily } from './chat/family.ts';
 import type { EncodedBody } from './encoded-body.ts';
 import type { EndpointKind } from './endpoints.ts';
+import type { StreamedCall } from './streamed-call.ts';
 
 /** The settings of one target for its provider, flat and in snake_case: region, project, deployment, version and the like. */
 export type TargetFields = Readonly<Record<string, unknown>>;
@@ -46,12 +47,18 @@ export interface CallFacts {
   files: ReadonlyMap<string, SentFile>;
   /** What the URLs named by `media` hold. */
   media: ReadonlyMap<string, FetchedMedia>;
+  /** What is said about the request: by its client, its config, its key and its workspace. */
+  metadata: Readonly<Record<string, string>>;
+  /** Stands before the names of metadata that become labels on a cloud's bill, so that they do not meet the customer's own. */
+  labelPrefix: string;
   /** Answers keep to OpenAI's own fields and finish reasons. */
   strict: boolean;
   /** Seconds since 1970. */
   now(): number;
   /** A new id: `newId('call_')`. */
   newId(prefix: string): string;
+  /** A model that is named elsewhere than in `model`, as a row of a batch does: as the provider knows it. Throws, naming the place, where the caller may not use it. */
+  permittedModel(named: string, where: string): string;
   /** A header of the client's, for those that a provider's own SDK sends. */
   clientHeader(name: string): string | null;
 }
@@ -78,8 +85,8 @@ export interface ServerEvent {
 /** Turns upstream stream events into events of the client's dialect; holds what must be remembered between them. A fault that the provider reports is thrown as a `ProviderFault`. */
 export interface StreamTranslator {
   event(event: ServerEvent): ServerEvent[];
-  /** Called once when the upstream bytes end. It completes the stream only if the provider said that it was complete. */
-  end(): ServerEvent[];
+  /** Called once when the upstream bytes end. It completes the stream only if the provider said that it was complete; `told` is true where HTTP itself marked the end, so that nothing can be missing. */
+  end(told?: boolean): ServerEvent[];
 }
 
 /** An answer as it came. */
@@ -119,14 +126,56 @@ export interface ProviderCall {
   accepts?: readonly number[];
 }
 
-/** The next thing that an operation in steps needs: calls, made a few at once, or a pause before it asks again. */
-export type Step = { calls: readonly ProviderCall[]; atOnce?: number } | { waitMs: number };
+/** A call that begins work at the provider. Where nobody waits for that any longer, the call that ends it there is made, unless its answer tells that it is over. */
+export interface Beginning {
+  begins: ProviderCall;
+  endedBy(answer: RawAnswer): ProviderCall | null;
+}
 
-/** What the calls of a step were answered; empty after a pause. */
+/** The next thing that an operation in steps needs: calls, made a few at once, one that begins what must be ended, a pause before it asks again, or a file that the gateway keeps. */
+export type Step =
+  | { calls: readonly ProviderCall[]; atOnce?: number }
+  | Beginning
+  | { waitMs: number }
+  | { keptFile: string };
+
+/** What the calls of a step were answered, or the file as if it had been one of them; empty after a pause. */
 export type StepAnswers = readonly RawAnswer[];
 
-/** An operation of several calls. It asks by yielding and does no I/O of its own. */
-export type Steps = (facts: CallFacts) => Generator<Step, JsonObject | EncodedBody, StepAnswers>;
+/** What an operation in steps comes to; events are a stream. Beside a `chat` family it is the provider's own answer, which the family reads. */
+type Outcome = JsonObject | EncodedBody | StreamedCall;
+
+/** An operation of several calls. It asks by yielding and does no I/O of its own. `asked` is the request that the endpoint's `chat` family wrote; empty where it has none. */
+export type Steps = (facts: CallFacts, asked: JsonObject | EncodedBody) => Generator<Step, Outcome, StepAnswers>;
+
+/** What is to be said to each side of a realtime session now: texts of frames, in order. */
+export interface Relayed {
+  toClient: readonly string[];
+  toProvider: readonly string[];
+}
+
+/** How a provider's side of a session ended: by itself, or after the client or the gateway had left. */
+export interface SessionEnd {
+  code: number;
+  reason: string;
+  by: 'provider' | 'client';
+}
+
+/**
+ * A realtime session between a client that speaks OpenAI's events and a provider that does not; it holds what must be
+ * remembered between frames. What has no counterpart is answered with an `error` event that names it.
+ */
+export interface RealtimeTranslator {
+  /** The provider has accepted. */
+  opened(): Relayed;
+  /** A frame of the client's; null for a binary one. */
+  fromClient(text: string | null): Relayed;
+  fromProvider(text: string): Relayed;
+  /** What the client is still told when the provider's side is closed. */
+  closed(end: SessionEnd): readonly string[];
+  /** Characters of frames that wait until the provider takes them. */
+  readonly held: number;
+}
 
 /** How the provider cuts its streams into events; `sse-lines` are server-sent events that end with their line, also where the blank line is left out. */
 export type Framing = 'sse' | 'sse-lines' | 'aws' | 'lines';
@@ -145,13 +194,23 @@ export interface ProviderEndpoint {
   chat?: ChatFamily;
   /** Any other operation in a dialect of its own. */
   translation?: Translation;
-  /** An operation that takes several calls; instead of a translation. */
+  /** An operation that takes several calls; instead of a translation, or beside `chat`. */
   steps?: Steps;
   framing?: Framing;
+  /** A realtime session in a dialect of the provider's own; where it is absent, frames are relayed as they come. */
+  realtime?(facts: CallFacts): RealtimeTranslator;
 }
 
 /** An endpoint, or the choice of one by model or setting; null where this model has none. */
 export type OfferedEndpoint = ProviderEndpoint | ((facts: CallFacts) => ProviderEndpoint | null);
+
+/** Something that a provider must be asked before calls to a target can be made. */
+export interface Lesson {
+  /** To a full address. */
+  call: ProviderCall;
+  /** The settings that the answer adds to the target's own. */
+  read(answer: JsonObject): TargetFields;
+}
 
 /** A provider inside the program: it answers without any network. */
 type LocalAnswer = (request: Request) => Response | Promise<Response>;
@@ -177,15 +236,23 @@ export interface Provider {
   headers(facts: CallFacts): Record<string, string>;
   /** How calls are authorised where a header with the credential is not enough; null: `headers` is. */
   authentication?(facts: CallFacts): Authentication | null;
+  /** The query of a call that passes through, where every call needs something in it; absent: the client's own. */
+  passedQuery?(facts: CallFacts): string;
   /** False for providers that can be called without a credential, or with one made from `fields`. */
   needsCredential: boolean;
   fields?: readonly ProviderField[];
   /** The endpoints it offers. A kind that is absent answers 400 `unsupported_endpoint`, unless a front adapts it to chat. */
   endpoints: Partial<Record<EndpointKind, OfferedEndpoint>>;
+  /** Takes the rows of a batch with the call that makes it: a file of rows for it is kept by the gateway, which hands them over. */
+  rowsInline?: true;
   /** True where models go on from the beginning of their own answer, given as a last assistant message. */
   continuesPrefix?: boolean;
   /** The model that is paid for, where the name that a call has for it says nothing; null: the one that the answer names. Absent: the one that was asked for. */
   billedModel?(target: Pick<CallFacts, 'fields' | 'model'>): string | null;
+  /** Where a target's settings and model do not tell all that calls need, such as which model a customer's own name stands for; null: they do. */
+  learns?(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Lesson | null;
+  /** Models that no price list knows; shown with those that one does. */
+  models?: readonly string[];
   /** What a user of it should know; for the documentation. */
   notes?: readonly string[];
   local?: LocalAnswer;

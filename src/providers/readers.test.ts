@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { callFacts } from '../../test/call-facts.ts';
 import { packed, readEmbeddings, textsOf, vectorsByIndex, writeEmbeddings } from './embeddings.ts';
-import { aspectRatio, readImages } from './images.ts';
+import { aspectRatio, readImages, writeImages } from './images.ts';
 import { readRerank, writeRerank } from './rerank.ts';
 import { readTranscript, writeTranscript } from './transcripts.ts';
 
@@ -99,6 +99,15 @@ describe('images', () => {
     expect(readImages(callFacts({ body: { prompt: 'A cat', n: '2', seed: '7' } }))).toMatchObject({
       count: 2,
       seed: 7,
+    });
+  });
+
+  test('that are none are the provider’s fault', () => {
+    for (const images of [[], [{}], [{ base64: '' }, { url: '' }]]) {
+      expect(() => writeImages(callFacts(), images)).toThrow('no image');
+    }
+    expect(writeImages(callFacts(), [{ base64: '' }, { url: 'https://x.test/a.png' }])).toMatchObject({
+      data: [{ url: 'https://x.test/a.png' }],
     });
   });
 

@@ -61,6 +61,9 @@ const sampleFacts = ({ id, fields = [] }: Provider): CallFacts => ({
   strict: true,
   now: () => 0,
   newId: (prefix) => prefix,
+  metadata: {},
+  labelPrefix: '',
+  permittedModel: (named) => named,
   clientHeader: () => null,
 });
 

@@ -1,5 +1,6 @@
 /** Text completions in the dialect of Text Generation Inference: `{inputs, parameters}` and generated text. */
 import { PayloadParts } from './aws/payload-parts.ts';
+import { refuseDemands } from './completions.ts';
 import { faultIn, ProviderFault, RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
 import { countOf, isObject, listOf, objectOf, parsed, present, textOf } from './json.ts';
@@ -28,8 +29,7 @@ function writeRequest({ body, stream }: CallFacts): JsonObject {
   const prompts = fields.texts('prompt');
   const [prompt] = prompts;
   if (prompt === undefined || prompts.length > 1) throw new RequestFault('prompt', 'prompt must be one text');
-  if ((fields.number('n') ?? 1) > 1)
-    throw new RequestFault('n', 'n must be 1: the endpoint gives one completion a call');
+  refuseDemands(fields, 'the endpoint', ['n', 'suffix']);
   const temperature = fields.number('temperature');
   const stop = fields.texts('stop');
   return {

@@ -5,7 +5,7 @@ import type { ChatFamily } from './chat/family.ts';
 import { isVector, readEmbeddings, textsOf, type Vector, writeEmbeddings } from './embeddings.ts';
 import { EncodedBody } from './encoded-body.ts';
 import { ProviderFault } from './faults.ts';
-import { listOf, objectOf } from './json.ts';
+import { listOf, objectOf, present } from './json.ts';
 import { openAiFamily } from './openai/family.ts';
 import type { CallFacts, Provider, ProviderEndpoint, Translation } from './provider.ts';
 import { generated } from './sagemaker-generation.ts';
@@ -53,7 +53,7 @@ const chat: ProviderEndpoint = { path, translation: relayed, chat: family, frami
 const embeddings: Translation = {
   request: (facts) => {
     const asked = readEmbeddings(facts);
-    return { inputs: textsOf(asked), ...asked.extras };
+    return present({ inputs: textsOf(asked), dimensions: asked.dimensions, ...asked.extras });
   },
   response: (answer, facts) => {
     const { embedding, embeddings: named, vectors } = objectOf(answer);

@@ -2,7 +2,7 @@
 import { EncodedBody } from './encoded-body.ts';
 import { RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
-import type { CallFacts, JsonObject, RawAnswer, Translation } from './provider.ts';
+import type { CallFacts, JsonObject, RawAnswer, Translation, Usage } from './provider.ts';
 
 interface SpeechRequest {
   input: string;
@@ -40,7 +40,7 @@ export const spoken = (request: (facts: CallFacts) => JsonObject): Translation =
 });
 
 /** Bare samples of 16 bits, one channel, with the header that players look for. */
-export function wav(samples: Uint8Array, rate: number): EncodedBody {
+export function wav(samples: Uint8Array, rate: number, usage: Usage | null = null): EncodedBody {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0);
   header.writeUInt32LE(36 + samples.length, 4);
@@ -54,5 +54,5 @@ export function wav(samples: Uint8Array, rate: number): EncodedBody {
   header.writeUInt16LE(16, 34);
   header.write('data', 36);
   header.writeUInt32LE(samples.length, 40);
-  return new EncodedBody('audio/wav', Buffer.concat([header, samples]));
+  return new EncodedBody('audio/wav', Buffer.concat([header, samples]), usage);
 }

@@ -20,6 +20,15 @@ export function* asked(call: ProviderCall): Stepping<JsonObject> {
   return objectIn(answer);
 }
 
+/** The same for a call that begins work, with the call that ends it, if the answer tells of any that is still to be ended. */
+export function* begun(
+  begins: ProviderCall,
+  ending: (answer: JsonObject) => ProviderCall | null,
+): Stepping<JsonObject> {
+  const [answer] = yield { begins, endedBy: (told) => ending(objectIn(told)) };
+  return objectIn(answer);
+}
+
 const firstWaitMs = 500;
 const longestWaitMs = 5_000;
 /** The request's own deadline comes first, as a rule. */

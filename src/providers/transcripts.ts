@@ -4,6 +4,7 @@ import { RequestFault } from './faults.ts';
 import { Fields } from './fields.ts';
 import { present } from './json.ts';
 import type { CallFacts, JsonObject, SentFile } from './provider.ts';
+import { readUsage } from './usage.ts';
 
 export interface Spoken {
   text: string;
@@ -63,13 +64,14 @@ export function needFile({ file }: TranscriptRequest): SentFile {
 export function writeTranscript({ body, kind }: CallFacts, transcript: Transcript): JsonObject | EncodedBody {
   const { text, duration } = transcript;
   const usage = duration === null ? null : { type: 'duration', seconds: Math.ceil(duration) };
+  const plain = (words: string) => new EncodedBody('text/plain; charset=utf-8', Buffer.from(words), readUsage(usage));
   switch (body.response_format) {
     case 'text':
-      return new EncodedBody('text/plain; charset=utf-8', Buffer.from(`${text}\n`));
+      return plain(`${text}\n`);
     case 'srt':
-      return new EncodedBody('text/plain; charset=utf-8', Buffer.from(captions(transcript, ',')));
+      return plain(captions(transcript, ','));
     case 'vtt':
-      return new EncodedBody('text/plain; charset=utf-8', Buffer.from(`WEBVTT\n\n${captions(transcript, '.')}`));
+      return plain(`WEBVTT\n\n${captions(transcript, '.')}`);
     case 'verbose_json':
       return verbose(transcript, kind === 'createTranslation' ? 'translate' : 'transcribe', usage);
     default:

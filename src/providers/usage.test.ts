@@ -1,31 +1,77 @@
-/** Usage, read from what providers report and from what our own chat answers say. */
-import { expect, test } from 'bun:test';
+/** Usage, read from what providers report and from what our own answers say: prices are made from it, so nothing that has one may get lost on the way. */
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { chatUsage } from './fronts/chat/usage.ts';
+import { messagesUsage } from './fronts/messages/usage.ts';
+import { responsesUsage } from './fronts/responses/usage.ts';
 import type { Usage } from './provider.ts';
 import { laterUsage, noUsage, readUsage } from './usage.ts';
 
-const count = fc.integer({ min: 0, max: 100_000 });
-const units = fc
-  .record({ web_search: count, cache_write_1h: count, request_image_token: count, response_image_token: count })
-  .map((all) => Object.fromEntries(Object.entries(all).filter(([, number]) => number > 0)));
-const usage: fc.Arbitrary<Usage> = fc.record({
-  inputTokens: count,
-  outputTokens: count,
-  cacheReadTokens: count,
-  cacheWriteTokens: count,
-  reasoningTokens: count,
-  inputAudioTokens: count,
-  outputAudioTokens: count,
-  units,
+const count = fc.nat(1_000);
+
+/** Parts of the input and of the output never come to more than the whole. */
+const used: fc.Arbitrary<Usage> = fc
+  .record({
+    plain: count,
+    read: count,
+    written: count,
+    longLived: count,
+    said: count,
+    thought: count,
+    kinds: fc.array(count, { minLength: 5, maxLength: 5 }),
+  })
+  .map(
+    ({
+      plain,
+      read,
+      written,
+      longLived,
+      said,
+      thought,
+      kinds: [heard = 0, seen = 0, spoken = 0, drawn = 0, searched = 0],
+    }) => {
+      const counted = {
+        cache_write_1h: Math.min(longLived, written),
+        request_image_token: seen,
+        response_image_token: drawn,
+        web_search: searched,
+      };
+      return {
+        ...noUsage,
+        inputTokens: plain + read + written + heard + seen,
+        outputTokens: said + thought + spoken + drawn,
+        cacheReadTokens: read,
+        cacheWriteTokens: written,
+        reasoningTokens: thought,
+        inputAudioTokens: heard,
+        outputAudioTokens: spoken,
+        units: Object.fromEntries(Object.entries(counted).filter(([, units]) => units > 0)),
+      };
+    },
+  )
+  .filter(({ inputTokens, outputTokens }) => inputTokens + outputTokens > 0);
+
+describe.each([
+  ['chat', chatUsage],
+  ['messages', messagesUsage],
+  ['responses', responsesUsage],
+] as const)('usage in the words of %s', (_, written) => {
+  test('is read back as it was', () => {
+    fc.assert(
+      fc.property(used, (usage) => expect(readUsage(written(usage))).toEqual(usage)),
+      { numRuns: 300 },
+    );
+  });
 });
 
-test('what a chat answer says is what was used, to the last unit', () => {
-  fc.assert(
-    fc.property(usage, (used) => {
-      expect(readUsage(chatUsage(used))).toEqual(used);
-    }),
+test('figures below nothing count as nothing', () => {
+  expect(readUsage({ prompt_tokens: -1, completion_tokens: -5, prompt_tokens_details: { cached_tokens: -2 } })).toEqual(
+    noUsage,
   );
+  expect(readUsage({ input_tokens: -1, output_tokens: 3 })).toEqual({ ...noUsage, outputTokens: 3 });
+  expect(
+    readUsage({ input_tokens: 4, output_tokens: 3, cache_read_input_tokens: -3, cache_creation_input_tokens: 0 }),
+  ).toEqual({ ...noUsage, inputTokens: 4, outputTokens: 3 });
 });
 
 test('a message counts its prompt cache beside its input, and its thoughts within its output', () => {

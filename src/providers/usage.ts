@@ -15,7 +15,9 @@ export const noUsage: Usage = {
 type Fields = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+/** Some servers write -1 where they have not counted. */
+const number = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) ? Math.max(0, value) : 0;
 const inside = (holder: Fields, name: string): Fields => {
   const value = holder[name];
   return isObject(value) ? value : {};
@@ -83,6 +85,7 @@ function responsesUsage(raw: Fields): Usage {
     outputAudioTokens: number(output.audio_tokens),
     units: counted({
       web_search: inside(raw, 'server_tool_use').web_search_requests,
+      cache_write_1h: input.cache_write_1h_tokens,
       request_image_token: input.image_tokens,
       response_image_token: output.image_tokens,
     }),
@@ -94,16 +97,22 @@ function messagesUsage(raw: Fields): Usage | null {
   const read = number(raw.cache_read_input_tokens);
   const written = number(raw.cache_creation_input_tokens);
   if (number(raw.input_tokens) + read + written + number(raw.output_tokens) === 0) return null;
+  const input = inside(raw, 'input_tokens_details');
+  const output = inside(raw, 'output_tokens_details');
   return {
     ...noUsage,
     inputTokens: number(raw.input_tokens) + read + written,
     outputTokens: number(raw.output_tokens),
     cacheReadTokens: read,
     cacheWriteTokens: written,
-    reasoningTokens: number(inside(raw, 'output_tokens_details').thinking_tokens),
+    reasoningTokens: number(output.thinking_tokens),
+    inputAudioTokens: number(input.audio_tokens),
+    outputAudioTokens: number(output.audio_tokens),
     units: counted({
       web_search: inside(raw, 'server_tool_use').web_search_requests,
       cache_write_1h: inside(raw, 'cache_creation').ephemeral_1h_input_tokens,
+      request_image_token: input.image_tokens,
+      response_image_token: output.image_tokens,
     }),
   };
 }
@@ -121,5 +130,22 @@ export function laterUsage(earlier: Usage | null, later: Usage): Usage {
     inputAudioTokens: larger('inputAudioTokens'),
     outputAudioTokens: larger('outputAudioTokens'),
     units: { ...earlier.units, ...later.units },
+  };
+}
+
+/** What several calls used together. */
+export function summedUsage(one: Usage, other: Usage): Usage {
+  const both = (name: Exclude<keyof Usage, 'units'>) => one[name] + other[name];
+  const units: Record<string, number> = { ...one.units };
+  for (const unit in other.units) units[unit] = (units[unit] ?? 0) + number(other.units[unit]);
+  return {
+    inputTokens: both('inputTokens'),
+    outputTokens: both('outputTokens'),
+    cacheReadTokens: both('cacheReadTokens'),
+    cacheWriteTokens: both('cacheWriteTokens'),
+    reasoningTokens: both('reasoningTokens'),
+    inputAudioTokens: both('inputAudioTokens'),
+    outputAudioTokens: both('outputAudioTokens'),
+    units,
   };
 }

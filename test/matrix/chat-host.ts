@@ -4,7 +4,7 @@ import { answers, type ChatScript, failure } from '../providers/chat-api.ts';
 import type { ResponseScript } from '../providers/responses-api.ts';
 import { type Behaviour, json } from '../providers/simulated.ts';
 import { byCell, type CellName, cells, type Script, written } from './cells.ts';
-import { chat } from './clients.ts';
+import { type ClientName, chat } from './clients.ts';
 import type { MatrixFamily } from './family.ts';
 
 type ChatHost = Pick<MatrixFamily, 'name' | 'provider' | 'model'> &
@@ -43,6 +43,12 @@ export function chatHost({ asks, serves = (chatting) => chatting, fails, ...fami
     usage: { input: 25, cached: 10, output: 15 },
     ...family,
   };
+}
+
+/** What a host in OpenAI's dialect is asked for a stream by a client of any; responses have no stop. */
+export function streamedChat(model: string, cell: CellName, client: ClientName): Json {
+  const { stop, ...body } = { ...chat.body(cells[cell].question, model), ...chat.streamed };
+  return { ...body, ...(stop && client !== 'responses' && { stop }) };
 }
 
 const openAiFails = (status: number, message: string): Behaviour => failure(status, message, 'requests');

@@ -30,21 +30,21 @@ export interface MatrixFamily {
   /** The request that arrived, where its body alone does not tell. */
   received?(call: ReceivedCall): Json;
   /** The request of a streamed call, given that of a whole one. */
-  streamed(asked: Json): Json;
+  streamed(asked: Json, cell: CellName, client: ClientName): Json;
+  /** Calls that only fetch what was asked for before. */
+  fetches?(call: ReceivedCall): boolean;
   /** The turn in which its model thought and called, as it comes back to it; null where thoughts cannot come back. */
   ownTurn: Json;
   /** That turn, in a request. */
   turnIn(asked: Json): Json;
   /** What a client can be told of a script, where the provider keeps some of it to itself. */
-  tells?(told: Told, client: ClientName): Told;
+  tells?(told: Told, client: ClientName, stream: boolean): Told;
   /** What its scripts report as used; nothing where it does not say. */
   usage: { input: number; cached: number; output: number };
+  /** Where its streams report something else. */
+  streamUsage?: { input: number; cached: number; output: number };
   /** Cells that it cannot do, by the field that its refusal names. */
   refuses?: Partial<Record<CellName, string>>;
   /** Those of one dialect alone. */
   refusesBy?: Partial<Record<ClientName, Partial<Record<CellName, string>>>>;
-  /** Dialects that it cannot serve at all. */
-  refusesDialects?: readonly ClientName[];
-  /** Where it cannot stream: the field that its refusal names. */
-  refusesStreams?: string;
 }

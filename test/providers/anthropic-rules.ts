@@ -57,15 +57,21 @@ function messagesFault({ messages, system }: Json): Fault {
   return pairingFault(messages);
 }
 
+/** What the API made itself is base64. */
+const sealed = /^[A-Za-z0-9+/]+=*$/;
+
 function blockFault(block: Json, role: string): Fault {
   switch (block.type) {
     case 'text':
+      if (block.citations?.some((citation: Json) => citation.encrypted_index === ''))
+        return 'citations: Invalid `encrypted_index`';
       return block.text.trim() === '' ? 'text content blocks must contain non-whitespace text' : null;
     case 'image':
     case 'document':
       return role === 'assistant' ? `${block.type} blocks are not permitted in assistant messages` : sourceFault(block);
     case 'thinking':
-      return typeof block.signature === 'string' ? null : 'thinking.signature: Field required';
+      if (typeof block.signature !== 'string') return 'thinking.signature: Field required';
+      return sealed.test(block.signature) ? null : 'Invalid `signature` in `thinking` block';
     case 'tool_use':
       return /^[a-zA-Z0-9_-]+$/.test(block.id) && typeof block.input === 'object'
         ? null
@@ -73,7 +79,7 @@ function blockFault(block: Json, role: string): Fault {
     case 'tool_result':
       return role === 'user' ? null : 'tool_result blocks can only be in user messages';
     case 'redacted_thinking':
-      return null;
+      return sealed.test(block.data) ? null : 'Invalid `data` in `redacted_thinking` block';
     default:
       return `Input tag '${block.type}' found using 'type' does not match any of the expected tags`;
   }

@@ -1,5 +1,5 @@
 /** Cohere's API: chat whole and streamed, embeddings, reranking and the list of models, with its checks and its errors. */
-import { type Behaviour, json, type ReceivedCall, stream } from './simulated.ts';
+import { type Behaviour, bytes, json, type ReceivedCall, stream } from './simulated.ts';
 
 /** What the model says next. */
 export interface Said {
@@ -159,6 +159,33 @@ const rerank: Behaviour = (call, response) => {
   );
 };
 
+const generation = { id: 'g-2', text: ' upon a time', finish_reason: 'COMPLETE' };
+const generationMeta = { api_version: { version: '1' }, billed_units: { input_tokens: 2, output_tokens: 3 } };
+
+/** The lines of a streamed generation; the last one has the whole. */
+export const generationLines = (last: object = generationEnd): string[] => [
+  ...[' upon', ' a time'].map(
+    (text) => `${JSON.stringify({ text, is_finished: false, event_type: 'text-generation' })}\n`,
+  ),
+  `${JSON.stringify(last)}\n`,
+];
+
+const generationEnd = {
+  is_finished: true,
+  event_type: 'stream-end',
+  finish_reason: 'COMPLETE',
+  response: { id: 'g-1', prompt: 'Once', generations: [generation], meta: generationMeta },
+};
+
+const lineStream = { 'content-type': 'application/stream+json' };
+
+const generate: Behaviour = (call, response) => {
+  const answer = call.json.stream
+    ? bytes(200, generationLines().join(''), lineStream)
+    : json(200, { id: 'g-1', generations: [generation], meta: generationMeta });
+  return answer(call, response);
+};
+
 const model = { name: 'command-a-03-2025', endpoints: ['chat'], finetuned: false, context_length: 288000 };
 
 export const cohereApi =
@@ -171,11 +198,7 @@ export const cohereApi =
       'POST /v2/rerank': rerank,
       'GET /v1/models': json(200, { models: [model] }),
       'GET /v1/models/command-a-03-2025': json(200, model),
-      'POST /v1/generate': json(200, {
-        id: 'g-1',
-        generations: [{ id: 'g-2', text: ' upon a time', finish_reason: 'COMPLETE' }],
-        meta: { billed_units: { input_tokens: 2, output_tokens: 3 } },
-      }),
+      'POST /v1/generate': generate,
     };
     const answer = routes[`${call.method} ${call.path.split('?')[0]}`] ?? refused(404, `${call.path} not found`);
     return answer(call, response);

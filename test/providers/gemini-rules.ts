@@ -2,7 +2,7 @@
 import type { Json } from '../harness.ts';
 
 /** The fields of a message, and of the messages inside it: `true` for what is not looked into. */
-interface Shape {
+export interface Shape {
   [field: string]: true | Shape;
 }
 
@@ -19,7 +19,7 @@ const partShape: Shape = {
   codeExecutionResult: true,
 };
 
-const contentShape: Shape = { role: true, parts: partShape };
+export const contentShape: Shape = { role: true, parts: partShape };
 
 const toolShape: Shape = {
   functionDeclarations: { name: true, description: true, parameters: true, parametersJsonSchema: true },
@@ -73,7 +73,7 @@ export function refusalOf(model: string, body: Json): string | null {
   return unknownField(body, requestShape, '') ?? contentFault(model, body) ?? configFault(model, body);
 }
 
-function unknownField(value: Json, shape: Shape, path: string): string | null {
+export function unknownField(value: Json, shape: Shape, path: string): string | null {
   for (const each of Array.isArray(value) ? value : [value]) {
     if (typeof each !== 'object' || each === null) return `Invalid value at '${path}'`;
     for (const [name, inner] of Object.entries(each)) {
@@ -126,7 +126,7 @@ const openApiRefuses = [
   'exclusiveMinimum',
 ];
 
-function refusedWord(schema: Json): string | null {
+export function refusedWord(schema: Json): string | null {
   if (typeof schema !== 'object' || schema === null) return null;
   const word = openApiRefuses.find((name) => name in schema);
   if (word) return `Invalid JSON payload received. Unknown name "${word}": Cannot find field.`;

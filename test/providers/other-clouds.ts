@@ -1,7 +1,7 @@
-/** Workers AI, watsonx.ai, Replicate and the small ones, each in its own dialect. */
-import { completion, wholeStream } from './openai.ts';
-import { picture, pictureAt, pictureBase64 } from './picture-makers.ts';
-import { type Behaviour, bytes, json, type ReceivedCall, stream } from './simulated.ts';
+/** Workers AI, watsonx.ai and the small ones, each in its own dialect. */
+import { completion, usage, wholeStream } from './openai.ts';
+import { pictureAt, pictureBase64 } from './picture-makers.ts';
+import { type Behaviour, json, stream } from './simulated.ts';
 
 const cloudflareRefusal = (status: number, code: number, message: string): Behaviour =>
   json(status, { result: null, success: false, errors: [{ code, message }], messages: [] });
@@ -66,6 +66,16 @@ export const workersAiApi =
 const watsonRefusal = (status: number, code: string, message: string): Behaviour =>
   json(status, { errors: [{ code, message, more_info: 'https://cloud.ibm.com' }], trace: 't-1', status_code: status });
 
+/** Tokens are counted up; what was read is told once. */
+const generated = [
+  { generated_text: '', generated_token_count: 0, input_token_count: 2, stop_reason: 'not_finished' },
+  { generated_text: ' the', generated_token_count: 1, input_token_count: 0, stop_reason: 'not_finished' },
+  { generated_text: 're.', generated_token_count: 3, input_token_count: 0, stop_reason: 'eos_token' },
+];
+
+const generationEvent = (result: object, id: number): string =>
+  `id: ${id}\nevent: message\ndata: ${JSON.stringify({ model_id: 'm', created_at: '2026-01-01T00:00:00Z', results: [result] })}\n\n`;
+
 const watsonRoutes: Record<string, Behaviour | undefined> = {
   'POST /ml/v1/text/chat': (call, response) => {
     const { object: _, model, ...answer } = completion('Hello there.', call.json.model_id);
@@ -80,6 +90,7 @@ const watsonRoutes: Record<string, Behaviour | undefined> = {
     model_id: 'm',
     results: [{ generated_text: ' there.', generated_token_count: 3, input_token_count: 2, stop_reason: 'eos_token' }],
   }),
+  'POST /ml/v1/text/generation_stream': stream(generated.map((result, id) => generationEvent(result, id + 1))),
   'POST /ml/v1/text/embeddings': (call, response) =>
     json(200, {
       results: call.json.inputs.map((text: string) => ({ embedding: [text.length, 0.5] })),
@@ -116,50 +127,58 @@ export const watsonxApi =
     return (watsonRoutes[`${call.method} ${pathname}`] ?? watsonRefusal(404, 'not_found', 'not found'))(call, response);
   };
 
-/** Done at the second time of asking, unless the call waits for it. */
-export const replicateApi =
-  (key: string, output: (call: ReceivedCall) => unknown): Behaviour =>
+/** OpenAI's dialect beside the host's own, for streams. */
+const streams =
+  (path: string, authorization: string): Behaviour =>
   (call, response) => {
-    if (call.path.startsWith('/files/')) return bytes(200, picture, { 'content-type': 'image/png' })(call, response);
-    if (call.headers.authorization !== `Bearer ${key}`) {
-      return json(401, { title: 'Unauthenticated', detail: 'You did not pass a valid token', status: 401 })(
-        call,
-        response,
-      );
-    }
-    if (call.method === 'POST') {
-      const waits = call.headers.prefer?.startsWith('wait') && !call.json.input.prompt?.includes('slow');
-      if (!waits) return json(201, { id: 'p-1', status: 'starting', output: null })(call, response);
-    }
-    const prediction = {
-      id: 'p-1',
-      status: 'succeeded',
-      output: output(call),
-      metrics: { input_token_count: 6, output_token_count: 4 },
-    };
-    return json(200, prediction)(call, response);
+    if (call.headers.authorization !== authorization) return json(401, { detail: 'Invalid API key' })(call, response);
+    if (call.path !== path || !call.json.stream) return json(404, { detail: 'Not found' })(call, response);
+    const { stream_options, max_completion_tokens } = call.json;
+    if (max_completion_tokens) return json(422, { detail: 'Unknown field: max_completion_tokens' })(call, response);
+    const parts = wholeStream(['Hello', ' there.']);
+    return stream(stream_options ? parts : parts.filter((part) => part !== usage))(call, response);
   };
 
-export const rekaApi =
-  (key: string): Behaviour =>
-  (call, response) =>
-    call.headers['x-api-key'] === key
-      ? json(200, {
-          type: 'model',
-          text: 'Hello there.',
-          finish_reason: 'stop',
-          metadata: { input_tokens: 5, generated_tokens: 3 },
-        })(call, response)
-      : json(401, { detail: 'Invalid API key' })(call, response);
+export const rekaApi = (key: string): Behaviour => {
+  const streaming = streams('/v1/chat/completions', `Bearer ${key}`);
+  return (call, response) => {
+    if (call.path.startsWith('/v1/')) return streaming(call, response);
+    const known = call.headers['x-api-key'] === key;
+    return (
+      known
+        ? json(200, {
+            type: 'model',
+            text: 'Hello there.',
+            finish_reason: 'stop',
+            metadata: { input_tokens: 5, generated_tokens: 3 },
+          })
+        : json(401, { detail: 'Invalid API key' })
+    )(call, response);
+  };
+};
 
-export const bytezApi =
-  (key: string): Behaviour =>
-  (call, response) =>
-    call.headers.authorization === `Key ${key}`
-      ? json(200, { error: null, output: { role: 'assistant', content: 'Hello there.' } })(call, response)
-      : json(401, { error: 'Unauthorized', output: null })(call, response);
+export const bytezApi = (key: string): Behaviour => {
+  const streaming = streams('/models/v2/openai/v1/chat/completions', `Key ${key}`);
+  return (call, response) => {
+    if (call.path.startsWith('/models/v2/openai/')) return streaming(call, response);
+    const known = call.headers.authorization === `Key ${key}`;
+    return (
+      known
+        ? json(200, { error: null, output: { role: 'assistant', content: 'Hello there.' } })
+        : json(401, { error: 'Unauthorized', output: null })
+    )(call, response);
+  };
+};
 
-export const tritonApi: Behaviour = json(200, { model_name: 'm', model_version: '1', text_output: ' there.' });
+const tritonPiece = (text_output: string): object => ({ model_name: 'm', model_version: '1', text_output });
+
+/** A model makes its pieces only when it is told to. */
+export const tritonApi: Behaviour = (call, response) => {
+  const streaming = call.path.endsWith('/generate_stream');
+  if (!streaming) return json(200, tritonPiece(' there.'))(call, response);
+  const pieces = call.json.stream ? [' the', 're.'] : [' there.'];
+  return stream(pieces.map((piece) => `data: ${JSON.stringify(tritonPiece(piece))}\n\n`))(call, response);
+};
 
 export const ai21Api =
   (key: string): Behaviour =>

@@ -9,7 +9,7 @@ export interface Farewell {
 }
 
 /** One session that the provider accepted. */
-class RealtimeSession {
+export class RealtimeSession {
   readonly path: string;
   readonly query: string;
   readonly headers: Record<string, string>;
@@ -53,7 +53,7 @@ class RealtimeSession {
   }
 }
 
-interface Handshake {
+export interface Handshake {
   path: string;
   query: string;
   headers: Record<string, string>;

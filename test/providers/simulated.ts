@@ -37,7 +37,8 @@ export async function startProvider(...behaviours: Behaviour[]): Promise<Simulat
   const calls: ReceivedCall[] = [];
   const sockets = new Set<Socket>();
   const server = createServer(async (request, response) => {
-    const call = await receive(request, response);
+    const call = await receive(request, response).catch(whenAborted);
+    if (!call) return;
     calls.push(call);
     const behaviour = script.length > 1 ? script.shift() : script[0];
     if (!behaviour) throw new Error(`The simulated provider has no script for ${call.method} ${call.path}`);
@@ -61,6 +62,12 @@ export async function startProvider(...behaviours: Behaviour[]): Promise<Simulat
         server.close(() => resolve());
       }),
   };
+}
+
+/** A caller that breaks off while it sends has not called. */
+function whenAborted(fault: unknown): null {
+  if (fault instanceof Error && 'code' in fault && fault.code === 'ECONNRESET') return null;
+  throw fault;
 }
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<ReceivedCall> {

@@ -1,11 +1,11 @@
 /** A message, read into an answer. */
 import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { unfolded } from '../chat/answer-tool.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
 import { readUsage } from '../usage.ts';
 import { readCitations } from './citations.ts';
-import { answerTool } from './tools.ts';
 
 export function readMessage(answer: unknown): ChatAnswer {
   const message = objectOf(answer);
@@ -15,20 +15,18 @@ export function readMessage(answer: unknown): ChatAnswer {
       : notAMessage(answer);
   }
   const blocks = objectsOf(message.content);
-  const parts = blocks.flatMap(partOf);
   const providerFinish = textOf(message.stop_reason);
-  const inForm = blocks.some(isAnswer) && !parts.some(({ type }) => type === 'tool-call');
   const { annotations, others } = citationsIn(blocks);
-  return {
+  return unfolded({
     id: textOf(message.id),
     model: textOf(message.model),
     created: null,
     choices: [
       {
         index: 0,
-        parts,
-        finish: inForm && providerFinish === 'tool_use' ? 'stop' : finishOf(providerFinish),
-        providerFinish: inForm && providerFinish === 'tool_use' ? 'end_turn' : providerFinish,
+        parts: blocks.flatMap(partOf),
+        finish: finishOf(providerFinish),
+        providerFinish,
         stopSequence: textOf(message.stop_sequence),
         logprobs: null,
         annotations,
@@ -37,7 +35,7 @@ export function readMessage(answer: unknown): ChatAnswer {
     ],
     usage: readUsage(message.usage),
     extras: extrasOf(message),
-  };
+  });
 }
 
 const notAMessage = (answer: unknown): ProviderFault =>
@@ -46,8 +44,6 @@ const notAMessage = (answer: unknown): ProviderFault =>
 /** Where the model worked, what of its context was removed, why it refused. */
 export const extrasOf = ({ container, context_management, stop_details }: JsonObject): JsonObject =>
   present({ container, context_management, stop_details });
-
-export const isAnswer = ({ type, name }: JsonObject): boolean => type === 'tool_use' && name === answerTool;
 
 function partOf(block: JsonObject): AnswerPart[] {
   switch (block.type) {
@@ -58,10 +54,8 @@ function partOf(block: JsonObject): AnswerPart[] {
     case 'redacted_thinking':
       return [{ type: 'redacted-thinking', content: textOf(block.data) ?? '' }];
     case 'tool_use': {
-      const written = JSON.stringify(objectOf(block.input));
-      if (isAnswer(block)) return [{ type: 'text', text: written }];
       const [id, name] = [textOf(block.id) ?? '', textOf(block.name) ?? ''];
-      return [{ type: 'tool-call', id, name, arguments: written, signature: null }];
+      return [{ type: 'tool-call', id, name, arguments: JSON.stringify(objectOf(block.input)), signature: null }];
     }
     default:
       return [{ type: 'block', block }];
@@ -82,33 +76,37 @@ function citationsIn(blocks: readonly JsonObject[]): { annotations: Annotation[]
   return { annotations, others };
 }
 
-const finishes: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  compaction: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-};
+const finishes: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    pause_turn: 'stop',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    compaction: 'length',
+    tool_use: 'tool_calls',
+    refusal: 'content_filter',
+  }),
+);
 
-export const finishOf = (reason: string | null): FinishReason => finishes[reason ?? ''] ?? 'stop';
+export const finishOf = (reason: string | null): FinishReason => finishes.get(reason ?? '') ?? 'stop';
 
-const statuses: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
+const statuses: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    invalid_request_error: 400,
+    authentication_error: 401,
+    billing_error: 402,
+    permission_error: 403,
+    not_found_error: 404,
+    request_too_large: 413,
+    rate_limit_error: 429,
+    api_error: 500,
+    timeout_error: 504,
+    overloaded_error: 529,
+  }),
+);
 
 /** The fault that an error in place of an answer, or inside a stream, tells of, with the status that it has by itself. */
 export function faultOf(event: JsonObject): ProviderFault | null {
-  return faultIn(statuses[textOf(objectOf(event.error).type) ?? ''] ?? 502, event);
+  return faultIn(statuses.get(textOf(objectOf(event.error).type) ?? '') ?? 502, event);
 }

@@ -31,13 +31,16 @@ export const anthropic: Provider = {
       about: 'Accepted for compatibility: a stream whose first event is an error always answers with its status.',
     },
   ],
+  rowsInline: true,
   continuesPrefix: true,
   endpoints: { ...apiEndpoints, ...modelEndpoints, complete: { path: '/complete', translation: completion } },
   notes: [
     'An answer may be as long as the model allows where max_tokens is not set; Anthropic itself would refuse the call.',
     'reasoning_effort becomes adaptive thinking on models from 4.6 on and a budget of tokens on older ones. Thinking is left out where a tool must be called, and on older models where the history lacks the thoughts that belong to its last tool calls.',
+    'A talk in which another provider answered goes on here: on /messages, thoughts that Claude did not sign, the marks that the gateway keeps in them for other providers, and sources that it wrote on a text are left out of the request, and thinking by a budget with them where it would need them. Every other request arrives as it was written.',
     'Structured output is native on models from 4.5 on; older ones are made to call a tool whose arguments become the answer.',
     'Models and files are shown in OpenAI’s form, unless the client sends anthropic-version as Anthropic’s own SDK does.',
-    'Batches take their rows inline, as requests, each with custom_id and the body of a chat completion; the output is read at /batches/{id}/output, or as the file that output_file_id names.',
+    'Batches are made from a file that was uploaded with purpose batch, which the gateway keeps and hands over, or from rows that come with the call as requests, each with custom_id and the body of a chat completion. With completion_window immediate the gateway runs the rows itself, at full price.',
+    'The output of a batch is read at /batches/{id}/output, or as the file that output_file_id names.',
   ],
 };

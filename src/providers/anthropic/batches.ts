@@ -1,22 +1,31 @@
 /** Message batches in OpenAI's form: rows of chat completions in, their answers out. */
+import { chatPath, isKept, outputFile } from '../batch-rows.ts';
 import type { ChatFamily } from '../chat/family.ts';
-import { EncodedBody } from '../encoded-body.ts';
+import type { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { chatFront } from '../fronts/chat/chat.ts';
-import { countOf, objectOf, parsed, secondsOf, textOf } from '../json.ts';
-import type { CallFacts, JsonObject, ProviderEndpoint, RawAnswer, Step, StepAnswers } from '../provider.ts';
-import { readMessage } from './answer.ts';
+import { countOf, objectOf, secondsOf, textOf } from '../json.ts';
+import type { CallFacts, JsonObject, OfferedEndpoint, ProviderCall } from '../provider.ts';
+import { asked, type Stepping } from '../stepping.ts';
+import { answerOf, fileRows, inlineRows, writeFileRow } from './batch-rows.ts';
+import { betaHeader } from './betas.ts';
 import { listOfPage, pageQuery } from './lists.ts';
+import { anthropicApi } from './surface.ts';
 
 const path = '/messages/batches';
 const at = ({ pathParams }: CallFacts): string => `${path}/${encodeURIComponent(pathParams.id ?? '')}`;
 
-export const batchEndpoints = (family: ChatFamily): Record<BatchKind, ProviderEndpoint> => ({
-  createBatch: {
-    path,
-    translation: { request: (facts) => writeBatch(facts, family), response: (answer) => readBatch(answer) },
-  },
+export const batchEndpoints = (family: ChatFamily): Record<BatchKind, OfferedEndpoint> => ({
+  createBatch: ({ body }) =>
+    namesFile(body)
+      ? { path, steps: (facts) => createFromFile(facts, family) }
+      : {
+          path,
+          translation: {
+            request: (facts) => ({ requests: inlineRows(facts, family) }),
+            response: (answer) => readBatch(answer),
+          },
+        },
   retrieveBatch: { path: at, translation: { response: (answer) => readBatch(answer) } },
   cancelBatch: { path: (facts) => `${at(facts)}/cancel`, translation: { response: (answer) => readBatch(answer) } },
   listBatches: {
@@ -29,38 +38,26 @@ export const batchEndpoints = (family: ChatFamily): Record<BatchKind, ProviderEn
 
 type BatchKind = 'createBatch' | 'retrieveBatch' | 'cancelBatch' | 'listBatches' | 'getBatchOutput';
 
-function writeBatch(facts: CallFacts, family: ChatFamily): JsonObject {
-  const body = new Fields(facts.body);
-  if (body.has('input_file_id') && !body.has('requests')) {
-    throw new RequestFault('input_file_id', 'Anthropic takes the rows of a batch inline: send them as requests');
-  }
-  const rows = body.needObjects('requests');
-  if (rows.length === 0) throw new RequestFault('requests', 'requests must hold at least one row');
-  return { requests: rows.map((row) => writeRow(row, facts, family)) };
+const namesFile = (body: Readonly<JsonObject>): boolean => textOf(body.input_file_id) !== null && !body.requests;
+
+/** The API takes rows with the call alone: those of a file are fetched, and sent along. */
+function* createFromFile(facts: CallFacts, family: ChatFamily): Stepping<JsonObject> {
+  const id = new Fields(facts.body).needText('input_file_id');
+  const [file] = yield isKept(id) ? { keptFile: id } : { calls: [contentOf(id, facts)] };
+  const rows = fileRows(new TextDecoder().decode(file?.bytes));
+  if (rows.length === 0) throw new RequestFault('input_file_id', 'the file has no rows');
+  const requests = rows.map((row) => writeFileRow(row, facts, family));
+  const headers = betaHeader({ ...facts, body: { requests: rows } }, anthropicApi);
+  const batch = yield* asked({ method: 'POST', path, headers, body: { requests } });
+  return { ...readBatch(batch), input_file_id: id };
 }
 
-const chatPath = '/v1/chat/completions';
-const messagesPath = '/v1/messages';
-
-/** A row is a chat completion; with `params`, or for the messages route, it is Anthropic's already. */
-function writeRow(row: Fields, facts: CallFacts, family: ChatFamily): JsonObject {
-  const custom_id = row.needText('custom_id');
-  const params = row.raw('params');
-  if (params) return { custom_id, params };
-  const url = row.text('url') ?? chatPath;
-  const body = row.needObject('body');
-  if (url === messagesPath) return { custom_id, params: body.json };
-  if (url !== chatPath)
-    throw new RequestFault(row.at('url'), `${row.at('url')} must be ${chatPath} or ${messagesPath}`);
-  const model = (body.text('model') ?? facts.model).replace(/^@[^/]+\//, '');
-  const rowFacts: CallFacts = { ...facts, kind: 'chatComplete', model, stream: false, body: body.json };
-  try {
-    return { custom_id, params: family.request(chatFront.read(rowFacts), rowFacts) };
-  } catch (fault) {
-    if (fault instanceof RequestFault) throw new RequestFault(body.at(fault.field), `${body.path}: ${fault.message}`);
-    throw fault;
-  }
-}
+/** What was uploaded to the API itself it does not give back, only what its tools have made; it says so. */
+const contentOf = (id: string, facts: CallFacts): ProviderCall => ({
+  method: 'GET',
+  path: `/files/${encodeURIComponent(id)}/content`,
+  headers: betaHeader({ ...facts, kind: 'retrieveFileContent' }, anthropicApi),
+});
 
 export function readBatch(answer: unknown): JsonObject {
   const batch = objectOf(answer);
@@ -107,32 +104,13 @@ function statusOf(
 }
 
 /** The output as rows of OpenAI's; a batch that is still at work has none. */
-export function* outputSteps(facts: CallFacts): Generator<Step, EncodedBody, StepAnswers> {
-  const [found] = yield { calls: [{ method: 'GET', path: at(facts) }] };
-  const status = textOf(objectOf(jsonOf(found)).processing_status);
+export function* outputSteps(facts: CallFacts): Stepping<EncodedBody> {
+  const found = yield* asked({ method: 'GET', path: at(facts) });
+  const status = textOf(found.processing_status);
   if (status !== 'ended') throw new ProviderFault(409, `the batch has no output yet: it is ${status}`);
   const [results] = yield { calls: [{ method: 'GET', path: `${at(facts)}/results` }] };
-  const rows = linesOf(results).map((line) => `${JSON.stringify(readRow(objectOf(parsed(line)), facts))}\n`);
-  return new EncodedBody('application/octet-stream', Buffer.from(rows.join('')));
-}
-
-const textIn = (answer: RawAnswer | undefined): string => new TextDecoder().decode(answer?.bytes);
-const jsonOf = (answer: RawAnswer | undefined): unknown => parsed(textIn(answer));
-const linesOf = (answer: RawAnswer | undefined): string[] =>
-  textIn(answer)
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-
-function readRow({ custom_id, result }: JsonObject, facts: CallFacts): JsonObject {
-  const { type, message, error } = objectOf(result);
-  const id = facts.newId('batch_req_');
-  if (type === 'succeeded') {
-    const body = chatFront.write(readMessage(message), facts);
-    return { id, custom_id, response: { status_code: 200, request_id: body.id, body }, error: null };
-  }
-  const told = objectOf(objectOf(error).error ?? error);
-  const code =
-    type === 'errored' ? (textOf(told.type) ?? 'api_error') : `batch_${type === 'canceled' ? 'cancelled' : type}`;
-  const said = textOf(told.message) ?? `the request was ${type} before it was run`;
-  return { id, custom_id, response: null, error: { code, message: said } };
+  return outputFile(results, facts, {
+    customId: ({ custom_id }) => custom_id,
+    answer: (row) => answerOf(row, facts),
+  });
 }

@@ -1,6 +1,14 @@
 /** The parts of turns as blocks of Anthropic's messages. */
-import { createHash } from 'node:crypto';
-import type { AssistantPart, CacheMark, MediaPart, TextPart, ToolResultPart, UserPart } from '../chat/conversation.ts';
+import { acceptedId } from '../chat/call-ids.ts';
+import type {
+  AssistantPart,
+  CacheMark,
+  MediaPart,
+  TextPart,
+  ThinkingPart,
+  ToolResultPart,
+  UserPart,
+} from '../chat/conversation.ts';
 import { inlined, unsupported } from '../chat/media.ts';
 import { hasText, resultsApart } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
@@ -47,8 +55,7 @@ function assistantBlock(part: AssistantPart): JsonObject[] {
     case 'refusal':
       return hasText(part) ? [{ type: 'text', text: part.text }] : [];
     case 'thinking':
-      // Thoughts that nobody has signed are not believed.
-      return part.signature === null ? [] : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+      return isOwnThought(part) ? [{ type: 'thinking', thinking: part.text, signature: part.signature }] : [];
     case 'redacted-thinking':
       return [{ type: 'redacted_thinking', data: part.content }];
     case 'tool-call': {
@@ -60,14 +67,13 @@ function assistantBlock(part: AssistantPart): JsonObject[] {
   }
 }
 
+/** Thoughts that nobody signed are not believed, and those of others are refused: unlike Claude's, their signatures are marked with a colon or a dot. */
+export const isOwnThought = ({ signature }: ThinkingPart): boolean =>
+  signature !== null && signature !== '' && !/[:.]/.test(signature);
+
 const family = 'Anthropic';
 
-/** Other providers use characters in their ids that are refused here; the digest keeps different ids different. */
-export function callIdOf(id: string): string {
-  if (/^[a-zA-Z0-9_-]+$/.test(id)) return id;
-  const digest = createHash('sha256').update(id).digest('hex').slice(0, 8);
-  return `${id.replace(/[^a-zA-Z0-9_-]/g, '_')}_${digest}`;
-}
+const callIdOf = (id: string): string => acceptedId(id, /[^a-zA-Z0-9_-]/g);
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 

@@ -1,10 +1,12 @@
 /** The older text completions: a prompt in the form of a dialogue, and its continuation. */
+import { refuseDemands } from '../completions.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { isObject, objectOf, parsed, present, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, ServerEvent, StreamTranslator, Translation } from '../provider.ts';
 import { faultOf, finishOf } from './answer.ts';
 import { traitsOf } from './model.ts';
+import { stopSequences, userMetadata } from './request.ts';
 
 export const completion: Translation = {
   request: writeCompletion,
@@ -14,22 +16,16 @@ export const completion: Translation = {
 
 function writeCompletion({ body, model, stream }: CallFacts): JsonObject {
   const fields = new Fields(body);
-  for (const name of ['n', 'best_of']) {
-    if ((fields.number(name) ?? 1) > 1)
-      throw new RequestFault(name, `${name} must be 1: Anthropic gives one completion`);
-  }
-  if (fields.text('suffix')) throw new RequestFault('suffix', 'Anthropic cannot fill in text before a suffix');
-  if (fields.flag('echo')) throw new RequestFault('echo', 'Anthropic cannot repeat the prompt in its completion');
-  const user = fields.text('user');
+  refuseDemands(fields, 'Anthropic', ['n', 'best_of', 'suffix', 'echo']);
   return present({
     model,
     prompt: dialogueOf(fields),
     max_tokens_to_sample: fields.number('max_tokens') ?? traitsOf(model).defaultLimit,
-    stop_sequences: fields.has('stop') ? fields.texts('stop') : null,
+    stop_sequences: stopSequences(fields.texts('stop')),
     temperature: fields.number('temperature'),
     top_p: fields.number('top_p'),
     top_k: fields.number('top_k'),
-    metadata: user ? { user_id: user } : null,
+    metadata: userMetadata(fields.text('user')),
     stream: stream ? true : null,
   });
 }

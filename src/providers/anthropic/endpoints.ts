@@ -3,6 +3,7 @@ import type { EndpointKind } from '../endpoints.ts';
 import type { JsonObject, OfferedEndpoint } from '../provider.ts';
 import { batchEndpoints } from './batches.ts';
 import { anthropicFamily } from './family.ts';
+import { withoutForeignThoughts } from './foreign-thoughts.ts';
 import { fileEndpoints } from './resources.ts';
 
 const family = anthropicFamily();
@@ -14,10 +15,12 @@ function withoutHeaders(body: Readonly<JsonObject>): Readonly<JsonObject> {
   return rest;
 }
 
+const asOwn = (body: Readonly<JsonObject>): Readonly<JsonObject> => withoutForeignThoughts(withoutHeaders(body));
+
 export const apiEndpoints: Partial<Record<EndpointKind, OfferedEndpoint>> = {
   chatComplete: { path: '/messages', chat: family },
-  messages: { adjust: withoutHeaders },
-  messagesCountTokens: { adjust: withoutHeaders },
+  messages: { adjust: asOwn },
+  messagesCountTokens: { adjust: asOwn },
   ...fileEndpoints,
   ...batchEndpoints(family),
 };

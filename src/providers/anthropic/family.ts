@@ -1,13 +1,15 @@
 /** Anthropic's messages as providers speak it: chat over it, and its native route on clouds that differ a little. */
+import { unfolding } from '../chat/answer-tool.ts';
 import type { ChatFamily } from '../chat/family.ts';
 import { mediaIn, webMedia } from '../chat/turns.ts';
 import { readMessage } from './answer.ts';
 import { isTextAtAddress } from './blocks.ts';
 import { messageReader } from './reader.ts';
-import { writeRequest } from './request.ts';
+import { formByTool, writeRequest } from './request.ts';
 import { type AnthropicSurface, anthropicApi } from './surface.ts';
 
 export { betaHeader, betasOf } from './betas.ts';
+export { withoutForeignThoughts } from './foreign-thoughts.ts';
 export { nativeBody, nativeMessages } from './native.ts';
 export { type AnthropicSurface, anthropicApi } from './surface.ts';
 
@@ -22,8 +24,8 @@ export function anthropicFamily(surface: AnthropicSurface = anthropicApi): ChatF
             .flatMap(({ source }) => (source.from === 'url' ? [source.url] : [])),
     request: (conversation, facts) => writeRequest(conversation, facts, surface),
     response: (answer) => readMessage(answer),
-    reader: () => {
-      const reader = messageReader();
+    reader: (_, asked) => {
+      const reader = unfolding(messageReader(), asked !== undefined && formByTool(asked(), surface) !== null);
       const { unwrap } = surface;
       if (!unwrap) return reader;
       return {

@@ -2,6 +2,7 @@
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { isObject, listOf, objectOf, parsed, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, Translation } from '../provider.ts';
+import { withoutForeignThoughts } from './foreign-thoughts.ts';
 import { addressed } from './request.ts';
 import type { AnthropicSurface } from './surface.ts';
 
@@ -28,7 +29,8 @@ export function nativeMessages(surface: AnthropicSurface): Translation {
 
 /** The body as the surface wants it: without what its address says, with fetched media in place of addresses. */
 export function nativeBody(facts: CallFacts, surface: AnthropicSurface): JsonObject {
-  const { body, model, stream } = facts;
+  const { model, stream } = facts;
+  const body = withoutForeignThoughts(facts.body);
   const rest = Object.fromEntries(Object.entries(body).filter(([field]) => !moved.has(field)));
   const inline = surface.inlineMedia ? { messages: withMedia(body.messages, facts) } : {};
   return { ...addressed({ model, stream }, facts, surface), ...rest, ...inline };

@@ -28,6 +28,7 @@ export const claudePlatformAws: Provider = {
     ...awsFields.filter(({ name }) => name !== 'endpoint_domain'),
     ...apiFields,
   ],
+  rowsInline: true,
   continuesPrefix: true,
   endpoints: apiEndpoints,
   notes: ['Models have Anthropic’s own names, without the prefixes of regions or vendors.'],

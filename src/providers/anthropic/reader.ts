@@ -4,7 +4,7 @@ import { ProviderFault } from '../faults.ts';
 import { argumentsOf, isObject, numberOf, objectOf, parsed, textOf } from '../json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { laterUsage, readUsage } from '../usage.ts';
-import { extrasOf, faultOf, finishOf, isAnswer } from './answer.ts';
+import { extrasOf, faultOf, finishOf } from './answer.ts';
 import { readCitations } from './citations.ts';
 
 /** A block that is being written. */
@@ -27,7 +27,6 @@ class MessageReader implements AnswerReader {
   #usage: Usage | null = null;
   readonly #open = new Map<number, OpenBlock>();
   #calls = 0;
-  #inForm = false;
   #textLength = 0;
   #stopped: { reason: string | null; sequence: string | null } | null = null;
   #finished = false;
@@ -83,10 +82,6 @@ class MessageReader implements AnswerReader {
   }
 
   #beginCall(block: OpenBlock): AnswerEvent[] {
-    if (isAnswer(block.begun)) {
-      this.#inForm = true;
-      return [];
-    }
     const call = this.#calls++;
     block.call = call;
     const [id, name] = [textOf(block.begun.id) ?? '', textOf(block.begun.name) ?? ''];
@@ -118,9 +113,7 @@ class MessageReader implements AnswerReader {
 
   #arguments(block: OpenBlock, text: string): AnswerEvent[] {
     block.input += text;
-    if (text === '') return [];
-    if (isAnswer(block.begun)) return this.#said(text);
-    return block.call === null ? [] : [{ type: 'arguments', choice, call: block.call, text }];
+    return block.call === null || text === '' ? [] : [{ type: 'arguments', choice, call: block.call, text }];
   }
 
   #close(index: number): AnswerEvent[] {
@@ -162,8 +155,7 @@ class MessageReader implements AnswerReader {
   #finish(): AnswerEvent[] {
     if (this.#finished) return [];
     this.#finished = true;
-    const said = this.#stopped?.reason ?? null;
-    const reason = this.#inForm && this.#calls === 0 && said === 'tool_use' ? 'end_turn' : said;
+    const reason = this.#stopped?.reason ?? null;
     return [
       {
         type: 'finish',

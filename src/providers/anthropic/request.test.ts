@@ -244,6 +244,14 @@ describe('tools', () => {
     ]);
     expect(refused({ tools: [{ type: 'code_interpreter' }] }).field).toBe('tools');
   });
+
+  test('that search keep to the pages that they were allowed', () => {
+    const search = { type: 'web_search', filters: { allowed_domains: ['a.test'] } };
+    expect(ask({ tools: [search] }).tools).toEqual([
+      { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['a.test'] },
+    ]);
+    expect(refused({ tools: [{ type: 'web_search', filters: { recency: 'day' } }] }).field).toBe('tools');
+  });
 });
 
 describe('structured output', () => {

@@ -1,4 +1,5 @@
 /** A conversation, written as a request for a message. */
+import { answerInstruction } from '../chat/answer-tool.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { RequestFault } from '../faults.ts';
 import { isObject, present, textOf } from '../json.ts';
@@ -10,7 +11,7 @@ import { type ModelTraits, traitsOf } from './model.ts';
 import { cleaned } from './schema.ts';
 import type { AnthropicSurface } from './surface.ts';
 import { type Thinking, thinkingOf, thinksIn } from './thinking.ts';
-import { answerTool, writeTools } from './tools.ts';
+import { type ToolOptions, writeTools } from './tools.ts';
 
 /** Fields of the client's that this provider knows and the conversation does not. */
 const ownFields = ['context_management', 'mcp_servers', 'container', 'inference_geo', 'cache_control', 'diagnostics'];
@@ -19,8 +20,8 @@ export function writeRequest(conversation: Conversation, facts: CallFacts, surfa
   if (conversation.count > 1) throw new RequestFault('n', 'n must be 1: Anthropic gives one answer to a call');
   const traits = traitsOf(conversation.model);
   const thinking = thinkingOf(conversation, traits, !facts.strict);
-  const native = surface.structuredOutput === 'native' && traits.structured;
-  const answer = conversation.format.type === 'schema' && !native ? conversation.format : null;
+  const native = isNative(surface, traits);
+  const answer = formByTool(conversation, surface);
   const thinks = thinksIn(thinking);
   const { system, messages } = writeMessages(conversation, facts);
   const asked = [...system, ...instructions(conversation, answer !== null && thinks)];
@@ -34,7 +35,7 @@ export function writeRequest(conversation: Conversation, facts: CallFacts, surfa
       thinking: thinking.field,
       output_config: outputConfig(conversation, thinking, native),
       ...sampling(conversation, traits, thinks),
-      stop_sequences: nonEmpty(conversation.stop.filter((stop) => stop.trim() !== '')),
+      stop_sequences: stopSequences(conversation.stop),
       metadata: metadataOf(conversation),
       ...tierOf(conversation),
       ...Object.fromEntries(ownFields.map((field) => [field, conversation.extras[field]])),
@@ -42,7 +43,18 @@ export function writeRequest(conversation: Conversation, facts: CallFacts, surfa
   });
 }
 
-const nonEmpty = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
+const isNative = ({ structuredOutput }: AnthropicSurface, { structured }: ModelTraits): boolean =>
+  structuredOutput === 'native' && structured;
+
+/** The form that a tool must stand in for; null where none is asked for, or the model keeps to it by itself. */
+export const formByTool = ({ format, model }: Conversation, surface: AnthropicSurface): ToolOptions['answer'] =>
+  format.type === 'schema' && !isNative(surface, traitsOf(model)) ? format : null;
+
+/** Those of nothing but white space are refused. */
+export function stopSequences(stop: readonly string[]): readonly string[] | null {
+  const said = stop.filter((text) => text.trim() !== '');
+  return said.length > 0 ? said : null;
+}
 
 /** What the address says, the body does not. */
 export function addressed(
@@ -64,7 +76,7 @@ function instructions({ format }: Conversation, mayNotCall: boolean): JsonObject
     format.type === 'json'
       ? 'Answer with one JSON object and nothing else: no other text, and no code fence around it.'
       : mayNotCall
-        ? `Give your final answer only by calling the tool ${answerTool}.`
+        ? answerInstruction
         : null;
   return said === null ? [] : [{ type: 'text', text: said }];
 }
@@ -89,25 +101,28 @@ function sampling({ temperature, topP, topK }: Conversation, { samples }: ModelT
   };
 }
 
-const looksPersonal = (id: string): boolean => /\S@\S+\.\S/.test(id) || /^\+?[\d\s().-]{7,}$/.test(id);
+const looksPersonal = (id: string): boolean => /\S@[^\s@]+\.\S/.test(id) || /^\+?[\d\s().-]{7,}$/.test(id);
+
+const metadataOf = ({ user, metadata, extras }: Conversation): JsonObject | null =>
+  userMetadata(user ?? textOf(extras.safety_identifier) ?? textOf(metadata?.user_id));
 
 /** The id of a user must not tell who it is. */
-function metadataOf({ user, metadata, extras }: Conversation): JsonObject | null {
-  const id = user ?? textOf(extras.safety_identifier) ?? textOf(metadata?.user_id);
-  return id === null || id === '' || looksPersonal(id) ? null : { user_id: id };
-}
+export const userMetadata = (id: string | null): JsonObject | null =>
+  id === null || id === '' || looksPersonal(id) ? null : { user_id: id };
 
-const tiers: Readonly<Record<string, string>> = {
-  auto: 'auto',
-  priority: 'auto',
-  default: 'standard_only',
-  standard: 'standard_only',
-  standard_only: 'standard_only',
-};
+const tiers: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    auto: 'auto',
+    priority: 'auto',
+    default: 'standard_only',
+    standard: 'standard_only',
+    standard_only: 'standard_only',
+  }),
+);
 
 function tierOf({ serviceTier, extras }: Conversation): JsonObject {
   return {
-    service_tier: tiers[serviceTier ?? ''],
+    service_tier: tiers.get(serviceTier ?? ''),
     speed: extras.speed ?? (serviceTier === 'fast' ? 'fast' : null),
   };
 }

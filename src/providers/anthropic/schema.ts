@@ -10,7 +10,9 @@ const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'host
 const plain = new Set(['type', 'enum', 'const', '$ref', 'title', 'required', 'default']);
 /** Keywords that say nothing about the answer. */
 const silent = new Set(['$schema', '$id', '$comment', 'additionalProperties', 'description']);
-const variants: Readonly<Record<string, string>> = { anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' };
+const variants: ReadonlyMap<string, string> = new Map(
+  Object.entries({ anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }),
+);
 const named = new Set(['properties', '$defs', 'definitions']);
 
 export function cleaned(schema: Schema): JsonObject {
@@ -18,7 +20,7 @@ export function cleaned(schema: Schema): JsonObject {
   const untold: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     if (silent.has(keyword)) continue;
-    const variant = variants[keyword];
+    const variant = variants.get(keyword);
     if (plain.has(keyword)) clean[keyword] = value;
     else if (variant && Array.isArray(value)) clean[variant] = value.map(cleanedValue);
     else if (named.has(keyword) && isObject(value)) clean[keyword] = cleanedEach(value);

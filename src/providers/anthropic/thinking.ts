@@ -2,6 +2,7 @@
 import type { Conversation, Reasoning } from '../chat/conversation.ts';
 import { hoisted } from '../chat/turns.ts';
 import type { JsonObject } from '../provider.ts';
+import { isOwnThought } from './blocks.ts';
 import type { ModelTraits } from './model.ts';
 
 export interface Thinking {
@@ -15,14 +16,16 @@ const smallestBudget = 1_024;
 /** What is left for the answer beside the thoughts, where the client set no limit. */
 const roomToAnswer = 4_096;
 
-const budgetByEffort: Readonly<Record<string, number>> = {
-  minimal: 1_024,
-  low: 1_024,
-  medium: 8_192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
-};
+const budgetByEffort: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    minimal: 1_024,
+    low: 1_024,
+    medium: 8_192,
+    high: 16_384,
+    xhigh: 32_768,
+    max: 32_768,
+  }),
+);
 
 export const thinksIn = ({ field }: Thinking): boolean => field?.type === 'enabled' || field?.type === 'adaptive';
 
@@ -82,10 +85,11 @@ const enabled = (budget: number, conversation: Conversation): JsonObject => ({
   ...displayOf(conversation, false),
 });
 
-function wantedBudget(reasoning: Reasoning): number {
+/** What an effort means in tokens, where only those are understood. */
+export function wantedBudget(reasoning: Reasoning): number {
   if (reasoning.mode === 'budget') return reasoning.tokens;
   const effort = reasoning.mode === 'off' ? null : reasoning.effort;
-  return budgetByEffort[effort ?? 'medium'] ?? smallestBudget;
+  return budgetByEffort.get(effort ?? 'medium') ?? smallestBudget;
 }
 
 /** Older models want the thoughts before the last tool calls, or before the beginning of an answer, back; other providers gave none. */
@@ -94,7 +98,7 @@ function breaksOffThoughts(conversation: Conversation): boolean {
   const last = turns.findLast((turn) => turn.role === 'assistant');
   if (!last) return false;
   const thought = last.parts.some(
-    (part) => part.type === 'redacted-thinking' || (part.type === 'thinking' && part.signature !== null),
+    (part) => part.type === 'redacted-thinking' || (part.type === 'thinking' && isOwnThought(part)),
   );
   const bound = last === turns.at(-1) || last.parts.some((part) => part.type === 'tool-call');
   return bound && !thought;
@@ -109,7 +113,7 @@ function effortOf(reasoning: Reasoning, { efforts }: ModelTraits): string | null
 const wantedEffort = (reasoning: Reasoning): string | null => ('effort' in reasoning ? reasoning.effort : null);
 
 function effortOfBudget(tokens: number): string {
-  const found = Object.entries(budgetByEffort).find(([, budget]) => tokens <= budget);
+  const found = [...budgetByEffort].find(([, budget]) => tokens <= budget);
   return found && found[0] !== 'minimal' ? found[0] : tokens <= smallestBudget ? 'low' : 'max';
 }
 

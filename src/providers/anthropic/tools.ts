@@ -1,4 +1,5 @@
 /** Tools: the client's functions, those that the provider runs itself, and the one that stands in for structured output. */
+import { answerTool } from '../chat/answer-tool.ts';
 import type { Conversation, OutputFormat, Tool } from '../chat/conversation.ts';
 import { calledTools } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
@@ -6,10 +7,7 @@ import { isObject, objectOf, present, textOf, wordOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
 import { cleaned } from './schema.ts';
 
-/** Called with the answer where no other way makes the model keep to a schema. No client's tool has this name. */
-export const answerTool = 'gw_answer_in_given_form';
-
-interface ToolOptions {
+export interface ToolOptions {
   /** Arguments can be held to their schema. */
   strict: boolean;
   /** The form of the answer, where a tool must stand in for it. */
@@ -62,18 +60,22 @@ function hostedTool(tool: Readonly<JsonObject>): JsonObject {
   );
 }
 
-const usesByContext: Readonly<Record<string, number>> = { low: 1, medium: 5, high: 10 };
+const usesByContext: ReadonlyMap<string, number> = new Map(Object.entries({ low: 1, medium: 5, high: 10 }));
 
 const searchTool = (options: unknown): JsonObject[] => (isObject(options) ? [webSearch(options)] : []);
 
 /** OpenAI's way to ask for a search says how much to read, and where the user is. */
 function webSearch(options: Readonly<JsonObject>): JsonObject {
   const place = objectOf(options.user_location);
+  const { allowed_domains, ...others } = objectOf(options.filters);
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new RequestFault('tools', `Anthropic cannot keep to ${unknown} when it searches`);
   const known = isObject(place.approximate) ? { type: 'approximate', ...place.approximate } : place;
   return present({
     type: 'web_search_20250305',
     name: 'web_search',
-    max_uses: usesByContext[textOf(options.search_context_size) ?? ''],
+    max_uses: usesByContext.get(textOf(options.search_context_size) ?? ''),
+    allowed_domains,
     user_location: Object.keys(known).length > 0 ? present({ type: 'approximate', ...known }) : null,
   });
 }

@@ -32,7 +32,7 @@ function awsDomain(region: string, fields: TargetFields): string {
 }
 
 /** The address of a service, such as `bedrock-runtime`, in the call's region. A custom host stands for all of the provider's services. */
-export function awsAddress(service: string, facts: CallFacts): string {
+export function awsAddress(service: string, facts: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): string {
   const region = awsRegion(facts);
   return facts.customHost?.replace(/\/$/, '') ?? `https://${service}.${region}.${awsDomain(region, facts.fields)}`;
 }

@@ -14,6 +14,14 @@ export function azureAuthentication({ fields }: CallFacts): Authentication | nul
   return credentials && { kind: 'entra', credentials, scope: setting(fields, 'azure_entra_scope') ?? usualScope };
 }
 
+const storageScope = 'https://storage.azure.com/.default';
+
+/** For blobs, which only an application of the customer's may read: what the gateway itself can read there may be another's. */
+export function storageAuthentication({ fields }: CallFacts): Authentication | null {
+  const credentials = identityOf(fields);
+  return credentials?.from === 'client' ? { kind: 'entra', credentials, scope: storageScope } : null;
+}
+
 /** The header of a ready token, or of the key under this name; none where a token will be fetched. */
 export function azureHeaders(
   { fields, credential }: CallFacts,

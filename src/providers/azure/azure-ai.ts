@@ -1,5 +1,6 @@
 /** Azure AI Foundry: models of many vendors behind one resource; Claude there speaks its own dialect. */
 import { apiEndpoints } from '../anthropic/endpoints.ts';
+import { anthropicApi, anthropicFamily } from '../anthropic/family.ts';
 import { apiHeaders } from '../anthropic/headers.ts';
 import { rerankAnswer, rerankBody } from '../cohere/rerank.ts';
 import type { EndpointKind } from '../endpoints.ts';
@@ -25,6 +26,12 @@ function claude(kind: EndpointKind, path: string): ProviderEndpoint {
   const own = apiEndpoints[kind];
   return { ...(typeof own === 'function' ? {} : own), path: claudePath(path) };
 }
+
+/** Claude takes no schema for its answers here. */
+const claudeChat: ProviderEndpoint = {
+  path: claudePath('/messages'),
+  chat: anthropicFamily({ ...anthropicApi, structuredOutput: 'tool' }),
+};
 
 const onlyClaude =
   (kind: EndpointKind, path: string): OfferedEndpoint =>
@@ -64,7 +71,7 @@ export const azureAi: Provider = {
       name: 'azure_foundry_url',
       required: true,
       about:
-        'Where the models are: https://{resource}.services.ai.azure.com/models, a project’s …/openai/v1, an endpoint’s …/score, or …/anthropic for Claude.',
+        'Where the models are: https://{resource}.services.ai.azure.com/models, a project’s …/openai/v1, an endpoint’s …/score, or …/anthropic for Claude. A custom host, or azure_endpoint_name, may stand in for it.',
     },
     { name: 'azure_api_version', about: 'The version of the API; 2024-05-01-preview where the address names none.' },
     { name: 'azure_deployment_name', about: 'The deployment, on endpoints that hold several.' },
@@ -81,8 +88,7 @@ export const azureAi: Provider = {
     { name: 'anthropic_beta', about: 'Betas of Claude’s API to turn on.' },
   ],
   endpoints: {
-    chatComplete: (facts) =>
-      isClaude(facts) ? claude('chatComplete', '/messages') : answered('/chat/completions', facts),
+    chatComplete: (facts) => (isClaude(facts) ? claudeChat : answered('/chat/completions', facts)),
     complete: (facts) => (isClaude(facts) ? null : answered('/completions', facts)),
     messages: onlyClaude('messages', '/messages'),
     messagesCountTokens: onlyClaude('messagesCountTokens', '/messages/count_tokens'),
@@ -106,7 +112,7 @@ export const azureAi: Provider = {
     ...keptEndpoints(onResource),
   },
   notes: [
-    'Models whose name begins with claude-, and addresses that end in /anthropic, are spoken to in Anthropic’s dialect; /messages goes there unchanged.',
+    'Models whose name begins with claude-, and addresses that end in /anthropic, are spoken to in Anthropic’s dialect; /messages goes there unchanged. Its structured output in other dialects is the input of a tool that it must call.',
     'Responses are made from chat, unless x-gw-provider-responses-proxy: true asks for the provider’s own.',
     'The verdicts of the content filter are shown where answers need not be strict (x-gw-strict-open-ai-compliance: false).',
     'Documents to be read (OCR) are sent as bytes; addresses are fetched first.',

@@ -34,6 +34,26 @@ describe('the deployment', () => {
   });
 });
 
+describe('a deployment of a model that has no chat', () => {
+  const pathOf = (model: string, fields: object) => {
+    const facts = callFacts({ model, fields: { ...fields } });
+    const { chatComplete } = azureOpenAi.endpoints;
+    const endpoint = typeof chatComplete === 'function' ? chatComplete(facts) : chatComplete;
+    return typeof endpoint?.path === 'function' ? endpoint.path(facts, '') : endpoint?.path;
+  };
+
+  test('is asked for responses, whether its name tells or a setting', () => {
+    const version = 'api-version=2025-04-01-preview';
+    const api_version = '2025-04-01-preview';
+    expect(pathOf('o3-pro', { api_version })).toBe(`/responses?${version}`);
+    expect(pathOf('mine', { api_version, azure_model_name: 'gpt-5-codex' })).toBe(`/responses?${version}`);
+    expect(pathOf('mine', { api_version })).toBe(`/deployments/mine/chat/completions?${version}`);
+    expect(pathOf('o3-pro', { api_version, azure_model_name: 'gpt-4o' })).toBe(
+      `/deployments/o3-pro/chat/completions?${version}`,
+    );
+  });
+});
+
 describe('authentication', () => {
   const authentication = (fields: object) => azureOpenAi.authentication?.(callFacts({ fields: { ...fields } }));
   const scope = 'https://cognitiveservices.azure.com/.default';

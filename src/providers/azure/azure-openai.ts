@@ -1,5 +1,8 @@
 /** Azure OpenAI: OpenAI's dialect on a resource of one's own, where models are deployments. */
-import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint } from '../provider.ts';
+import { hasOnlyResponses } from '../openai/only-responses.ts';
+import { responsesFamily } from '../openai/responses/family.ts';
+import { withoutForeignThoughts } from '../openai/responses/foreign-thoughts.ts';
+import type { CallFacts, Provider, ProviderEndpoint } from '../provider.ts';
 import { hostLabel } from '../settings.ts';
 import { accessFields, azureAuthentication, azureHeaders } from './access.ts';
 import { batchOutput } from './batch-output.ts';
@@ -7,13 +10,24 @@ import { withoutFilters } from './content-filter.ts';
 import { deployedModel, deploymentOf } from './deployment.ts';
 import { listedJobs, olderForm, oneJob } from './fine-tuning.ts';
 import { keptEndpoints } from './kept.ts';
-import { deployedPath, isUndated, named, resourcePath } from './named.ts';
+import { datedQuery, deployedPath, isUndated, named, resourcePath } from './named.ts';
 
 const deployed = (path: string): ProviderEndpoint => ({ path: deployedPath(path), adjust: named });
 
 const answered =
-  (path: string): OfferedEndpoint =>
-  ({ strict }) => ({ ...deployed(path), ...(strict && { translation: withoutFilters }) });
+  (path: string) =>
+  ({ strict }: CallFacts): ProviderEndpoint => ({ ...deployed(path), ...(strict && { translation: withoutFilters }) });
+
+const chat = answered('/chat/completions');
+const responses: ProviderEndpoint = { path: resourcePath('/responses'), adjust: withDeployment };
+const viaResponses: ProviderEndpoint = { ...responses, chat: responsesFamily };
+const ownResponses: ProviderEndpoint = {
+  ...responses,
+  adjust: (body, facts) => withDeployment(withoutForeignThoughts(body), facts),
+};
+
+/** A deployment's name tells its model where nothing else does. */
+const isWithoutChat = (facts: CallFacts): boolean => hasOnlyResponses(deployedModel(facts) ?? deploymentOf(facts).name);
 
 const onResource = (path: string, more: ProviderEndpoint = {}): ProviderEndpoint => ({
   path: resourcePath(path),
@@ -33,6 +47,7 @@ export const azureOpenAi: Provider = {
   aliases: ['azure'],
   address: ({ fields }) =>
     `https://${hostLabel(fields, 'azure_resource_name', 'resource_name')}.openai.azure.com/openai`,
+  passedQuery: datedQuery,
   needsCredential: false,
   headers: (facts) => azureHeaders(facts, (key) => ({ 'api-key': key })),
   authentication: azureAuthentication,
@@ -59,7 +74,7 @@ export const azureOpenAi: Provider = {
     ...accessFields,
   ],
   endpoints: {
-    chatComplete: answered('/chat/completions'),
+    chatComplete: (facts) => (isWithoutChat(facts) ? viaResponses : chat(facts)),
     complete: answered('/completions'),
     embed: deployed('/embeddings'),
     imageGenerate: deployed('/images/generations'),
@@ -67,7 +82,7 @@ export const azureOpenAi: Provider = {
     createSpeech: deployed('/audio/speech'),
     createTranscription: deployed('/audio/transcriptions'),
     createTranslation: deployed('/audio/translations'),
-    createModelResponse: { path: resourcePath('/responses'), adjust: withDeployment },
+    createModelResponse: ownResponses,
     getModelResponse: onResource('/responses/:id'),
     deleteModelResponse: onResource('/responses/:id'),
     listResponseInputItems: onResource('/responses/:id/input_items'),
@@ -85,8 +100,9 @@ export const azureOpenAi: Provider = {
   notes: [
     'A custom host ends in /openai and stands in for the whole address, as sovereign clouds need it.',
     'The verdicts of the content filter are shown where answers need not be strict (x-gw-strict-open-ai-compliance: false).',
+    'Models that have no chat (o3-pro, deep research, codex, gpt-5-pro and their like) are asked for responses; azure_model_name or azure_model_slug tells what a deployment is of, or else its name.',
     'Image models of the gpt-image family refuse response_format; they always answer in base64.',
-    'Batches that write to blob storage are read there; their output is not fetched.',
+    'The output of a batch that writes to blob storage is fetched with the application of azure_auth_mode entra, which needs the role Storage Blob Data Reader there; with any other credential it must be read there.',
   ],
 };
 

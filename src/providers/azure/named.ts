@@ -25,6 +25,13 @@ export const resourcePath =
 
 const dated = (path: string, apiVersion: string): string => `${path}?api-version=${encodeURIComponent(apiVersion)}`;
 
+/** A query of the client's own, with the version that every dated call must name. */
+export function datedQuery(facts: CallFacts): string {
+  const { query } = facts;
+  if (isUndated(facts) || /(?:^|&)api-version=/.test(query)) return query;
+  return `${query === '' ? '' : `${query}&`}api-version=${encodeURIComponent(versionOf(facts))}`;
+}
+
 /** The body with the deployment as its model, where the service reads that; the very same object otherwise. */
 export function named(body: Readonly<JsonObject>, facts: CallFacts): Readonly<JsonObject> {
   const { name, apiVersion } = deploymentOf(facts);

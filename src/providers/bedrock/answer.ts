@@ -1,6 +1,6 @@
 /** An answer of Converse, read. */
-import { answerTool } from '../anthropic/tools.ts';
 import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { unfolded } from '../chat/answer-tool.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
 import type { JsonObject, RawAnswer, Usage } from '../provider.ts';
@@ -13,20 +13,15 @@ export function readConverse(answer: unknown, { headers }: Pick<RawAnswer, 'head
     throw new ProviderFault(502, `the answer holds no message: ${JSON.stringify(answer).slice(0, 500)}`);
   }
   const blocks = objectsOf(message.content);
-  const said = blocks.flatMap(partsOf);
-  const inForm = blocks.some(isAnswer);
-  // What is said around an answer in the form that was asked for would break that form.
-  const parts = inForm ? said.filter((part) => part.type !== 'text' || isForm(part, blocks)) : said;
-  const calls = parts.some(({ type }) => type === 'tool-call');
-  const reason = finishWord(textOf(body.stopReason), inForm && !calls);
-  return {
+  const reason = textOf(body.stopReason);
+  return unfolded({
     id: headers.get('x-amzn-requestid'),
     model: null,
     created: null,
     choices: [
       {
         index: 0,
-        parts,
+        parts: blocks.flatMap(partsOf),
         finish: finishOf(reason),
         providerFinish: reason,
         stopSequence: stopSequenceOf(body),
@@ -37,18 +32,10 @@ export function readConverse(answer: unknown, { headers }: Pick<RawAnswer, 'head
     ],
     usage: usageOf(body.usage),
     extras: extrasOf(body),
-  };
+  });
 }
 
-export const isAnswer = ({ toolUse }: JsonObject): boolean => objectOf(toolUse).name === answerTool;
-
-const formText = (block: JsonObject): string => JSON.stringify(objectOf(objectOf(block.toolUse).input));
-
-const isForm = ({ text }: { text: string }, blocks: readonly JsonObject[]): boolean =>
-  blocks.some((block) => isAnswer(block) && formText(block) === text);
-
 function partsOf(block: JsonObject): AnswerPart[] {
-  if (isAnswer(block)) return [{ type: 'text', text: formText(block) }];
   if (typeof block.text === 'string') return block.text === '' ? [] : [{ type: 'text', text: block.text }];
   if (isObject(block.toolUse)) return callOf(block, block.toolUse);
   if (isObject(block.reasoningContent)) return [thoughtOf(block.reasoningContent)];
@@ -98,21 +85,19 @@ export function annotationOf({ location, title }: JsonObject): Annotation[] {
   return url === null ? [] : [{ type: 'url_citation', url_citation: present({ url, title }) }];
 }
 
-const finishes: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  guardrail_intervened: 'content_filter',
-  content_filtered: 'content_filter',
-};
+const finishes: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    tool_use: 'tool_calls',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    guardrail_intervened: 'content_filter',
+    content_filtered: 'content_filter',
+  }),
+);
 
-export const finishOf = (reason: string | null): FinishReason => finishes[reason ?? ''] ?? 'stop';
-
-/** The tool that stood for the answer is nobody's business. */
-export const finishWord = (reason: string | null, answered: boolean): string | null =>
-  answered && reason === 'tool_use' ? 'end_turn' : reason;
+export const finishOf = (reason: string | null): FinishReason => finishes.get(reason ?? '') ?? 'stop';
 
 export const stopSequenceOf = ({ additionalModelResponseFields: more }: JsonObject): string | null =>
   textOf(objectOf(more).stop_sequence);

@@ -1,11 +1,11 @@
 /** The rows of a batch: OpenAI's in, those of the model's own dialect out, and back. */
 import { readMessage } from '../anthropic/answer.ts';
 import { anthropicFamily } from '../anthropic/family.ts';
-import { type BatchRow, chatPath, embeddingsPath, rowsIn, writtenRows } from '../batch-rows.ts';
-import { isVector, readEmbeddings, writeEmbeddings } from '../embeddings.ts';
-import { RequestFault } from '../faults.ts';
+import { askedInRow, type BatchRow, chatPath, embeddingsPath, rowsIn, writtenRows } from '../batch-rows.ts';
+import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { ProviderFault, RequestFault } from '../faults.ts';
 import { chatFront } from '../fronts/chat/chat.ts';
-import { isObject, numberOf, objectOf, textOf } from '../json.ts';
+import { isObject, numberOf, objectOf, textOf, wordOf } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 import { setting } from '../settings.ts';
 import { readConverse } from './answer.ts';
@@ -23,16 +23,13 @@ export const batchRows = (content: string, facts: CallFacts): Uint8Array<ArrayBu
 /** The model of the whole batch counts for more than what a row names. */
 function inputOf({ body, url, customId }: BatchRow, facts: CallFacts): JsonObject {
   const named = setting(facts.fields, 'aws_bedrock_model', 'provider_model') ?? textOf(body.model) ?? facts.model;
-  const model = named.replace(/^@[^/]+\//, '');
+  const model = facts.permittedModel(named, `the row "${customId}"`);
   const rowFacts: CallFacts = { ...facts, kind: 'chatComplete', model, stream: false, body };
-  try {
+  return askedInRow(customId, () => {
     if (url === embeddingsPath) return embeddingInput(rowFacts);
     if (url !== chatPath) throw new RequestFault('url', `${url} has no batches here`);
     return chatInput(rowFacts);
-  } catch (fault) {
-    if (fault instanceof RequestFault) throw new RequestFault('file', `the row "${customId}": ${fault.message}`);
-    throw fault;
-  }
+  });
 }
 
 /** Models whose own dialect is OpenAI's. */
@@ -65,7 +62,7 @@ function novaInput(facts: CallFacts): JsonObject {
 
 function embeddingInput(facts: CallFacts): JsonObject {
   const request = readEmbeddings(facts);
-  const inputs = request.inputs.map(({ text }) => ({ text, image: null }));
+  const inputs = textsOf(request).map((text) => ({ text, image: null }));
   const embedder = embedderOf(facts);
   if (inputs.length > embedder.most) {
     throw new RequestFault('input', `input may hold ${embedder.most} for a row of this model's batches`);
@@ -73,23 +70,18 @@ function embeddingInput(facts: CallFacts): JsonObject {
   return embedder.body(inputs, request);
 }
 
-/** A row of the output, as OpenAI writes it. */
-export function outputRow({ recordId, modelOutput, error }: JsonObject, facts: CallFacts): JsonObject {
-  const id = facts.newId('batch_req_');
-  if (isObject(modelOutput)) {
-    const body = answerOf(modelOutput, facts);
-    const response = { status_code: 200, request_id: textOf(body.id) ?? id, body };
-    return { id, custom_id: recordId, response, error: null };
-  }
+/** The answer to a row, in OpenAI's form. */
+export function answerOf({ modelOutput, error }: JsonObject, facts: CallFacts): JsonObject {
+  if (isObject(modelOutput)) return readOutput(modelOutput, facts);
   const { errorCode, errorMessage } = objectOf(error);
-  const message = textOf(errorMessage) ?? 'the row was not answered';
-  return { id, custom_id: recordId, response: null, error: { code: String(errorCode ?? 'failed'), message } };
+  const said = textOf(errorMessage) ?? 'the row was not answered';
+  throw new ProviderFault(502, said, { code: wordOf(errorCode ?? 'failed') });
 }
 
 const noHeaders = { headers: new Headers() };
 
 /** By the form of the answer: rows do not tell what they asked for. */
-function answerOf(output: JsonObject, facts: CallFacts): JsonObject {
+function readOutput(output: JsonObject, facts: CallFacts): JsonObject {
   if (output.type === 'message') return chatFront.write(readMessage(output), facts);
   if (isObject(output.output)) return chatFront.write(readConverse(output, noHeaders), facts);
   if (isVector(output.embedding)) {

@@ -1,7 +1,7 @@
 /** Batches of Bedrock: jobs from one object of S3 to another, in OpenAI's form. */
 import { awsAddress } from '../aws/access.ts';
-import { chatPath, embeddingsPath, linesIn, writtenRows } from '../batch-rows.ts';
-import { EncodedBody } from '../encoded-body.ts';
+import { chatPath, embeddingsPath, outputFile } from '../batch-rows.ts';
+import type { EncodedBody } from '../encoded-body.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { batchAnswer, batchStatus } from '../job-states.ts';
@@ -11,7 +11,7 @@ import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider
 import { setting } from '../settings.ts';
 import { asked, type Stepping } from '../stepping.ts';
 import { fileId } from '../stored-files.ts';
-import { outputRow } from './batch-rows.ts';
+import { answerOf } from './batch-rows.ts';
 import { objectAddress, objectUri, storageAuthentication } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `${awsAddress('bedrock', facts)}/model-invocation-job`;
@@ -48,7 +48,8 @@ function writeBatch(facts: CallFacts): JsonObject {
   const options = body.object('provider_options');
   const said = (name: string): string | null => body.text(name) ?? options?.text(name) ?? null;
   const input = objectUri(body.needText('input_file_id'), 'input_file_id');
-  const model = facts.model || said('model') || setting(facts.fields, 'aws_bedrock_model');
+  const named = facts.model || said('model') || setting(facts.fields, 'aws_bedrock_model');
+  const model = named && facts.permittedModel(named, 'the batch');
   if (!model) throw new RequestFault('model', 'model is missing: a batch of Bedrock is for one model');
   const role = said('role_arn');
   if (role === null)
@@ -72,20 +73,22 @@ function writeBatch(facts: CallFacts): JsonObject {
 const jobId = (arn: unknown): string => textOf(arn)?.split('/').at(-1) ?? '';
 
 /** In the words that jobs of other clouds have, too. */
-const states: Readonly<Record<string, string>> = {
-  Submitted: 'QUEUED',
-  Validating: 'QUEUED',
-  Scheduled: 'QUEUED',
-  InProgress: 'RUNNING',
-  Completed: 'SUCCEEDED',
-  PartiallyCompleted: 'SUCCEEDED',
-  Failed: 'FAILED',
-  Stopping: 'CANCELLING',
-  Stopped: 'CANCELLED',
-  Expired: 'EXPIRED',
-};
+const states: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Submitted: 'QUEUED',
+    Validating: 'QUEUED',
+    Scheduled: 'QUEUED',
+    InProgress: 'RUNNING',
+    Completed: 'SUCCEEDED',
+    PartiallyCompleted: 'SUCCEEDED',
+    Failed: 'FAILED',
+    Stopping: 'CANCELLING',
+    Stopped: 'CANCELLED',
+    Expired: 'EXPIRED',
+  }),
+);
 
-const stateOf = ({ status }: JsonObject): string => states[textOf(status) ?? ''] ?? 'RUNNING';
+const stateOf = ({ status }: JsonObject): string => states.get(textOf(status) ?? '') ?? 'RUNNING';
 
 const inputUri = ({ inputDataConfig }: JsonObject): string | null =>
   textOf(objectOf(objectOf(inputDataConfig).s3InputDataConfig).s3Uri);
@@ -130,6 +133,8 @@ export const batchOutput: Steps = function* (facts): Stepping<EncodedBody> {
   const authentication = storageAuthentication(facts);
   const [content] = yield { calls: [{ method: 'GET', path: objectAddress(uri, facts), authentication }] };
   const model = textOf(found.modelId)?.split('/').at(-1) ?? facts.model;
-  const rows = linesIn(content).map((row) => outputRow(row, { ...facts, model }));
-  return new EncodedBody('application/octet-stream', writtenRows(rows));
+  return outputFile(content, facts, {
+    customId: ({ recordId }) => recordId,
+    answer: (row) => answerOf(row, { ...facts, model }),
+  });
 };

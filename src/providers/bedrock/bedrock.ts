@@ -7,9 +7,10 @@ import { converse } from './converse.ts';
 import { countTokens } from './count-tokens.ts';
 import { embed } from './embeddings.ts';
 import { images } from './images.ts';
-import { modelOf, modelPath } from './model.ts';
+import { knownName, modelOf, modelPath } from './model.ts';
 import { model, models } from './models.ts';
 import { native } from './native.ts';
+import { profileLesson } from './profiles.ts';
 import { rerank } from './rerank.ts';
 import { fileContent, retrieveFile, storageAuthentication, uploadFile } from './storage.ts';
 import { cancelFinetune, createFinetune, listFinetunes, retrieveFinetune } from './tuning.ts';
@@ -40,7 +41,7 @@ export const bedrock: Provider = {
     {
       name: 'foundation_model',
       about:
-        'The model behind an application inference profile, a provisioned or an imported model, whose ARN does not tell it.',
+        'The model behind a provisioned or an imported model, whose ARN does not tell it; or behind an application inference profile, where the gateway may not ask for it.',
     },
     { name: 'aws_s3_bucket', about: 'The bucket that files are uploaded to.' },
     { name: 'aws_s3_object_key', about: 'The key of the next upload; the name of the file where none is given.' },
@@ -74,8 +75,11 @@ export const bedrock: Provider = {
     listFinetunes: { steps: listFinetunes },
     cancelFinetune: { steps: cancelFinetune },
   },
+  learns: profileLesson,
+  billedModel: knownName,
   notes: [
     'A model is named by its id, by an inference profile such as eu.anthropic.claude-sonnet-4-5-20250929-v1:0, or by an ARN; the region of an ARN counts for more than aws_region.',
+    'The model behind an application inference profile is asked for (bedrock:GetInferenceProfile), once a day for each, and decides how the call is written and what it costs. Without that right, name it as foundation_model.',
     'Files lie in S3: their ids are s3:// addresses, encoded. They cannot be listed or deleted here. A batch needs role_arn, and rows for one model.',
     'A custom host stands for all of the services that Bedrock consists of, and for S3.',
   ],

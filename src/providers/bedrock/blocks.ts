@@ -1,5 +1,6 @@
 /** The turns of a conversation as messages of Converse. */
-import { createHash } from 'node:crypto';
+import { isOwnThought } from '../anthropic/blocks.ts';
+import { acceptedId } from '../chat/call-ids.ts';
 import type { AssistantPart, CacheMark, MediaPart, TextPart, ToolResultPart, UserPart } from '../chat/conversation.ts';
 import { unsupported } from '../chat/media.ts';
 import { type Hoisted, hasText, resultsApart } from '../chat/turns.ts';
@@ -73,10 +74,13 @@ function assistantBlocks(part: AssistantPart, { model }: Writing): JsonObject[] 
       return hasText(part) ? [{ text: part.text }, ...cachePoint(part.cache, model)] : [];
     case 'refusal':
       return hasText(part) ? [{ text: part.text }] : [];
+    // Claude believes only thoughts that it has signed. Others refuse to be shown their own.
     case 'thinking':
-      return thoughtBlocks(part.text, part.signature, model);
+      return model.claude && isOwnThought(part)
+        ? [{ reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } }]
+        : [];
     case 'redacted-thinking':
-      return [{ reasoningContent: { redactedContent: part.content } }];
+      return model.claude ? [{ reasoningContent: { redactedContent: part.content } }] : [];
     case 'tool-call':
       return [
         { toolUse: { toolUseId: callIdOf(part.id, model), name: part.name, input: argumentsOf(part.arguments) } },
@@ -87,10 +91,6 @@ function assistantBlocks(part: AssistantPart, { model }: Writing): JsonObject[] 
   }
 }
 
-/** Claude believes only thoughts that it has signed. Others refuse to be shown their own. */
-const thoughtBlocks = (text: string, signature: string | null, { claude }: BedrockModel): JsonObject[] =>
-  signature === null || !claude ? [] : [{ reasoningContent: { reasoningText: { text, signature } } }];
-
 /** White space at the end of what the model is to go on from is refused. */
 function trimmed(blocks: JsonObject[]): JsonObject[] {
   const last = blocks.at(-1);
@@ -99,11 +99,5 @@ function trimmed(blocks: JsonObject[]): JsonObject[] {
 
 const longestId = 64;
 
-/** Ids of other providers may be longer, or hold other characters; the digest keeps different ones apart. */
-export function callIdOf(id: string, { claude }: Pick<BedrockModel, 'claude'>): string {
-  const refused = claude ? /[^a-zA-Z0-9_-]/g : /[^a-zA-Z0-9_.:-]/g;
-  const plain = id.replace(refused, '_');
-  if (plain === id && id.length <= longestId) return id;
-  const digest = createHash('sha256').update(id).digest('hex').slice(0, 16);
-  return `${plain.slice(0, longestId - digest.length - 1)}_${digest}`;
-}
+const callIdOf = (id: string, { claude }: BedrockModel): string =>
+  acceptedId(id, claude ? /[^a-zA-Z0-9_-]/g : /[^a-zA-Z0-9_.:-]/g, longestId);

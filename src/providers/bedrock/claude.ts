@@ -8,13 +8,15 @@ import { throwException } from './exceptions.ts';
 const absent = /^(?:files-api|mcp-client|web-fetch|code-execution|skills|fast-mode|advisor-tool|structured-outputs)-/;
 
 /** The same ability under another name. */
-const renamed: Readonly<Record<string, string>> = { 'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19' };
+const renamed: ReadonlyMap<string, string> = new Map(
+  Object.entries({ 'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19' }),
+);
 
 export const claudeOnBedrock: AnthropicSurface = {
   structuredOutput: 'native',
   inlineMedia: true,
   betas: 'body',
-  betaName: (beta) => (absent.test(beta) ? null : (renamed[beta] ?? beta)),
+  betaName: (beta) => (absent.test(beta) ? null : (renamed.get(beta) ?? beta)),
   bodyVersion: 'bedrock-2023-05-31',
   streamsByAddress: true,
   unwrap: unwrapped,

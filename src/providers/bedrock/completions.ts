@@ -1,4 +1,5 @@
 /** Text completions by InvokeModel, for the models that still have them: each vendor's own body and words. */
+import { refuseDemands } from '../completions.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { countOf, isObject, listOf, numberOf, objectOf, objectsOf, parsed, present, textOf } from '../json.ts';
@@ -35,6 +36,8 @@ interface Vendor {
   /** The completions in an answer, or the piece in a record of a stream. */
   read(answer: JsonObject): Completed[];
   severalAtOnce?: boolean;
+  /** Cannot be told where to stop. */
+  neverStops?: boolean;
 }
 
 const alone = (text: unknown, reason: unknown): Completed[] => [{ text: textOf(text) ?? '', reason: textOf(reason) }];
@@ -54,6 +57,7 @@ const titan: Vendor = {
 const llama: Vendor = {
   body: ({ prompt, limit, temperature, topP }) => present({ prompt, max_gen_len: limit, temperature, top_p: topP }),
   read: ({ generation, stop_reason }) => alone(generation, stop_reason),
+  neverStops: true,
 };
 
 const mistral: Vendor = {
@@ -119,7 +123,7 @@ export function completions(facts: CallFacts): ProviderEndpoint | null {
 
 const translationOf = (vendor: Vendor): Translation => ({
   request: (facts) => {
-    const asked = readAsked(new Fields(facts.body), vendor);
+    const asked = readAsked(new Fields(facts.body), vendor, facts.stream);
     return { ...vendor.body(asked), ...(facts.stream && vendor === cohere && { stream: true }) };
   },
   response: (answer, facts, raw) => ({
@@ -129,16 +133,18 @@ const translationOf = (vendor: Vendor): Translation => ({
   stream: (facts) => new CompletionTranslator(vendor, facts),
 });
 
-function readAsked(fields: Fields, { severalAtOnce }: Vendor): Asked {
+function readAsked(fields: Fields, { severalAtOnce, neverStops }: Vendor, stream: boolean): Asked {
   const prompts = fields.texts('prompt');
   const [prompt] = prompts;
   if (prompt === undefined) throw new RequestFault('prompt', 'prompt is missing');
   if (prompts.length > 1) throw new RequestFault('prompt', 'prompt must be one text: Bedrock completes one at a time');
-  for (const name of ['suffix', 'echo'] as const) {
-    if (fields.json[name]) throw new RequestFault(name, `this model of Bedrock does not know ${name}`);
-  }
-  const count = fields.number('n') ?? 1;
-  if (count > 1 && !severalAtOnce) throw new RequestFault('n', 'n must be 1: this model gives one completion a call');
+  refuseDemands(fields, 'this model of Bedrock', [
+    'suffix',
+    'echo',
+    'best_of',
+    ...(severalAtOnce && !stream ? [] : (['n'] as const)),
+    ...(neverStops ? (['stop'] as const) : []),
+  ]);
   const stop = fields.texts('stop');
   return {
     prompt,
@@ -147,7 +153,7 @@ function readAsked(fields: Fields, { severalAtOnce }: Vendor): Asked {
     topP: fields.number('top_p'),
     topK: fields.number('top_k'),
     stop: stop.length > 0 ? stop : null,
-    count,
+    count: fields.number('n') ?? 1,
   };
 }
 

@@ -35,6 +35,47 @@ const faultOf = (model: string, body: Json): string | null => {
   }
 };
 
+describe('one call at a time', () => {
+  const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }];
+
+  test('is a wish where the older form of functions can tell no more', () => {
+    for (const model of [nova, llama, mistral, oss]) {
+      expect(asked(model, { functions, function_call: 'auto' }).toolConfig).toEqual({
+        tools: [{ toolSpec: { name: 'weather', inputSchema: { json: { type: 'object', properties: {} } } } }],
+        toolChoice: { auto: {} },
+      });
+    }
+    expect(asked(claude46, { functions }).additionalModelRequestFields.tool_choice).toEqual({
+      type: 'auto',
+      disable_parallel_tool_use: true,
+    });
+  });
+
+  test('is refused, where it was asked for, by models that cannot be kept to it', () => {
+    const tools = functions.map((spec) => ({ type: 'function', function: spec }));
+    expect(faultOf(nova, { tools, parallel_tool_calls: false })).toBe('parallel_tool_calls');
+    expect(faultOf(nova, { functions, parallel_tool_calls: false })).toBe('parallel_tool_calls');
+    expect(faultOf(claude46, { tools, parallel_tool_calls: false })).toBeNull();
+  });
+
+  test('what the model calls comes back as a function of the older form', () => {
+    const content = [
+      { toolUse: { toolUseId: 't1', name: 'weather', input: { city: 'Rome' } } },
+      { toolUse: { toolUseId: 't2', name: 'weather', input: { city: 'Oslo' } } },
+    ];
+    const answer = spoken(converse, { model: nova, body: { functions } }).answered({
+      output: { message: { role: 'assistant', content } },
+      stopReason: 'tool_use',
+    });
+    expect(answer.choices).toMatchObject([
+      {
+        message: { function_call: { name: 'weather', arguments: '{"city":"Rome"}' } },
+        finish_reason: 'function_call',
+      },
+    ]);
+  });
+});
+
 describe('reasoning is asked for', () => {
   test('of Claude as a share of what it may write', () => {
     const budget = (effort: string, limit?: number) =>

@@ -1,6 +1,6 @@
 /** Counting the tokens of a request without running it. */
 import { nativeBody, nativeMessages } from '../anthropic/family.ts';
-import { fronts } from '../fronts/index.ts';
+import { countedConversation } from '../fronts/messages/messages.ts';
 import { countOf, objectOf } from '../json.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Translation } from '../provider.ts';
 import { claudeOnBedrock } from './claude.ts';
@@ -22,25 +22,20 @@ const encoded = (body: JsonObject): string => Buffer.from(JSON.stringify(body)).
 
 const asked = ['messages', 'system', 'toolConfig', 'additionalModelRequestFields'] as const;
 
-function converseCount(): Translation | null {
-  const front = fronts.messages;
-  if (!front) return null;
-  const withLimit = (facts: CallFacts): CallFacts => ({ ...facts, body: { max_tokens: 1, ...facts.body } });
-  return {
-    media: (facts) => converse.media?.(front.read(withLimit(facts)), facts) ?? [],
-    request: (facts) => {
-      const body = objectOf(converse.request(front.read(withLimit(facts)), facts));
-      return {
-        input: { converse: Object.fromEntries(asked.flatMap((name) => (name in body ? [[name, body[name]]] : []))) },
-      };
-    },
-    response: counted,
-  };
-}
+const converseCount: Translation = {
+  media: (facts) => converse.media?.(countedConversation(facts), facts) ?? [],
+  request: (facts) => {
+    const body = objectOf(converse.request(countedConversation(facts), facts));
+    return {
+      input: { converse: Object.fromEntries(asked.flatMap((name) => (name in body ? [[name, body[name]]] : []))) },
+    };
+  },
+  response: counted,
+};
 
 /** Models are counted by their own id: a profile over several regions has no tokens of its own. */
-export function countTokens(facts: CallFacts): ProviderEndpoint | null {
-  const translation = modelOf(facts).claude ? claudeCount : converseCount();
+export function countTokens(facts: CallFacts): ProviderEndpoint {
+  const translation = modelOf(facts).claude ? claudeCount : converseCount;
   const id = modelId(facts) || facts.model;
-  return translation && { path: `/model/${encodeURIComponent(id)}/count-tokens`, translation };
+  return { path: `/model/${encodeURIComponent(id)}/count-tokens`, translation };
 }

@@ -1,7 +1,7 @@
 /** Embeddings by InvokeModel: each vendor has a body of its own, and most take one input a call. */
 import { readDataUrl } from '../chat/media.ts';
-import { type EmbeddingRequest, isVector, readEmbeddings, type Vector, writeEmbeddings } from '../embeddings.ts';
-import { ProviderFault, RequestFault } from '../faults.ts';
+import { type EmbeddingRequest, readEmbeddings, requireVector, writeEmbeddings } from '../embeddings.ts';
+import { RequestFault } from '../faults.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, parsed, present, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, RawAnswer, Steps } from '../provider.ts';
 import { modelId, modelPath } from './model.ts';
@@ -17,14 +17,15 @@ type Options = Pick<EmbeddingRequest, 'dimensions' | 'extras'>;
 interface Embedder {
   /** How many texts one call takes. */
   most: number;
-  takesImages: boolean;
+  /** `alone`: never beside a text. */
+  images: 'none' | 'alone' | 'with text';
   body(inputs: readonly Input[], options: Options): JsonObject;
   vectors(answer: JsonObject): unknown[];
 }
 
 const titanText: Embedder = {
   most: 1,
-  takesImages: false,
+  images: 'none',
   body: ([input], { dimensions, extras }) =>
     present({ inputText: input?.text, dimensions, normalize: extras.normalize }),
   vectors: ({ embedding, embeddingsByType }) => [embedding ?? objectOf(embeddingsByType).float],
@@ -32,7 +33,7 @@ const titanText: Embedder = {
 
 const titanImage: Embedder = {
   most: 1,
-  takesImages: true,
+  images: 'with text',
   body: ([input], { dimensions }) =>
     present({
       inputText: input?.text,
@@ -43,21 +44,23 @@ const titanImage: Embedder = {
 };
 
 /** What the vectors are for, in Nova's words: it wants to know whether they are stored or looked up with. */
-const purposes: Readonly<Record<string, string>> = {
-  search_document: 'GENERIC_INDEX',
-  search_query: 'GENERIC_RETRIEVAL',
-  classification: 'CLASSIFICATION',
-  clustering: 'CLUSTERING',
-};
+const purposes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    search_document: 'GENERIC_INDEX',
+    search_query: 'GENERIC_RETRIEVAL',
+    classification: 'CLASSIFICATION',
+    clustering: 'CLUSTERING',
+  }),
+);
 
 const nova: Embedder = {
   most: 1,
-  takesImages: true,
+  images: 'alone',
   body: ([input], { dimensions, extras }) => ({
     schemaVersion: 'nova-multimodal-embed-v1',
     taskType: 'SINGLE_EMBEDDING',
     singleEmbeddingParams: present({
-      embeddingPurpose: extras.embedding_purpose ?? purposes[textOf(extras.input_type) ?? ''] ?? 'GENERIC_INDEX',
+      embeddingPurpose: extras.embedding_purpose ?? purposes.get(textOf(extras.input_type) ?? '') ?? 'GENERIC_INDEX',
       embeddingDimension: dimensions,
       ...novaInput(input),
     }),
@@ -70,29 +73,53 @@ const novaInput = (input: Input | undefined): JsonObject =>
     ? { image: { format: input.image.mime.replace(/^image\//, ''), source: { bytes: input.image.base64 } } }
     : { text: { truncationMode: 'END', value: input?.text ?? '' } };
 
-/** Takes lists of texts; pictures, in its older version, one by one. */
+/** Takes lists of texts; pictures one by one. */
 const cohere: Embedder = {
   most: 96,
-  takesImages: true,
-  body: (inputs, { dimensions, extras }) => {
-    const [first] = inputs;
-    return present({
-      ...(inputs.some(({ image }) => image)
-        ? { images: inputs.map(({ image }) => `data:${image?.mime};base64,${image?.base64}`) }
-        : { texts: inputs.map(({ text }) => text ?? '') }),
-      input_type: first?.image ? 'image' : (extras.input_type ?? 'search_document'),
-      truncate: extras.truncate,
-      embedding_types: ['float'],
-      output_dimension: dimensions,
-    });
-  },
+  images: 'alone',
+  body: (inputs, options) => cohereBody(options, cohereInputs(inputs)),
   vectors: ({ embeddings }) => [...listOf(isObject(embeddings) ? embeddings.float : embeddings)],
 };
+
+/** The newer version embeds a picture and its text as one. */
+const cohereFourth: Embedder = {
+  ...cohere,
+  images: 'with text',
+  body: (inputs, options) =>
+    cohereBody(options, inputs.some(isBoth) ? { inputs: inputs.map(cohereParts) } : cohereInputs(inputs)),
+};
+
+const cohereBody = ({ dimensions, extras }: Options, inputs: JsonObject): JsonObject =>
+  present({
+    input_type: extras.input_type ?? 'search_document',
+    ...inputs,
+    truncate: extras.truncate,
+    embedding_types: ['float'],
+    output_dimension: dimensions,
+  });
+
+const cohereInputs = (inputs: readonly Input[]): JsonObject => {
+  const pictures = inputs.flatMap(({ image }) => (image ? [imageUrl(image)] : []));
+  return pictures.length > 0
+    ? { images: pictures, input_type: 'image' }
+    : { texts: inputs.map(({ text }) => text ?? '') };
+};
+
+const cohereParts = ({ text, image }: Input): JsonObject => ({
+  content: [
+    ...(text === null ? [] : [{ type: 'text', text }]),
+    ...(image ? [{ type: 'image_url', image_url: { url: imageUrl(image) } }] : []),
+  ],
+});
+
+const isBoth = ({ text, image }: Input): boolean => text !== null && image !== null;
+const imageUrl = ({ mime, base64 }: NonNullable<Input['image']>): string => `data:${mime};base64,${base64}`;
 
 const embedders: readonly (readonly [beginning: string, embedder: Embedder])[] = [
   ['amazon.titan-embed-image', titanImage],
   ['amazon.titan-embed', titanText],
   ['amazon.nova', nova],
+  ['cohere.embed-v4', cohereFourth],
   ['cohere.embed', cohere],
 ];
 
@@ -115,22 +142,23 @@ export const embed: Steps = function* (facts) {
     })),
   };
   const read = answers.map(({ bytes }) => objectOf(parsed(new TextDecoder().decode(bytes))));
-  const vectors = read.flatMap((answer) => embedder.vectors(answer)).map(vectorOf);
+  const vectors = read.flatMap((answer) => embedder.vectors(answer)).map(requireVector);
   const tokens = answers.reduce((sum, answer, index) => sum + tokensOf(answer, read[index] ?? {}), 0);
   return writeEmbeddings(facts, vectors, request.encoding, tokens);
 };
 
 const inputOf =
-  ({ takesImages }: Embedder) =>
+  ({ images }: Embedder) =>
   ({ text, image }: EmbeddingRequest['inputs'][number], index: number): Input => {
     if (image === null) return { text, image: null };
-    if (!takesImages) throw new RequestFault(`input[${index}]`, 'this model embeds text only: leave the image out');
+    const field = `input[${index}]`;
+    if (images === 'none') throw new RequestFault(field, 'this model embeds text only: leave the image out');
+    if (images === 'alone' && text !== null) {
+      throw new RequestFault(field, 'this model embeds an image or a text, not both as one: send them apart');
+    }
     const read = readDataUrl(image);
     if (read) return { text, image: read };
-    throw new RequestFault(
-      `input[${index}].image`,
-      'an image to embed must be given as data: in base64 or as a data URL',
-    );
+    throw new RequestFault(`${field}.image`, 'an image to embed must be given as data: in base64 or as a data URL');
   };
 
 /** A picture goes alone. */
@@ -142,11 +170,6 @@ function grouped(inputs: readonly Input[], most: number): Input[][] {
     else groups.push([input]);
   }
   return groups;
-}
-
-function vectorOf(vector: unknown): Vector {
-  if (isVector(vector)) return vector;
-  throw new ProviderFault(502, 'the answer holds no embedding');
 }
 
 const tokensOf = ({ headers }: RawAnswer, { inputTextTokenCount }: JsonObject): number =>

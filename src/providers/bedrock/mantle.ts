@@ -1,5 +1,11 @@
 /** Bedrock Mantle: Bedrock's models in the dialects of OpenAI and, for Claude, of Anthropic. */
-import { type AnthropicSurface, anthropicApi, anthropicFamily, betaHeader } from '../anthropic/family.ts';
+import {
+  type AnthropicSurface,
+  anthropicApi,
+  anthropicFamily,
+  betaHeader,
+  withoutForeignThoughts,
+} from '../anthropic/family.ts';
 import { awsAuthentication, awsFields, awsHeaders, awsRegion } from '../aws/access.ts';
 import { isObject, listOf } from '../json.ts';
 import type { CallFacts, JsonObject, Provider, ProviderEndpoint } from '../provider.ts';
@@ -22,6 +28,8 @@ const claudeChat: ProviderEndpoint = {
   headers: claudeHeaders,
   chat: anthropicFamily(surface),
 };
+
+const native = (path: string): ProviderEndpoint => ({ path, headers: claudeHeaders, adjust: withoutForeignThoughts });
 
 const chat: ProviderEndpoint = { path: '/v1/chat/completions', adjust: withoutPropertyNames };
 
@@ -52,9 +60,8 @@ export const bedrockMantle: Provider = {
   endpoints: {
     chatComplete: (facts) => (isClaude(facts) ? claudeChat : chat),
     createModelResponse: (facts) => (isClaude(facts) ? null : { path: '/v1/responses' }),
-    messages: (facts) => (isClaude(facts) ? { path: '/anthropic/v1/messages', headers: claudeHeaders } : null),
-    messagesCountTokens: (facts) =>
-      isClaude(facts) ? { path: '/anthropic/v1/messages/count_tokens', headers: claudeHeaders } : null,
+    messages: (facts) => (isClaude(facts) ? native('/anthropic/v1/messages') : null),
+    messagesCountTokens: (facts) => (isClaude(facts) ? native('/anthropic/v1/messages/count_tokens') : null),
     listModels: { path: '/v1/models' },
   },
   notes: ['Claude is asked in Anthropic’s dialect, every other model in OpenAI’s.'],

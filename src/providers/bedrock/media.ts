@@ -6,58 +6,66 @@ import { present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 import { decoded } from '../stored-files.ts';
 
-const formats: Readonly<Record<Exclude<MediaPart['kind'], 'document'>, Readonly<Record<string, string>>>> = {
-  image: {
-    'image/png': 'png',
-    'image/jpeg': 'jpeg',
-    'image/jpg': 'jpeg',
-    'image/gif': 'gif',
-    'image/webp': 'webp',
-  },
-  video: {
-    'video/mp4': 'mp4',
-    'video/quicktime': 'mov',
-    'video/mov': 'mov',
-    'video/x-matroska': 'mkv',
-    'video/mkv': 'mkv',
-    'video/webm': 'webm',
-    'video/x-flv': 'flv',
-    'video/flv': 'flv',
-    'video/mpeg': 'mpeg',
-    'video/mpg': 'mpg',
-    'video/x-ms-wmv': 'wmv',
-    'video/wmv': 'wmv',
-    'video/3gpp': 'three_gp',
-  },
-  audio: {
-    'audio/mp3': 'mp3',
-    'audio/mpeg': 'mp3',
-    'audio/wav': 'wav',
-    'audio/x-wav': 'wav',
-    'audio/flac': 'flac',
-    'audio/ogg': 'ogg',
-    'audio/opus': 'opus',
-    'audio/aac': 'aac',
-    'audio/m4a': 'm4a',
-    'audio/mp4': 'mp4',
-    'audio/mpga': 'mpga',
-    'audio/pcm': 'pcm',
-    'audio/webm': 'webm',
-  },
+const formats: Readonly<Record<Exclude<MediaPart['kind'], 'document'>, ReadonlyMap<string, string>>> = {
+  image: new Map(
+    Object.entries({
+      'image/png': 'png',
+      'image/jpeg': 'jpeg',
+      'image/jpg': 'jpeg',
+      'image/gif': 'gif',
+      'image/webp': 'webp',
+    }),
+  ),
+  video: new Map(
+    Object.entries({
+      'video/mp4': 'mp4',
+      'video/quicktime': 'mov',
+      'video/mov': 'mov',
+      'video/x-matroska': 'mkv',
+      'video/mkv': 'mkv',
+      'video/webm': 'webm',
+      'video/x-flv': 'flv',
+      'video/flv': 'flv',
+      'video/mpeg': 'mpeg',
+      'video/mpg': 'mpg',
+      'video/x-ms-wmv': 'wmv',
+      'video/wmv': 'wmv',
+      'video/3gpp': 'three_gp',
+    }),
+  ),
+  audio: new Map(
+    Object.entries({
+      'audio/mp3': 'mp3',
+      'audio/mpeg': 'mp3',
+      'audio/wav': 'wav',
+      'audio/x-wav': 'wav',
+      'audio/flac': 'flac',
+      'audio/ogg': 'ogg',
+      'audio/opus': 'opus',
+      'audio/aac': 'aac',
+      'audio/m4a': 'm4a',
+      'audio/mp4': 'mp4',
+      'audio/mpga': 'mpga',
+      'audio/pcm': 'pcm',
+      'audio/webm': 'webm',
+    }),
+  ),
 };
 
-const documentFormats: Readonly<Record<string, string>> = {
-  'application/pdf': 'pdf',
-  'text/csv': 'csv',
-  'application/csv': 'csv',
-  'application/msword': 'doc',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-  'application/vnd.ms-excel': 'xls',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-  'text/html': 'html',
-  'text/markdown': 'md',
-  'text/x-markdown': 'md',
-};
+const documentFormats: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'application/pdf': 'pdf',
+    'text/csv': 'csv',
+    'application/csv': 'csv',
+    'application/msword': 'doc',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+    'application/vnd.ms-excel': 'xls',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+    'text/html': 'html',
+    'text/markdown': 'md',
+    'text/x-markdown': 'md',
+  }),
+);
 
 /** Whatever a person could read as it is, goes as text. */
 const isText = (mime: string): boolean =>
@@ -77,11 +85,11 @@ export function mediaBlock(
   }
   const { mime, source } = contentOf(part, facts);
   if (kind === 'document') {
-    const format = documentFormats[mime] ?? (isText(mime) ? 'txt' : null);
+    const format = documentFormats.get(mime) ?? (isText(mime) ? 'txt' : null);
     if (format === null) throw unsupported('messages', family, `a document of the type ${mime}`);
     return { document: { format, name: documentName(part.name), source } };
   }
-  const format = formats[kind][mime];
+  const format = formats[kind].get(mime);
   if (format === undefined) throw unsupported('messages', family, `${kind} of the type ${mime}`);
   return { [kind]: { format, source } };
 }
@@ -121,6 +129,8 @@ function ownedBy(address: string): { origin: string; owner: string | null } {
 /** Names of documents that Converse takes: few characters, single spaces, each name once in a request. */
 export function documentNames(): (name: string | null) => string {
   const given = new Set<string>();
+  /** The number that a name was last given with. */
+  const counts = new Map<string, number>();
   return (name) => {
     const plain = (name ?? '')
       .replace(/\.[a-z0-9]{1,5}$/i, '')
@@ -130,7 +140,9 @@ export function documentNames(): (name: string | null) => string {
       .slice(0, 180);
     const base = plain || 'document';
     let unique = base;
-    for (let count = 2; given.has(unique.toLowerCase()); count++) unique = `${base} (${count})`;
+    let count = counts.get(base.toLowerCase()) ?? 1;
+    while (given.has(unique.toLowerCase())) unique = `${base} (${++count})`;
+    counts.set(base.toLowerCase(), count);
     given.add(unique.toLowerCase());
     return unique;
   };

@@ -29,8 +29,12 @@ const area = /^(?:us|us-gov|eu|apac|au|ca|jp|sa|me|af|global)\./;
 const opaque =
   /:(?:application-inference-profile|provisioned-model|imported-model|custom-model(?:-deployment)?|prompt)\//;
 
-export function modelId({ model, fields }: Pick<CallFacts, 'model' | 'fields'>): string {
-  const known = setting(fields, 'foundation_model') ?? (opaque.test(model) ? '' : model);
+/** The name of the model that is meant; null where it is not known. */
+export const knownName = ({ model, fields }: Pick<CallFacts, 'model' | 'fields'>): string | null =>
+  setting(fields, 'foundation_model') ?? (opaque.test(model) ? null : model);
+
+export function modelId(facts: Pick<CallFacts, 'model' | 'fields'>): string {
+  const known = knownName(facts) ?? '';
   return known.slice(known.lastIndexOf('/') + 1).replace(area, '');
 }
 

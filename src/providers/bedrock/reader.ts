@@ -3,7 +3,7 @@ import type { AnswerEvent, AnswerReader } from '../chat/answer.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, isObject, objectOf, parsed, textOf } from '../json.ts';
 import type { JsonObject, ServerEvent } from '../provider.ts';
-import { annotationOf, extrasOf, finishOf, finishWord, isAnswer, stopSequenceOf, usageOf } from './answer.ts';
+import { annotationOf, extrasOf, finishOf, stopSequenceOf, usageOf } from './answer.ts';
 import { throwException } from './exceptions.ts';
 
 /** A block that has begun. Text begins without a word. */
@@ -22,7 +22,6 @@ const choice = 0;
 class ConverseReader implements AnswerReader {
   readonly #open = new Map<number, OpenBlock>();
   #calls = 0;
-  #inForm = false;
 
   read({ event, data }: ServerEvent): AnswerEvent[] {
     throwException(event, data);
@@ -55,10 +54,6 @@ class ConverseReader implements AnswerReader {
     this.#open.set(index, block);
     const call = objectOf(begun.toolUse);
     if (!isObject(begun.toolUse) || call.type === 'server_tool_use') return [];
-    if (isAnswer(begun)) {
-      this.#inForm = true;
-      return [];
-    }
     block.call = this.#calls++;
     const [id, name] = [textOf(call.toolUseId) ?? '', textOf(call.name) ?? ''];
     return [{ type: 'tool-call', choice, call: block.call, id, name, signature: null }];
@@ -83,7 +78,7 @@ class ConverseReader implements AnswerReader {
   }
 
   #finish(body: JsonObject): AnswerEvent[] {
-    const word = finishWord(textOf(body.stopReason), this.#inForm && this.#calls === 0);
+    const word = textOf(body.stopReason);
     const stopSequence = stopSequenceOf(body);
     return [
       { type: 'finish', choice, reason: finishOf(word), providerReason: word, stopSequence },
@@ -94,11 +89,9 @@ class ConverseReader implements AnswerReader {
 
 const said = (text: string): AnswerEvent[] => (text === '' ? [] : [{ type: 'text', choice, text }]);
 
-/** Arguments of a tool; those of the one that stands for the answer are the answer. */
 function written(block: OpenBlock | undefined, text: string): AnswerEvent[] {
   if (!block || text === '') return [];
   block.filled = true;
-  if (isAnswer(block.begun)) return said(text);
   return block.call === null ? [] : [{ type: 'arguments', choice, call: block.call, text }];
 }
 

@@ -93,26 +93,28 @@ function betas(facts: CallFacts, { claude }: BedrockModel): JsonObject {
 }
 
 /** Fields of Converse itself, in its own spelling and in the one of our other fields. */
-const converseFields: Readonly<Record<string, string>> = {
-  guardrailConfig: 'guardrailConfig',
-  guardrail_config: 'guardrailConfig',
-  performanceConfig: 'performanceConfig',
-  performance_config: 'performanceConfig',
-  promptVariables: 'promptVariables',
-  prompt_variables: 'promptVariables',
-  requestMetadata: 'requestMetadata',
-  request_metadata: 'requestMetadata',
-  serviceTier: 'serviceTier',
-  additionalModelRequestFields: 'additionalModelRequestFields',
-  additional_model_request_fields: 'additionalModelRequestFields',
-  additionalModelResponseFieldPaths: 'additionalModelResponseFieldPaths',
-  additional_model_response_field_paths: 'additionalModelResponseFieldPaths',
-};
+const converseFields: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    guardrailConfig: 'guardrailConfig',
+    guardrail_config: 'guardrailConfig',
+    performanceConfig: 'performanceConfig',
+    performance_config: 'performanceConfig',
+    promptVariables: 'promptVariables',
+    prompt_variables: 'promptVariables',
+    requestMetadata: 'requestMetadata',
+    request_metadata: 'requestMetadata',
+    serviceTier: 'serviceTier',
+    additionalModelRequestFields: 'additionalModelRequestFields',
+    additional_model_request_fields: 'additionalModelRequestFields',
+    additionalModelResponseFieldPaths: 'additionalModelResponseFieldPaths',
+    additional_model_response_field_paths: 'additionalModelResponseFieldPaths',
+  }),
+);
 
 const ownFields = (extras: Readonly<JsonObject>): JsonObject =>
   Object.fromEntries(
     Object.entries(extras).flatMap(([name, value]) => {
-      const own = converseFields[name];
+      const own = converseFields.get(name);
       return own === undefined ? [] : [[own, value]];
     }),
   );
@@ -135,7 +137,7 @@ const meaningless = new Set([
 
 /** Whatever else the client wrote is for the model. */
 const passedOn = (extras: Readonly<JsonObject>): JsonObject =>
-  Object.fromEntries(Object.entries(extras).filter(([name]) => !meaningless.has(name) && !(name in converseFields)));
+  Object.fromEntries(Object.entries(extras).filter(([name]) => !meaningless.has(name) && !converseFields.has(name)));
 
 function outputConfig({ format }: Conversation, { structured, claude }: BedrockModel): JsonObject | null {
   if (format.type !== 'schema' || !structured) return null;

@@ -4,6 +4,7 @@ import { thinkingOf as asAnthropic, thinksIn } from '../anthropic/thinking.ts';
 import type { Conversation, Reasoning } from '../chat/conversation.ts';
 import { RequestFault } from '../faults.ts';
 import { isObject } from '../json.ts';
+import { effortOfBudget } from '../openai/reasoning.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 import type { BedrockModel } from './model.ts';
 
@@ -38,9 +39,7 @@ export function thinkingOf(conversation: Conversation, model: BedrockModel, fact
 
 /** `low`, `medium` or `high`. */
 function simpleEffort(reasoning: Exclude<Reasoning, { mode: 'off' }>): string {
-  if (reasoning.mode === 'budget') {
-    return reasoning.tokens <= 2_048 ? 'low' : reasoning.tokens <= 8_192 ? 'medium' : 'high';
-  }
+  if (reasoning.mode === 'budget') return effortOfBudget(reasoning.tokens);
   const effort = reasoning.effort ?? 'medium';
   return effort === 'minimal' ? 'low' : effort === 'xhigh' || effort === 'max' ? 'high' : effort;
 }
@@ -72,19 +71,21 @@ function claudeThinking(conversation: Conversation, traits: ModelTraits, { stric
   };
 }
 
-const shares: Readonly<Record<string, number>> = {
-  minimal: 0.1,
-  low: 0.2,
-  medium: 0.5,
-  high: 0.8,
-  xhigh: 0.8,
-  max: 0.8,
-};
+const shares: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    minimal: 0.1,
+    low: 0.2,
+    medium: 0.5,
+    high: 0.8,
+    xhigh: 0.8,
+    max: 0.8,
+  }),
+);
 const leastBudget = 1_024;
 
 /** An effort is a share of what may be written. Where that is too little to think, the effort stays a wish. */
 function shareOf({ reasoning, limit }: Conversation, { defaultLimit }: ModelTraits): Reasoning | null {
   if (reasoning?.mode !== 'effort' || (limit !== null && limit <= leastBudget)) return reasoning;
-  const share = shares[reasoning.effort] ?? 0.5;
+  const share = shares.get(reasoning.effort) ?? 0.5;
   return { mode: 'budget', tokens: Math.max(leastBudget, Math.floor((limit ?? defaultLimit) * share)) };
 }

@@ -1,5 +1,5 @@
 /** The tools of a Converse request: those of the client, stand-ins for those that only the history names, and the one that holds a structured answer. */
-import { answerTool } from '../anthropic/tools.ts';
+import { answerInstruction, answerTool } from '../chat/answer-tool.ts';
 import type { Conversation, OutputFormat, Tool, ToolChoice } from '../chat/conversation.ts';
 import { calledTools } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
@@ -17,8 +17,9 @@ export interface Tools {
 }
 
 export function toolsOf(conversation: Conversation, model: BedrockModel, thinks: boolean): Tools {
-  const { format, toolChoice, tools } = conversation;
-  const answer = format.type === 'schema' && !model.structured ? answerSpec(format) : null;
+  const { toolChoice, tools } = conversation;
+  const form = formByTool(conversation, model);
+  const answer = form && answerSpec(form);
   const usable = toolChoice?.mode === 'none' ? [] : tools;
   const specs = [...tools.flatMap((tool) => toolSpec(tool, model)), ...(answer ? [{ toolSpec: answer }] : [])];
   const listed =
@@ -30,10 +31,15 @@ export function toolsOf(conversation: Conversation, model: BedrockModel, thinks:
   return {
     toolConfig: all.length > 0 ? { tools: all, ...(choice && !parallel && { toolChoice: choice }) } : null,
     fields: present({ tools: hosted.fields.length > 0 ? hosted.fields : null, tool_choice: parallel }),
-    instruction:
-      answer && (!choice || 'auto' in choice) ? `Give your final answer only by calling the tool ${answerTool}.` : null,
+    instruction: answer && (!choice || 'auto' in choice) ? answerInstruction : null,
   };
 }
+
+type Form = Extract<OutputFormat, { type: 'schema' }>;
+
+/** The form that a tool must stand in for; null where none is asked for, or the model keeps to it by itself. */
+export const formByTool = ({ format }: Conversation, { structured }: BedrockModel): Form | null =>
+  format.type === 'schema' && !structured ? format : null;
 
 function toolSpec(tool: Tool, model: BedrockModel): JsonObject[] {
   const spec = present({
@@ -52,7 +58,7 @@ const schemaOf = (parameters: Readonly<JsonObject> | null): JsonObject => ({
   ...(!isObject(parameters?.properties) && { properties: {} }),
 });
 
-const answerSpec = ({ description, schema }: Extract<OutputFormat, { type: 'schema' }>): JsonObject => ({
+const answerSpec = ({ description, schema }: Form): JsonObject => ({
   name: answerTool,
   description: description?.trim() || 'Takes the answer in the form that was asked for.',
   inputSchema: { json: schemaOf(schema) },
@@ -79,13 +85,14 @@ function answerChoice(besideOthers: boolean, { forces }: BedrockModel, thinks: b
 
 /** One call at a time is something that only Claude can be told; it then takes its whole choice in its own words. */
 function singleCalls(
-  { parallelToolCalls }: Conversation,
+  { parallelToolCalls, tellsOneCall }: Conversation,
   choice: JsonObject | null,
   { claude, id }: BedrockModel,
   hasTools: boolean,
 ): JsonObject | null {
   if (parallelToolCalls !== false || !hasTools) return null;
   if (!claude) {
+    if (tellsOneCall) return null;
     throw new RequestFault('parallel_tool_calls', `the model ${id} cannot be kept to one tool call at a time`);
   }
   const name = isObject(choice?.tool) ? choice.tool.name : null;

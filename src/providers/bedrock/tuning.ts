@@ -2,7 +2,7 @@
 import { awsAddress } from '../aws/access.ts';
 import { RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { objectOf, objectsOf, present, secondsOf, textOf } from '../json.ts';
+import { objectOf, objectsOf, present, secondsOf, textOf, wordOf } from '../json.ts';
 import { awsWords, listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
 import { asked } from '../stepping.ts';
@@ -81,23 +81,25 @@ const hyperParametersOf = (settings: Fields | null): Record<string, string> =>
   Object.fromEntries(
     Object.entries(hyperNames).flatMap(([name, own]) => {
       const value = settings?.json[name];
-      return value === undefined || value === null || value === 'auto' ? [] : [[own, String(value)]];
+      return value === undefined || value === null || value === 'auto' ? [] : [[own, wordOf(value)]];
     }),
   );
 
-const states: Readonly<Record<string, string>> = {
-  InProgress: 'running',
-  Stopping: 'running',
-  Completed: 'succeeded',
-  Failed: 'failed',
-  Stopped: 'cancelled',
-};
+const states: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    InProgress: 'running',
+    Stopping: 'running',
+    Completed: 'succeeded',
+    Failed: 'failed',
+    Stopped: 'cancelled',
+  }),
+);
 
 function readJob(found: JsonObject): JsonObject {
   const hyper = objectOf(found.hyperParameters);
   const [validator] = objectsOf(objectOf(found.validationDataConfig).validators);
   const message = textOf(found.failureMessage);
-  const encoded = (uri: unknown): string | null => (textOf(uri) === null ? null : fileId(String(uri)));
+  const encoded = (uri: unknown): string | null => (typeof uri === 'string' ? fileId(uri) : null);
   return {
     id: encodeURIComponent(textOf(found.jobArn) ?? ''),
     object: 'fine_tuning.job',
@@ -107,7 +109,7 @@ function readJob(found: JsonObject): JsonObject {
     fine_tuned_model: found.outputModelArn ?? found.customModelArn ?? null,
     organization_id: null,
     result_files: [],
-    status: states[textOf(found.status) ?? ''] ?? 'queued',
+    status: states.get(textOf(found.status) ?? '') ?? 'queued',
     training_file: encoded(objectOf(found.trainingDataConfig).s3Uri),
     validation_file: encoded(validator?.s3Uri),
     hyperparameters: present({

@@ -121,6 +121,8 @@ export interface Conversation {
   hostedTools: readonly Readonly<JsonObject>[];
   toolChoice: ToolChoice | null;
   parallelToolCalls: boolean | null;
+  /** The client did not ask for one call at a time, but has room for no more: what a model calls beyond is not told. */
+  tellsOneCall?: boolean;
   /** The most tokens that may be written. */
   limit: number | null;
   temperature: number | null;

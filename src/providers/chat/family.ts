@@ -19,7 +19,8 @@ export interface ChatFamily {
   /** Throws a `RequestFault` for what the family cannot do; drops nothing that changes the meaning. */
   request(conversation: Conversation, facts: CallFacts): JsonObject | EncodedBody;
   response(answer: unknown, facts: CallFacts, raw: RawAnswer): ChatAnswer;
-  reader(facts: CallFacts): AnswerReader;
+  /** `asked` tells what is answered, where what was asked for must be known to read it. */
+  reader(facts: CallFacts, asked?: () => Conversation): AnswerReader;
 }
 
 export function translate(front: Front, family: ChatFamily): Translation {
@@ -33,7 +34,11 @@ export function translate(front: Front, family: ChatFamily): Translation {
     ...(family.media && { media: (facts) => family.media?.(read(facts), facts) ?? [] }),
     request: (facts) => family.request(read(facts), facts),
     response: (answer, facts, raw) => front.write(family.response(answer, facts, raw), facts),
-    stream: (facts) => joined(family.reader(facts), front.writer(facts)),
+    stream: (facts) =>
+      joined(
+        family.reader(facts, () => read(facts)),
+        front.writer(facts),
+      ),
   };
 }
 

@@ -59,10 +59,10 @@ const mimeByExtension: ReadonlyMap<string, string> = new Map(
 );
 
 /** By the end of a file's name or an address's path; null where it tells nothing. */
-export function mimeOfName(name: string): string | null {
-  const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name)?.[1]?.toLowerCase();
-  return extension === undefined ? null : (mimeByExtension.get(extension) ?? null);
-}
+export const mimeOfName = (name: string): string | null => mimeOfEnd(name.split(/[?#]/, 1)[0] ?? '') ?? mimeOfEnd(name);
+
+const mimeOfEnd = (name: string): string | null =>
+  mimeByExtension.get(/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '') ?? null;
 
 /** `input_audio` names a format, not a type. */
 export const mimeOfAudioFormat = (format: string): string =>

@@ -5,10 +5,10 @@ import type {
   MediaPart,
   TextPart,
   ToolResultPart,
-  Turn,
   UserPart,
   UserTurn,
 } from './conversation.ts';
+import { unsupported } from './media.ts';
 
 export interface Hoisted {
   system: readonly TextPart[];
@@ -26,19 +26,22 @@ export function hoisted({ turns }: Conversation): Hoisted {
 
 export const hasText = (part: { text: string }): boolean => part.text.trim() !== '';
 
-function merged(turns: readonly Exclude<Turn, { role: 'system' }>[]): (UserTurn | AssistantTurn)[] {
-  const joined: (UserTurn | AssistantTurn)[] = [];
+function merged(turns: readonly (UserTurn | AssistantTurn)[]): (UserTurn | AssistantTurn)[] {
+  const runs: (UserTurn | AssistantTurn)[][] = [];
   for (const turn of turns) {
-    const last = joined.at(-1);
-    if (last?.role === 'user' && turn.role === 'user') {
-      joined[joined.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] };
-    } else if (last?.role === 'assistant' && turn.role === 'assistant') {
-      joined[joined.length - 1] = { role: 'assistant', parts: [...last.parts, ...turn.parts] };
-    } else {
-      joined.push(turn);
-    }
+    const run = runs.at(-1);
+    if (run?.[0]?.role === turn.role) run.push(turn);
+    else runs.push([turn]);
   }
-  return joined;
+  return runs.map(asOne);
+}
+
+/** Turns of one role. */
+function asOne(run: readonly (UserTurn | AssistantTurn)[]): UserTurn | AssistantTurn {
+  const users = run.filter((turn) => turn.role === 'user');
+  if (users.length > 0) return { role: 'user', parts: users.flatMap(({ parts }) => parts) };
+  const assistants = run.filter((turn) => turn.role === 'assistant');
+  return { role: 'assistant', parts: assistants.flatMap(({ parts }) => parts) };
 }
 
 /** The name of each called tool, by the call's id. */
@@ -79,6 +82,13 @@ export const webMedia = (conversation: Conversation): string[] =>
   mediaIn(conversation).flatMap(({ source }) =>
     source.from === 'url' && /^https?:/i.test(source.url) ? [source.url] : [],
   );
+
+/** What an assistant said, for families that take nothing but its text: that it refused is said like anything else. */
+export function saidBy({ parts }: AssistantTurn, family: string): string {
+  const shown = parts.find((part) => part.type === 'media');
+  if (shown) throw unsupported('messages', family, `${shown.kind} in an assistant's message`);
+  return parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? part.text : '')).join('');
+}
 
 /** The text of several parts as one. */
 export const joinedText = (parts: readonly { type: string; text?: string }[]): string =>

@@ -34,19 +34,21 @@ export function readAnswer(answer: unknown, newId: (prefix: string) => string): 
   };
 }
 
-const finishes: Readonly<Record<string, FinishReason>> = {
-  COMPLETE: 'stop',
-  STOP_SEQUENCE: 'stop',
-  MAX_TOKENS: 'length',
-  TOOL_CALL: 'tool_calls',
-  ERROR_TOXIC: 'content_filter',
-};
+const finishes: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({
+    COMPLETE: 'stop',
+    STOP_SEQUENCE: 'stop',
+    MAX_TOKENS: 'length',
+    TOOL_CALL: 'tool_calls',
+    ERROR_TOXIC: 'content_filter',
+  }),
+);
 
 /** An answer that the model did not finish is none. */
 export function finishOf(reason: string | null, words: string | null = null): FinishReason {
   if (reason === 'ERROR') throw new ProviderFault(502, words ?? 'the model failed while it answered');
   if (reason === 'TIMEOUT') throw new ProviderFault(504, words ?? 'the model took too long to answer');
-  return finishes[reason ?? ''] ?? 'stop';
+  return finishes.get(reason ?? '') ?? 'stop';
 }
 
 /** A plan for the calls that follow is a thought. */

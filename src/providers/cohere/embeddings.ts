@@ -1,5 +1,5 @@
 /** Cohere's embeddings: what the vectors are for must be said, and long lists take several calls. */
-import { type EmbeddingRequest, isVector, readEmbeddings, type Vector, writeEmbeddings } from '../embeddings.ts';
+import { type EmbeddingRequest, readEmbeddings, requireVector, type Vector, writeEmbeddings } from '../embeddings.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, listOf, objectOf, parsed, present, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, OfferedEndpoint, ProviderEndpoint, Steps, Translation } from '../provider.ts';
@@ -28,16 +28,16 @@ const contentOf = (text: string | null, image: string | null): JsonObject[] => [
 ];
 
 /** The vectors of the type that was asked for; numbers with fractions where there are several. */
-export function vectorsIn(answer: unknown): Vector[] {
+function vectorsIn(answer: unknown): Vector[] {
   const { embeddings } = objectOf(answer);
   const byType = Array.isArray(embeddings) ? { float: embeddings } : objectOf(embeddings);
-  const vectors = listOf(byType.float ?? Object.values(byType).find(Array.isArray)).filter(isVector);
-  if (vectors.length > 0) return vectors;
+  const vectors = listOf(byType.float ?? Object.values(byType).find(Array.isArray));
+  if (vectors.length > 0) return vectors.map(requireVector);
   throw new ProviderFault(502, `the answer has no vectors: ${JSON.stringify(answer).slice(0, 500)}`);
 }
 
 /** Pictures are charged in tokens of their own. */
-export function tokensIn(answer: unknown): number {
+function tokensIn(answer: unknown): number {
   const { input_tokens, image_tokens } = objectOf(objectOf(objectOf(answer).meta).billed_units);
   return countOf(input_tokens) + countOf(image_tokens);
 }

@@ -1,26 +1,15 @@
-/** Cohere's older text generation, for completions. */
-
-import { RequestFault } from '../faults.ts';
+/** Cohere's older text generation, for completions: whole, or as lines of JSON. */
+import { CompletionPieces, completionAnswer, completionUsage } from '../completions.ts';
+import { ProviderFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { countOf, objectOf, objectsOf, present, textOf } from '../json.ts';
-import type { CallFacts, JsonObject, Translation } from '../provider.ts';
+import { countOf, isObject, objectOf, objectsOf, parsed, present, textOf } from '../json.ts';
+import type { CallFacts, JsonObject, ProviderEndpoint, ServerEvent, StreamTranslator } from '../provider.ts';
+import { finishOf } from './answer.ts';
 
-const known = new Set([
-  'model',
-  'prompt',
-  'n',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop',
-  'stream',
-  'user',
-]);
+const known = new Set('model prompt n max_tokens temperature top_p top_k stop stream stream_options user'.split(' '));
 
 function request({ body: json, model, stream }: CallFacts): JsonObject {
   const body = new Fields(json);
-  if (stream) throw new RequestFault('stream', 'completions of Cohere do not stream: use chat');
   const stop = body.texts('stop');
   return present({
     model,
@@ -31,29 +20,58 @@ function request({ body: json, model, stream }: CallFacts): JsonObject {
     p: body.number('top_p'),
     k: body.number('top_k'),
     stop_sequences: stop.length > 0 ? stop : null,
+    stream: stream || null,
     ...body.others(known),
   });
 }
 
-function response(answer: unknown, { model, provider, now, newId }: CallFacts): JsonObject {
+function response(answer: unknown, facts: CallFacts): JsonObject {
   const { id, generations, meta } = objectOf(answer);
-  const { input_tokens, output_tokens } = objectOf(objectOf(meta).billed_units);
-  const input = countOf(input_tokens);
-  const output = countOf(output_tokens);
-  return {
-    id: textOf(id) ?? newId('cmpl-'),
-    object: 'text_completion',
-    created: now(),
-    model,
-    choices: objectsOf(generations).map((generation, index) => ({
-      index,
-      text: textOf(generation.text) ?? '',
-      logprobs: null,
-      finish_reason: textOf(generation.finish_reason) === 'MAX_TOKENS' ? 'length' : 'stop',
-    })),
-    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
-    provider,
-  };
+  const texts = objectsOf(generations).map((generation, index) => ({
+    index,
+    text: textOf(generation.text) ?? '',
+    finish: finishOf(textOf(generation.finish_reason)),
+  }));
+  return completionAnswer(facts, textOf(id) ?? facts.newId('cmpl-'), texts, usageOf(meta) ?? completionUsage(0, 0));
 }
 
-export const generate: Translation = { request, response };
+function usageOf(meta: unknown): JsonObject | null {
+  const { billed_units } = objectOf(meta);
+  if (!isObject(billed_units)) return null;
+  return completionUsage(countOf(billed_units.input_tokens), countOf(billed_units.output_tokens));
+}
+
+class GenerationReader implements StreamTranslator {
+  readonly #pieces: CompletionPieces;
+
+  constructor(facts: CallFacts) {
+    this.#pieces = new CompletionPieces(facts);
+  }
+
+  event({ data }: ServerEvent): ServerEvent[] {
+    const line = parsed(data);
+    if (!isObject(line)) throw new ProviderFault(502, 'the provider sent a line that cannot be read');
+    if (line.err !== undefined) throw new ProviderFault(502, textOf(line.err) ?? data);
+    return line.is_finished === true ? this.#ended(line) : this.#pieces.said(textOf(line.text), countOf(line.index));
+  }
+
+  end(): ServerEvent[] {
+    return [];
+  }
+
+  #ended({ finish_reason, response: whole }: JsonObject): ServerEvent[] {
+    const { generations, meta } = objectOf(whole);
+    const ends = objectsOf(generations).map((generation, index) => ({
+      index,
+      finish: finishOf(textOf(generation.finish_reason) ?? textOf(finish_reason)),
+    }));
+    const own = ends.length > 0 ? ends : [{ index: 0, finish: finishOf(textOf(finish_reason)) }];
+    return this.#pieces.last(own, usageOf(meta));
+  }
+}
+
+export const generate: ProviderEndpoint = {
+  path: '/v1/generate',
+  framing: 'lines',
+  translation: { request, response, stream: (facts) => new GenerationReader(facts) },
+};

@@ -13,7 +13,7 @@ import type {
 } from '../chat/conversation.ts';
 import { ownExtras } from '../chat/extras.ts';
 import { unsupported } from '../chat/media.ts';
-import { joinedText, resultsApart, shownIn } from '../chat/turns.ts';
+import { joinedText, resultsApart, saidBy, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { present, wordOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
@@ -89,7 +89,7 @@ function formatOf(format: OutputFormat): JsonObject | null {
 }
 
 /** Cohere knows budgets, not efforts; a high effort is one without a bound. */
-const budgets: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 8192 };
+const budgets: ReadonlyMap<string, number> = new Map(Object.entries({ minimal: 512, low: 1024, medium: 8192 }));
 
 function thinkingOf(reasoning: Reasoning): JsonObject {
   switch (reasoning.mode) {
@@ -99,7 +99,7 @@ function thinkingOf(reasoning: Reasoning): JsonObject {
       return { type: 'enabled', token_budget: reasoning.tokens };
     case 'effort':
     case 'adaptive':
-      return present({ type: 'enabled', token_budget: budgets[reasoning.effort ?? ''] });
+      return present({ type: 'enabled', token_budget: budgets.get(reasoning.effort ?? '') });
   }
 }
 
@@ -141,8 +141,9 @@ function partOf(part: TextPart | MediaPart): JsonObject {
 }
 
 /** What the model thought before it called tools is its plan; thoughts of finished turns are not asked for again. */
-function assistantMessage({ parts }: AssistantTurn): JsonObject {
-  const text = parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? part.text : '')).join('');
+function assistantMessage(turn: AssistantTurn): JsonObject {
+  const { parts } = turn;
+  const text = saidBy(turn, 'Cohere');
   const plan = parts.map((part) => (part.type === 'thinking' ? part.text : '')).join('');
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
   if (calls.length === 0) return { role: 'assistant', content: text };

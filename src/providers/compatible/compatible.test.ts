@@ -79,11 +79,11 @@ const cases: Case[] = compatibleProviders.flatMap((row) => {
   );
 });
 
-const headersFor = (id: string, customHost: string): Record<string, string> => ({
+const headersFor = (id: string, customHost: string, credential = 'provider-secret'): Record<string, string> => ({
   'x-gw-provider': id,
   'x-gw-custom-host': customHost,
   'x-gw-predibase-tenant': 'predibase-tenant',
-  authorization: 'Bearer provider-secret',
+  authorization: `Bearer ${credential}`,
 });
 
 async function callWith(kind: EndpointKind, headers: Record<string, string>): Promise<void> {
@@ -109,8 +109,9 @@ describe('addresses', () => {
     expect(told?.replace(/\{(\w+)\}/g, (_, name: string) => name.replaceAll('_', '-')) ?? null).toBe(address);
   });
 
-  test.each(compatibleProviders)('$id offers what is expected, and nothing else', ({ id, offers, paths, beside }) => {
-    const kinds = [...offers.split(' '), ...Object.keys(paths ?? {}), ...Object.keys(beside ?? {})];
+  test.each(compatibleProviders)('$id offers what is expected, and nothing else', (row) => {
+    const { id, offers, paths = {}, beside = {}, apart = '' } = row;
+    const kinds = [...offers.split(' '), ...apart.split(' '), ...Object.keys(paths), ...Object.keys(beside)];
     const offered = Object.keys(providers.get(id)?.endpoints ?? {});
     // Without a serving endpoint, Databricks has no embeddings.
     const expected = new Set([...kinds.filter((kind) => kind !== ''), ...(id === 'databricks' ? ['embed'] : [])]);
@@ -120,11 +121,11 @@ describe('addresses', () => {
 
 describe('calls', () => {
   test.each(cases)('$name arrives at its path, with the credential', async ({ row, kind, path, shaped }) => {
-    await callWith(kind, headersFor(row.id, provider.url));
+    const { header, credential = 'provider-secret' } = row;
+    await callWith(kind, headersFor(row.id, provider.url, credential));
     const [call] = provider.calls;
     expect(call?.path).toBe(path);
-    const { header } = row;
-    expect(call?.headers[header ?? 'authorization']).toBe(header ? 'provider-secret' : 'Bearer provider-secret');
+    expect(call?.headers[header ?? 'authorization']).toBe(header ? credential : `Bearer ${credential}`);
     if (header) expect(call?.headers.authorization).toBeUndefined();
     expect(JSON.stringify(call?.headers)).not.toContain('gw-workspace-key');
     const body = calls[kind]?.body;

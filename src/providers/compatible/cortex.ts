@@ -1,5 +1,6 @@
 /** Snowflake Cortex. */
-import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { withoutForeignThoughts } from '../anthropic/foreign-thoughts.ts';
+import { readEmbeddings, refuseDimensions, requireVector, textsOf, writeEmbeddings } from '../embeddings.ts';
 import { listOf, numberOf, objectOf, objectsOf } from '../json.ts';
 import { openAiCompatible } from '../openai-compatible.ts';
 import type { Translation } from '../provider.ts';
@@ -14,13 +15,14 @@ const tokenType = (token: string): string =>
 const embeddings: Translation = {
   request(facts) {
     const asked = readEmbeddings(facts);
+    refuseDimensions(asked);
     return { ...asked.extras, model: facts.model, text: textsOf(asked) };
   },
   response(answer, facts) {
     const { data, usage } = objectOf(answer);
     const vectors = objectsOf(data).map(({ embedding }) => vectorIn(embedding));
     const tokens = numberOf(objectOf(usage).total_tokens);
-    return writeEmbeddings(facts, vectors.filter(isVector), readEmbeddings(facts).encoding, tokens);
+    return writeEmbeddings(facts, vectors.map(requireVector), readEmbeddings(facts).encoding, tokens);
   },
 };
 
@@ -43,7 +45,7 @@ export const cortex = openAiCompatible({
         },
   endpoints: {
     chatComplete: chat({ path: '/cortex/v1/chat/completions' }),
-    messages: messagesAt('/cortex/v1/messages'),
+    messages: { ...messagesAt('/cortex/v1/messages'), adjust: withoutForeignThoughts },
     embed: { path: '/cortex/inference:embed', translation: embeddings },
   },
   fields: [

@@ -1,4 +1,5 @@
 /** Databricks: its AI gateway, or one serving endpoint for every call. */
+import { withoutForeignThoughts } from '../anthropic/foreign-thoughts.ts';
 import { openAiCompatible } from '../openai-compatible.ts';
 import type { CallFacts, OfferedEndpoint } from '../provider.ts';
 import { hostLabel, setting } from '../settings.ts';
@@ -14,7 +15,7 @@ const invocations = ({ fields }: CallFacts): string | null => {
   return name && `/serving-endpoints/${inPath(name)}/invocations`;
 };
 
-const messages = messagesAt('/ai-gateway/anthropic/v1/messages');
+const messages = { ...messagesAt('/ai-gateway/anthropic/v1/messages'), adjust: withoutForeignThoughts };
 
 /** Only models of Anthropic have this dialect; the others are asked by chat. */
 const messagesOfClaude: OfferedEndpoint = (facts) =>

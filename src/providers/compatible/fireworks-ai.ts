@@ -1,9 +1,13 @@
 /** Fireworks AI. */
+import { withoutOurMarks } from '../anthropic/foreign-thoughts.ts';
 import { offered, openAiCompatible } from '../openai-compatible.ts';
+import { address } from './fireworks-account.ts';
+import { fileEndpoints } from './fireworks-files.ts';
 import { fireworksImages, fireworksRanking } from './fireworks-shapes.ts';
+import { tuningEndpoints } from './fireworks-tuning.ts';
 import { chat } from './quirks/chat.ts';
 import { messagesAt } from './quirks/messages-endpoint.ts';
-import { limitAsMaxTokens, notSent, type Quirk, without } from './quirks/parameters.ts';
+import { inTurn, limitAsMaxTokens, notSent, type Quirk, without } from './quirks/parameters.ts';
 import { inPath } from './quirks/paths.ts';
 import { requiredAsAny, withoutStrict } from './quirks/tools.ts';
 
@@ -20,22 +24,29 @@ export const fireworksAi = openAiCompatible({
   id: 'fireworks-ai',
   name: 'Fireworks AI',
   aliases: ['fireworks'],
-  address: 'https://api.fireworks.ai/inference/v1',
+  address,
+  fields: [
+    { name: 'fireworks_account_id', about: 'The account that files and fine-tuning jobs belong to; needed for those.' },
+  ],
   endpoints: {
     chatComplete: chat({ asks: [limitAsMaxTokens, withoutStrict, requiredAsAny, namedInFull, without(...unsent)] }),
     complete: { adjust: namedInFull },
     ...offered('embed'),
     rerank: { translation: fireworksRanking },
     createModelResponse: { adjust: namedInFull },
-    messages: { ...messagesAt(), adjust: namedInFull },
+    messages: { ...messagesAt(), adjust: inTurn([withoutOurMarks, namedInFull]) },
     imageGenerate: {
       path: ({ model }) => `/image_generation/${inPath(fullName(model))}`,
       translation: fireworksImages,
     },
+    ...fileEndpoints,
+    ...tuningEndpoints(fullName),
   },
   notes: [
     'A model is named as accounts/ACCOUNT/models/NAME; a bare name means one of Fireworks itself.',
     'Tools and response_format cannot be asked for together.',
+    'Files are datasets of the account: lines of JSON, for fine-tuning. Rows of a batch are kept and run by the gateway.',
+    'A fine-tuning job takes n_epochs, learning_rate and lora_rank as hyperparameters; further fields of Fireworks go in provider_options. Cancelling a job deletes it.',
     notSent(unsent),
   ],
 });

@@ -1,6 +1,6 @@
 /** Hugging Face: its router, and endpoints of one's own. */
-import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
-import { listOf, objectsOf } from '../json.ts';
+import { readEmbeddings, requireVector, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { listOf, objectsOf, present } from '../json.ts';
 import { offered, openAiCompatible } from '../openai-compatible.ts';
 import type { Translation } from '../provider.ts';
 import { rankedIn, readRerank, writeRerank } from '../rerank.ts';
@@ -17,10 +17,10 @@ const pipeline = 'https://router.huggingface.co/hf-inference/pipeline/feature-ex
 const features: Translation = {
   request(facts) {
     const asked = readEmbeddings(facts);
-    return { ...asked.extras, inputs: textsOf(asked) };
+    return present({ ...asked.extras, inputs: textsOf(asked), dimensions: asked.dimensions });
   },
   response: (answer, facts) =>
-    writeEmbeddings(facts, listOf(answer).filter(isVector), readEmbeddings(facts).encoding, null),
+    writeEmbeddings(facts, listOf(answer).map(requireVector), readEmbeddings(facts).encoding, null),
 };
 
 const ranking: Translation = {

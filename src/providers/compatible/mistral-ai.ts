@@ -8,10 +8,13 @@ import { nameOnToolsOnly } from './quirks/messages.ts';
 import { notSent } from './quirks/parameters.ts';
 import { nineCharacterIds, plainSchemas, requiredAsAny } from './quirks/tools.ts';
 
-const chatting = chat({
+/** How Mistral's chat differs, wherever it is served. */
+export const mistralChat = {
   asks: [mistralParameters, nameOnToolsOnly, plainSchemas, requiredAsAny, nineCharacterIds],
   answers: [contentAsText, wholeCalls, finishReasons],
-});
+};
+
+const chatting = chat(mistralChat);
 
 const fimPath = '/fim/completions';
 

@@ -1,5 +1,7 @@
 /** Mistral's parameters, and completions by filling in the middle: asked for in the older form, answered by Mistral as chat. */
+import { refuseDemands } from '../completions.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
+import { Fields } from '../fields.ts';
 import { isObject, objectOf, objectsOf, parsed, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, Translation } from '../provider.ts';
 import { contentAsText, finishReasons } from './quirks/answers.ts';
@@ -17,6 +19,7 @@ export const fillInTheMiddle: Translation = {
     const { prompt } = facts.body;
     const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
     if (typeof text !== 'string') throw new RequestFault('prompt', 'prompt must be one text for this provider');
+    refuseDemands(new Fields(facts.body), 'Mistral', ['n', 'best_of', 'echo']);
     const asked = without('echo', 'best_of', 'n')({ ...facts.body, prompt: text, model: facts.model }, facts);
     return { ...mistralParameters(asked, facts) };
   },

@@ -29,6 +29,13 @@ describe('content', () => {
     ]);
   });
 
+  test('a picture that was drawn while thinking is none of the answer', () => {
+    const inlineData = { mimeType: 'image/png', data: 'AAAA' };
+    expect(choiceOf({ parts: [{ inlineData, thought: true }, { inlineData }] })?.parts.map(({ type }) => type)).toEqual(
+      ['block', 'media'],
+    );
+  });
+
   test('a signature without words goes to the call before it, or to the thought of the message', () => {
     const signed = { text: '', thoughtSignature: 'c2ln' };
     const call = { functionCall: { id: 'f1', name: 'now', args: {} } };

@@ -1,14 +1,13 @@
 /** Batches of AI Studio: from a file that was uploaded before, or from rows that come with the call. */
 
-import { type BatchRow, chatPath, linesIn, writtenRows } from '../batch-rows.ts';
-import { EncodedBody } from '../encoded-body.ts';
+import { type BatchRow, chatPath, outputFile, outputRow, outputRows } from '../batch-rows.ts';
 import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { batchAnswer, batchStatus } from '../job-states.ts';
 import { isObject, objectIn, objectOf, objectsOf, textOf } from '../json.ts';
 import { listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
-import { answerRow, countIn, rowRequest } from './batch-rows.ts';
+import { answerOf, countIn, rowRequest } from './batch-rows.ts';
 import { bareId, contentPath } from './files.ts';
 
 const batches = '/v1beta/batches';
@@ -88,24 +87,18 @@ const responsesFile = (operation: JsonObject): string | null => textOf(outputOf(
 
 /** The rows that were answered: in a file, or in the batch itself. */
 export const batchOutput: Steps = function* (facts) {
-  const [answer] = yield { calls: [{ method: 'GET', path: at(facts) }] };
-  const operation = objectIn(answer?.bytes);
+  const [found] = yield { calls: [{ method: 'GET', path: at(facts) }] };
+  const operation = objectIn(found?.bytes);
   const status = batchStatus(metadataOf(operation).state);
   if (status !== 'completed') throw new ProviderFault(409, `the batch has no output: it is ${status}`);
   const file = responsesFile(operation);
-  if (file === null) return written(inlined(operation), facts);
+  const answer = ({ response, error }: JsonObject): JsonObject => answerOf(response, error, facts);
+  if (file === null) {
+    return outputRows(inlined(operation).map((row) => outputRow(objectOf(row.metadata).key, facts, () => answer(row))));
+  }
   const [content] = yield { calls: [{ method: 'GET', path: contentPath(bareId(file)) }] };
-  return written(linesIn(content), facts);
+  return outputFile(content, facts, { customId: ({ key }) => key, answer });
 };
 
-const inlined = (operation: JsonObject): JsonObject[] =>
-  objectsOf(objectOf(outputOf(operation).inlinedResponses).inlinedResponses).map((row) => ({
-    ...row,
-    key: objectOf(row.metadata).key,
-  }));
-
-const written = (rows: readonly JsonObject[], facts: CallFacts): EncodedBody =>
-  new EncodedBody(
-    'application/octet-stream',
-    writtenRows(rows.map(({ key, response, error }) => answerRow(key, response, error, facts))),
-  );
+const inlined = (operation: JsonObject): readonly JsonObject[] =>
+  objectsOf(objectOf(outputOf(operation).inlinedResponses).inlinedResponses);

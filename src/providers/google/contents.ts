@@ -1,6 +1,14 @@
 /** The turns of a conversation as Gemini's contents: text, media, calls with their signatures, and results in the order of their calls. */
-import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, UserPart } from '../chat/conversation.ts';
-import { calledTools, hoisted, joinedText } from '../chat/turns.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  MediaPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserPart,
+} from '../chat/conversation.ts';
+import { calledTools, hoisted, joinedText, resultsApart, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { argumentsOf, isObject, parsed } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
@@ -17,9 +25,10 @@ interface Contents {
 export function contentsOf(conversation: Conversation, facts: CallFacts, surface: Surface): Contents {
   const { system, turns } = hoisted(conversation);
   const names = calledTools(conversation);
+  const order = new Map([...names.keys()].map((id, place) => [id, place]));
   const contents = turns.map((turn) =>
     turn.role === 'user'
-      ? { role: 'user', parts: userParts(turn.parts, names, facts, surface) }
+      ? { role: 'user', parts: userParts(inOrder(turn.parts, order), names, facts, surface) }
       : { role: 'model', parts: modelParts(turn.parts, facts, surface) },
   );
   return {
@@ -28,19 +37,26 @@ export function contentsOf(conversation: Conversation, facts: CallFacts, surface
   };
 }
 
-/** Results come first and in the order of the calls, as the model expects them; what they show follows. */
+interface Apart {
+  results: readonly ToolResultPart[];
+  said: readonly (TextPart | MediaPart)[];
+}
+
+/** Results in the order of the calls, as the model expects them. */
+function inOrder(parts: readonly UserPart[], order: ReadonlyMap<string, number>): Apart {
+  const { results, said } = resultsApart(parts);
+  const placeOf = ({ callId }: ToolResultPart): number => order.get(callId) ?? -1;
+  return { results: results.toSorted((one, other) => placeOf(one) - placeOf(other)), said };
+}
+
+/** Results come first; what they show follows. */
 function userParts(
-  parts: readonly UserPart[],
+  { results, said }: Apart,
   names: ReadonlyMap<string, string>,
   facts: CallFacts,
   surface: Surface,
 ): JsonObject[] {
-  const order = [...names.keys()];
-  const results = parts
-    .filter((part) => part.type === 'tool-result')
-    .sort((one, other) => order.indexOf(one.callId) - order.indexOf(other.callId));
-  const apart = isThirdGeneration(facts.model) ? [] : results.flatMap(({ content }) => content.filter(isMedia));
-  const said = parts.filter((part) => part.type !== 'tool-result');
+  const apart = isThirdGeneration(facts.model) ? [] : shownIn(results);
   return [
     ...results.map((part) => resultPart(part, names, facts, surface)),
     ...[...apart, ...said].flatMap((part) => {
@@ -49,8 +65,6 @@ function userParts(
     }),
   ];
 }
-
-const isMedia = (part: { type: string }): boolean => part.type === 'media';
 
 function resultPart(
   result: ToolResultPart,
@@ -76,7 +90,7 @@ function resultPart(
 }
 
 /** An object is the result itself; anything else is put into one. */
-function responseOf(text: string, isError: boolean): JsonObject {
+export function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   const value = parsed(text);
   return isObject(value) ? value : { output: value === undefined ? text : value };

@@ -1,20 +1,19 @@
 /** How many tokens a conversation has, asked in Anthropic's dialect. */
 import { ProviderFault } from '../faults.ts';
-import { fronts } from '../fronts/index.ts';
+import { countedConversation } from '../fronts/messages/messages.ts';
 import { numberOf, objectOf } from '../json.ts';
 import type { Translation } from '../provider.ts';
+import { fetchedMedia } from './media.ts';
+import { modelName } from './model-name.ts';
 import { writeRequest } from './request.ts';
 import type { Surface } from './surface.ts';
 
 /** AI Studio counts what stands beside the contents only inside a whole request. */
 export const countTokens = (surface: Surface): Translation => ({
+  media: (facts) => fetchedMedia(countedConversation(facts), surface),
   request(facts) {
-    const front = fronts.messages;
-    if (!front) throw new Error('There is no front for messages');
-    // Whoever only counts sets no limit.
-    const conversation = front.read({ ...facts, body: { max_tokens: 1, ...facts.body } });
-    const { generationConfig, ...request } = writeRequest(conversation, facts, surface);
-    return surface === 'studio' ? { generateContentRequest: { model: `models/${facts.model}`, ...request } } : request;
+    const { generationConfig, ...request } = writeRequest(countedConversation(facts), facts, surface);
+    return surface === 'studio' ? { generateContentRequest: { model: modelName(facts.model), ...request } } : request;
   },
   response(answer) {
     const tokens = numberOf(objectOf(answer).totalTokens);

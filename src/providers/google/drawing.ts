@@ -4,7 +4,7 @@ import { Fields } from '../fields.ts';
 import { aspectRatio, type MadeImage, readImages, writeImages } from '../images.ts';
 import { objectIn, objectOf, objectsOf, present, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, Steps, Usage } from '../provider.ts';
-import { laterUsage, noUsage } from '../usage.ts';
+import { noUsage, summedUsage } from '../usage.ts';
 import { blockReason } from './answer.ts';
 import { usageOf } from './usage.ts';
 
@@ -71,17 +71,13 @@ function noImage(bodies: readonly JsonObject[]): ProviderFault {
 }
 
 function usageAnswer(usages: readonly (Usage | null)[]): JsonObject {
-  const total = usages.reduce<Usage>((sum, usage) => {
-    const next = usage ?? noUsage;
-    return {
-      ...laterUsage(sum, next),
-      inputTokens: sum.inputTokens + next.inputTokens,
-      outputTokens: sum.outputTokens + next.outputTokens,
-    };
-  }, noUsage);
+  const total = usages.reduce<Usage>((sum, usage) => (usage ? summedUsage(sum, usage) : sum), noUsage);
+  const { inputTokens, outputTokens, reasoningTokens, units } = total;
   return {
-    input_tokens: total.inputTokens,
-    output_tokens: total.outputTokens,
-    total_tokens: total.inputTokens + total.outputTokens,
+    input_tokens: inputTokens,
+    input_tokens_details: { image_tokens: units.request_image_token ?? 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { image_tokens: units.response_image_token ?? 0, reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
   };
 }

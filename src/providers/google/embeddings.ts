@@ -1,13 +1,14 @@
 /** Embeddings at AI Studio: one request of a batch for each input, in their order. */
-import { readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { readEmbeddings, requireVector, textsOf, type Vector, writeEmbeddings } from '../embeddings.ts';
 import { Fields } from '../fields.ts';
-import { listOf, numberOf, objectOf, objectsOf, present } from '../json.ts';
+import { listOf, numberOf, objectOf, present } from '../json.ts';
 import type { JsonObject, Translation } from '../provider.ts';
+import { modelName } from './model-name.ts';
 
 export const embeddings: Translation = {
   request(facts) {
     const settings = embeddingSettings(facts.body);
-    const model = `models/${facts.model}`;
+    const model = modelName(facts.model);
     return {
       requests: textsOf(readEmbeddings(facts)).map((text) => ({ model, content: { parts: [{ text }] }, ...settings })),
     };
@@ -15,7 +16,7 @@ export const embeddings: Translation = {
   response(answer, facts) {
     const { embeddings: found, usageMetadata } = objectOf(answer);
     const tokens = numberOf(objectOf(usageMetadata).promptTokenCount);
-    return writeEmbeddings(facts, objectsOf(found).map(vectorOf), readEmbeddings(facts).encoding, tokens);
+    return writeEmbeddings(facts, listOf(found).map(vectorOf), readEmbeddings(facts).encoding, tokens);
   },
 };
 
@@ -29,5 +30,4 @@ export function embeddingSettings(body: Readonly<JsonObject>): JsonObject {
   });
 }
 
-export const vectorOf = (embedding: unknown): number[] =>
-  listOf(objectOf(embedding).values).flatMap((value) => numberOf(value) ?? []);
+export const vectorOf = (embedding: unknown): Vector => requireVector(objectOf(embedding).values);

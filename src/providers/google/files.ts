@@ -14,7 +14,7 @@ const files = '/v1beta/files';
 export const bareId = (name: unknown): string => (textOf(name) ?? '').replace(/^files\//, '');
 const at = ({ pathParams }: CallFacts): string => `${files}/${encodeURIComponent(bareId(pathParams.id))}`;
 
-const states: Readonly<Record<string, string>> = { PROCESSING: 'uploaded', FAILED: 'error' };
+const states: ReadonlyMap<string, string> = new Map(Object.entries({ PROCESSING: 'uploaded', FAILED: 'error' }));
 
 const fileAnswer = (file: JsonObject, purpose = 'user_data'): JsonObject => ({
   id: bareId(file.name),
@@ -24,7 +24,7 @@ const fileAnswer = (file: JsonObject, purpose = 'user_data'): JsonObject => ({
   expires_at: secondsOf(file.expirationTime),
   filename: textOf(file.displayName) ?? bareId(file.name),
   purpose,
-  status: states[textOf(file.state) ?? ''] ?? 'processed',
+  status: states.get(textOf(file.state) ?? '') ?? 'processed',
   status_details: textOf(objectOf(file.error).message),
 });
 

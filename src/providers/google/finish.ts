@@ -1,27 +1,28 @@
 /** Why an answer ended, and what stands beside it, in the words of everybody else. */
 import type { FinishReason } from '../chat/answer.ts';
+import { finishWithCalls } from '../chat/finish.ts';
 import { objectsOf, present, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
 
-const finishes: Readonly<Record<string, FinishReason>> = {
-  MAX_TOKENS: 'length',
-  CONTINUATION: 'length',
-  SAFETY: 'content_filter',
-  RECITATION: 'content_filter',
-  LANGUAGE: 'content_filter',
-  BLOCKLIST: 'content_filter',
-  PROHIBITED_CONTENT: 'content_filter',
-  SPII: 'content_filter',
-  IMAGE_SAFETY: 'content_filter',
-  IMAGE_PROHIBITED_CONTENT: 'content_filter',
-  IMAGE_RECITATION: 'content_filter',
-};
+const finishes: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({
+    MAX_TOKENS: 'length',
+    CONTINUATION: 'length',
+    SAFETY: 'content_filter',
+    RECITATION: 'content_filter',
+    LANGUAGE: 'content_filter',
+    BLOCKLIST: 'content_filter',
+    PROHIBITED_CONTENT: 'content_filter',
+    SPII: 'content_filter',
+    IMAGE_SAFETY: 'content_filter',
+    IMAGE_PROHIBITED_CONTENT: 'content_filter',
+    IMAGE_RECITATION: 'content_filter',
+  }),
+);
 
 /** Gemini says STOP also when it waits for the results of calls. */
-export function finishOf(reason: string, called: boolean): FinishReason {
-  const said = finishes[reason] ?? 'stop';
-  return called && said === 'stop' ? 'tool_calls' : said;
-}
+export const finishOf = (reason: string, called: boolean): FinishReason =>
+  finishWithCalls(finishes.get(reason) ?? 'stop', called);
 
 /** Fields of a candidate that have no counterpart. */
 export const candidateExtras = (candidate: JsonObject): JsonObject =>

@@ -1,8 +1,8 @@
 /** What a model's name tells: its generation and its size, by which rules differ. */
 
-/** `gemini-2.5-flash` is 2.5; null for aliases, tuned models and other families. */
+/** `gemini-2.5-flash` and `gemini-live-2.5-flash` are 2.5; null for aliases, tuned models and other families. */
 export function generationOf(model: string): number | null {
-  const match = /gemini-(\d+(?:\.\d+)?)(?![\d.])/.exec(model);
+  const match = /gemini-(?:live-)?(\d+(?:\.\d+)?)(?![\d.])/.exec(model);
   return match ? Number(match[1]) : null;
 }
 

@@ -7,16 +7,14 @@ import { embeddings } from './embeddings.ts';
 import { geminiFamily } from './family.ts';
 import { deleteFile, fileContent, listFiles, retrieveFile, uploadFile } from './files.ts';
 import { imagen } from './imagen.ts';
+import { geminiLive, requireModel } from './live/live.ts';
 import { listedModels, oneModel } from './model-list.ts';
+import { modelName } from './model-name.ts';
 import { speech } from './speech.ts';
 
 const version = '/v1beta';
 
-/** Tuned models are named with their collection, others without. */
-const resourceOf = (model: string): string => {
-  const named = model.startsWith('tunedModels/') ? model : `models/${model.replace(/^models\//, '')}`;
-  return named.split('/').map(encodeURIComponent).join('/');
-};
+const resourceOf = (model: string): string => modelName(model).split('/').map(encodeURIComponent).join('/');
 
 const method =
   (name: string) =>
@@ -47,6 +45,14 @@ export const google: Provider = {
         : { path: generates, steps: drawing(generates) },
     imageEdit: (facts) => (isImagen(facts) ? null : { path: generates, steps: drawing(generates) }),
     createSpeech: { path: generates, translation: speech },
+    realtime: {
+      path: (facts) => {
+        requireModel(facts);
+        return '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent';
+      },
+      query: () => '',
+      realtime: geminiLive(({ model }) => ({ resource: modelName(model), labels: null })),
+    },
     listModels: { path: `${version}/models?pageSize=1000`, translation: listedModels },
     retrieveModel: {
       path: ({ pathParams }) => `${version}/${resourceOf(pathParams.id ?? '')}`,
@@ -69,6 +75,7 @@ export const google: Provider = {
     'Tools named google_search, url_context, code_execution, google_maps, computer_use or file_search are run by Google.',
     'Extra fields: safety_settings, cached_content, modalities, image_config, media_resolution, generation_config.',
     'Speech is wav or pcm, with the voices of Gemini.',
+    'Realtime is Gemini Live in OpenAI’s events: PCM audio, the voices of Gemini, functions. What has no counterpart is answered with an error event that names it.',
     'A file uploaded for a batch is rewritten row by row; GET /batches/{id}/output answers with OpenAI’s rows.',
   ],
 };

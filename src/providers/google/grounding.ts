@@ -7,8 +7,9 @@ import type { JsonObject } from '../provider.ts';
 export function citationsOf(grounding: unknown, text: string): Annotation[] {
   if (!isObject(grounding)) return [];
   const sources = listOf(grounding.groundingChunks).map(sourceOf);
+  const bytes = Buffer.from(text);
   return objectsOf(grounding.groundingSupports).flatMap((support) => {
-    const place = placeOf(objectOf(support.segment), text);
+    const place = placeOf(objectOf(support.segment), text, bytes);
     return listOf(support.groundingChunkIndices).flatMap((index): Annotation[] => {
       const source = typeof index === 'number' ? sources[index] : null;
       return source ? [{ type: 'url_citation', url_citation: { ...place, ...source } }] : [];
@@ -24,8 +25,7 @@ function sourceOf(chunk: unknown): { url: string; title: string } | null {
 }
 
 /** Offsets count within one part, and thoughts may stand before it: where they lead elsewhere, the quoted text is looked for. */
-function placeOf(segment: JsonObject, text: string): { start_index: number; end_index: number } {
-  const bytes = Buffer.from(text);
+function placeOf(segment: JsonObject, text: string, bytes: Buffer): { start_index: number; end_index: number } {
   const characters = (offset: number): number => bytes.subarray(0, offset).toString().length;
   const start_index = characters(countOf(segment.startIndex));
   const end_index = characters(countOf(segment.endIndex));

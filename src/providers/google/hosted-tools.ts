@@ -40,17 +40,21 @@ const namedAs = (name: string): string | null => {
   return otherNames.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 };
 
-/** A function that is one of them by name. One that describes its own parameters is the caller's. */
+/** Whether a function is one of them by name. One that describes its own parameters is the caller's. */
+export function isHosted(name: string, parameters: Readonly<JsonObject> | null): boolean {
+  const describes = isObject(parameters?.properties) && Object.keys(parameters.properties).length > 0;
+  return Object.hasOwn(hosted, snakeCase(name)) && !describes;
+}
+
+/** The tool that a function is; null for one of the caller's. */
 export function hostedFunction(
   name: string,
   parameters: Readonly<JsonObject> | null,
   surface: Surface,
 ): JsonObject | null {
-  const own = snakeCase(name);
-  if (!Object.hasOwn(hosted, own)) return null;
-  if (isObject(parameters?.properties) && Object.keys(parameters.properties).length > 0) return null;
+  if (!isHosted(name, parameters)) return null;
   const { type, properties, required, additionalProperties, ...config } = parameters ?? {};
-  return toolOf(own, config, surface);
+  return toolOf(snakeCase(name), config, surface);
 }
 
 /** A tool of another type than function, as the client wrote it. */

@@ -1,27 +1,22 @@
 /** Labels on what Vertex AI bills: those of the request, and its metadata where the target asks for it. */
 import type { Conversation } from '../chat/conversation.ts';
-import { isObject, objectOf, parsed, wordOf } from '../json.ts';
-import type { CallFacts, JsonObject } from '../provider.ts';
+import { isObject, wordOf } from '../json.ts';
+import type { CallFacts } from '../provider.ts';
 
 const longest = 63;
 const mostLabels = 64;
-/** Keeps labels made from metadata apart from the customer's own. */
-const metadataPrefix = 'gw_gateway_';
 
 export function labelsOf(
-  { extras, metadata }: Conversation,
-  { fields, clientHeader }: CallFacts,
+  { extras, metadata }: Pick<Conversation, 'extras' | 'metadata'>,
+  { fields, metadata: said, labelPrefix }: CallFacts,
 ): Record<string, string> | null {
-  const mapped =
-    fields.vertex_map_metadata === true ? { ...headerObject(clientHeader('x-gw-metadata')), ...metadata } : {};
+  const mapped = fields.vertex_map_metadata === true ? { ...metadata, ...said } : {};
   const labels = [
     ...entriesOf(extras.labels).map(([name, value]) => [labelKey(name), labelText(value)] as const),
-    ...entriesOf(mapped).map(([name, value]) => [labelKey(metadataPrefix + name), labelText(value)] as const),
+    ...entriesOf(mapped).map(([name, value]) => [labelKey(labelPrefix + name), labelText(value)] as const),
   ].filter(([name]) => name !== '');
   return labels.length > 0 ? Object.fromEntries(labels.slice(0, mostLabels)) : null;
 }
-
-const headerObject = (header: string | null): JsonObject => (header === null ? {} : objectOf(parsed(header)));
 
 const entriesOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
 

@@ -5,6 +5,7 @@ import { mediaIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
+import { decoded } from '../stored-files.ts';
 import { isThirdGeneration } from './generation.ts';
 import { nameOf, type Surface } from './surface.ts';
 
@@ -41,7 +42,7 @@ export function sourceOf(part: MediaPart, facts: CallFacts, surface: Surface): J
 
 /** Ids of files are names at AI Studio, and encoded addresses of objects on Vertex AI. */
 function fileAddress(id: string, surface: Surface): string {
-  if (surface === 'vertex') return decodeURIComponent(id);
+  if (surface === 'vertex') return decoded(id);
   return /^https?:/.test(id) ? id : studioFiles + id.replace(/^files\//, '');
 }
 

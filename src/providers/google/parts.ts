@@ -20,6 +20,8 @@ export function readPart(part: JsonObject, newId: (prefix: string) => string): S
   if (text !== null || (signature !== null && Object.keys(part).length === 1)) {
     return { type: part.thought === true ? 'thinking' : 'text', text: text ?? '', signature };
   }
+  // What is drawn while thinking is a draft.
+  if (part.thought === true) return blockOf(part);
   if (isObject(part.inlineData))
     return mediaOf(part.inlineData.mimeType, { base64: textOf(part.inlineData.data) ?? '' });
   if (isObject(part.fileData)) return mediaOf(part.fileData.mimeType, { url: textOf(part.fileData.fileUri) ?? '' });

@@ -36,6 +36,89 @@ const everything: Scripted = {
 };
 
 describe('a stream', () => {
+  const records = (...bodies: Json[]): AnswerEvent[] => {
+    const reader = streamReader(facts());
+    const events = bodies.map((body) => ({ event: null, data: JSON.stringify(body) }));
+    return [...events.flatMap((event) => reader.read(event)), ...reader.end()];
+  };
+
+  describe('in which a call is signed after it was made', () => {
+    const call = (name: string, more: Json = {}) => ({ functionCall: { id: name, name, args: {} }, ...more });
+    const said = (...parts: Json[]): Json => ({ candidates: [{ content: { parts } }] });
+    const ended = (...parts: Json[]): Json => ({ candidates: [{ content: { parts }, finishReason: 'STOP' }] });
+    const signed = { text: '', thoughtSignature: 'c2ln' };
+    const told = (...bodies: Json[]): unknown[] =>
+      records(...bodies).flatMap<unknown>((event) => {
+        if (event.type === 'tool-call') return [[event.name, event.call, event.signature]];
+        return event.type === 'signature' || event.type === 'text' ? [event.type] : [];
+      });
+
+    test('the call has its signature, whichever record brings it', () => {
+      expect(told(said(call('f')), ended(signed))).toEqual([['f', 0, 'c2ln']]);
+      expect(told(said(call('f'), signed), ended())).toEqual([['f', 0, 'c2ln']]);
+      expect(told(ended(call('f')), ended(signed))).toEqual([['f', 0, 'c2ln']]);
+      expect(told(said(call('f')), said({ text: '' }), ended({ thoughtSignature: 'c2ln' }))).toEqual([
+        ['f', 0, 'c2ln'],
+      ]);
+      expect(told(said(call('f'), call('g')), ended(signed))).toEqual([
+        ['f', 0, null],
+        ['g', 1, 'c2ln'],
+      ]);
+    });
+
+    test('what signs something else is left to that', () => {
+      expect(told(said(call('f', { thoughtSignature: 'b25l' })), ended(signed))).toEqual([
+        ['f', 0, 'b25l'],
+        'signature',
+      ]);
+      expect(told(said(call('f')), ended({ text: 'So.', thoughtSignature: 'c2ln' }))).toEqual([
+        ['f', 0, null],
+        'signature',
+        'text',
+      ]);
+    });
+
+    test('a call that nobody signs is told before whatever follows, and before the end', () => {
+      const events = records(said(call('f')), said({ text: 'So.' }), ended());
+      expect(events.map(({ type }) => type)).toEqual(['start', 'tool-call', 'arguments', 'text', 'finish']);
+      expect(records(said(call('f')), ended()).map(({ type }) => type)).toEqual([
+        'start',
+        'tool-call',
+        'arguments',
+        'finish',
+      ]);
+      expect(records(said(call('f'))).map(({ type }) => type)).toEqual(['start', 'tool-call', 'arguments']);
+    });
+  });
+
+  test('that is blocked while the model speaks ends by the filter', () => {
+    const events = records(
+      { candidates: [{ content: { parts: [{ text: 'Well' }] } }] },
+      { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } },
+    );
+    expect(events.filter(({ type }) => type === 'finish')).toEqual([
+      {
+        type: 'finish',
+        choice: 0,
+        reason: 'content_filter',
+        providerReason: 'PROHIBITED_CONTENT',
+        stopSequence: null,
+      },
+    ]);
+  });
+
+  test('tells a source once, however often it is named', () => {
+    const groundingMetadata = {
+      groundingChunks: [{ web: { uri: 'https://a.test', title: 'A' } }],
+      groundingSupports: [{ segment: { startIndex: 0, endIndex: 2, text: 'It' }, groundingChunkIndices: [0] }],
+    };
+    const events = records(
+      { candidates: [{ content: { parts: [{ text: 'It' }] }, groundingMetadata }] },
+      { candidates: [{ content: { parts: [{ text: ' rains.' }] }, groundingMetadata, finishReason: 'STOP' }] },
+    );
+    expect(events.filter(({ type }) => type === 'annotations')).toHaveLength(1);
+  });
+
   test('gives all parts, numbers calls over the whole of it, and ends with its usage', () => {
     const events = streamed(everything);
     const text = (type: string) =>

@@ -1,5 +1,5 @@
 /** A stream of Gemini: every record is a piece of an answer, with all the parts that were said since. */
-import type { AnswerEvent, AnswerReader } from '../chat/answer.ts';
+import type { Annotation, AnswerEvent, AnsweredCall, AnswerReader, FinishReason } from '../chat/answer.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { countOf, isObject, numberOf, objectOf, objectsOf, parsed, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, ServerEvent, Usage } from '../provider.ts';
@@ -13,10 +13,14 @@ import { searchesIn, usageOf, withSearches } from './usage.ts';
 /** What is remembered of one answer among several. */
 interface Candidate {
   calls: number;
+  /** A call whose signature may still come, in a part of its own. */
+  unsigned: AnsweredCall | null;
   text: string;
   /** Some models say it on every record: the last one counts. */
   finish: string | null;
   searches: number;
+  /** The sources that have been told. */
+  cited: Set<string>;
 }
 
 export const streamReader = (facts: Pick<CallFacts, 'newId' | 'model'>): AnswerReader => new GeminiReader(facts);
@@ -44,18 +48,23 @@ class GeminiReader implements AnswerReader {
   }
 
   end(): AnswerEvent[] {
-    const finished: AnswerEvent[] = [...this.#candidates].flatMap(([choice, { finish, calls }]) =>
-      finish === null
-        ? []
-        : [{ type: 'finish', choice, reason: finishOf(finish, calls > 0), providerReason: finish, stopSequence: null }],
-    );
-    if (this.#candidates.size === 0 && this.#blocked !== null) {
-      const providerReason = this.#blocked;
-      finished.push({ type: 'finish', choice: 0, reason: 'content_filter', providerReason, stopSequence: null });
-    }
+    const finished = [...this.#candidates].flatMap(([choice, candidate]) => {
+      const called = released(choice, candidate);
+      const { finish, calls } = candidate;
+      return [
+        ...called,
+        ...(finish === null ? this.#refused(choice) : [finishEvent(choice, finishOf(finish, calls > 0), finish)]),
+      ];
+    });
+    if (this.#candidates.size === 0) finished.push(...this.#refused(0));
     const searches = [...this.#candidates.values()].reduce((sum, candidate) => sum + candidate.searches, 0);
     const usage = withSearches(this.#usage, searches);
     return [...finished, ...(usage ? [{ type: 'usage', usage } as const] : [])];
+  }
+
+  /** A prompt may be blocked before the model speaks, or while it does. */
+  #refused(choice: number): AnswerEvent[] {
+    return this.#blocked === null ? [] : [finishEvent(choice, 'content_filter', this.#blocked)];
   }
 
   #opening(body: JsonObject): AnswerEvent[] {
@@ -66,7 +75,14 @@ class GeminiReader implements AnswerReader {
 
   #candidate(raw: JsonObject): AnswerEvent[] {
     const choice = countOf(raw.index);
-    const candidate = this.#candidates.get(choice) ?? { calls: 0, text: '', finish: null, searches: 0 };
+    const candidate = this.#candidates.get(choice) ?? {
+      calls: 0,
+      unsigned: null,
+      text: '',
+      finish: null,
+      searches: 0,
+      cited: new Set(),
+    };
     this.#candidates.set(choice, candidate);
     candidate.finish = textOf(raw.finishReason) ?? candidate.finish;
     candidate.searches = Math.max(candidate.searches, searchesIn(raw, this.#facts.model));
@@ -78,7 +94,7 @@ class GeminiReader implements AnswerReader {
     const spoken = events.findIndex(({ type }) => type === 'text');
     const first = events[spoken];
     if (logprobs && first?.type === 'text') events[spoken] = { ...first, logprobs };
-    const annotations = citationsOf(raw.groundingMetadata, candidate.text);
+    const annotations = citationsOf(raw.groundingMetadata, candidate.text).filter((one) => isNew(one, candidate));
     if (annotations.length > 0) events.push({ type: 'annotations', choice, annotations });
     const extras = candidateExtras(raw);
     if (Object.keys(extras).length > 0) events.push({ type: 'extras', fields: extras });
@@ -86,8 +102,49 @@ class GeminiReader implements AnswerReader {
   }
 }
 
-/** Calls come whole: their number runs over the stream, their arguments follow at once. */
+const finishEvent = (choice: number, reason: FinishReason, providerReason: string): AnswerEvent => ({
+  type: 'finish',
+  choice,
+  reason,
+  providerReason,
+  stopSequence: null,
+});
+
+/** Each record may name again what those before it did. */
+function isNew(annotation: Annotation, { cited }: Candidate): boolean {
+  const written = JSON.stringify(annotation);
+  if (cited.has(written)) return false;
+  cited.add(written);
+  return true;
+}
+
+/** A signature without words belongs to the call before it, if that has none. */
 function eventsOf(part: SaidPart, choice: number, candidate: Candidate): AnswerEvent[] {
+  const { unsigned } = candidate;
+  if (unsigned && 'text' in part && part.text === '') {
+    if (part.signature === null) return [];
+    candidate.unsigned = null;
+    return callEvents({ ...unsigned, signature: part.signature }, choice, candidate);
+  }
+  return [...released(choice, candidate), ...partEvents(part, choice, candidate)];
+}
+
+function released(choice: number, candidate: Candidate): AnswerEvent[] {
+  const { unsigned } = candidate;
+  candidate.unsigned = null;
+  return unsigned ? callEvents(unsigned, choice, candidate) : [];
+}
+
+/** Calls come whole: their number runs over the stream, their arguments follow at once. */
+function callEvents({ id, name, arguments: text, signature }: AnsweredCall, choice: number, candidate: Candidate) {
+  const call = candidate.calls++;
+  return [
+    { type: 'tool-call', choice, call, id, name, signature },
+    { type: 'arguments', choice, call, text },
+  ] satisfies AnswerEvent[];
+}
+
+function partEvents(part: SaidPart, choice: number, candidate: Candidate): AnswerEvent[] {
   switch (part.type) {
     case 'thinking':
     case 'text': {
@@ -97,14 +154,10 @@ function eventsOf(part: SaidPart, choice: number, candidate: Candidate): AnswerE
         ? said
         : [{ type: 'signature', choice, signature: marked(part.signature) }, ...said];
     }
-    case 'tool-call': {
-      const call = candidate.calls++;
-      const { id, name, signature } = part;
-      return [
-        { type: 'tool-call', choice, call, id, name, signature },
-        { type: 'arguments', choice, call, text: part.arguments },
-      ];
-    }
+    case 'tool-call':
+      if (part.signature !== null) return callEvents(part, choice, candidate);
+      candidate.unsigned = part;
+      return [];
     case 'media':
       return [{ type: 'media', choice, media: part }];
     case 'block':

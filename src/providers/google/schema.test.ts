@@ -70,6 +70,11 @@ describe('for models that know a subset of OpenAPI’s schemas', () => {
       { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] },
     ],
     [
+      'a choice of types',
+      { type: ['string', 'number', 'null'], description: 'Either' },
+      { anyOf: [{ type: 'string' }, { type: 'number' }], nullable: true, description: 'Either' },
+    ],
+    [
       'items',
       { type: 'array', items: { type: ['number', 'null'] }, minItems: 1 },
       { type: 'array', items: { type: 'number', nullable: true }, minItems: 1 },

@@ -1,6 +1,8 @@
 /** JSON Schema for Gemini, always on a copy: what its schema fields refuse is taken out or said in another way. */
+import { RequestFault } from '../faults.ts';
 import { isObject, listOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
+import { decoded } from '../stored-files.ts';
 
 type Schema = Readonly<JsonObject>;
 
@@ -19,7 +21,23 @@ export function jsonSchema(schema: Schema): JsonObject {
 
 /** For models that know only a subset of OpenAPI's schemas: references are written out. */
 export function openApiSchema(schema: Schema): JsonObject {
-  return cleaned(schema, schema, []);
+  return cleaned(schema, { root: schema, written: 0 }, []);
+}
+
+interface Writing {
+  root: Schema;
+  /** How many schemas have been written so far. */
+  written: number;
+}
+
+/** A few references to each other can stand for more than fits anywhere. */
+const mostWritten = 20_000;
+const longestChain = 100;
+
+function countWritten(writing: Writing, open: readonly string[]): void {
+  writing.written++;
+  if (writing.written <= mostWritten && open.length <= longestChain) return;
+  throw new RequestFault('schema', 'a schema is too large once its references are written out: use fewer of them');
 }
 
 const keptWords = [
@@ -39,23 +57,26 @@ const keptWords = [
 const formats = new Set(['enum', 'date-time', 'int32', 'int64', 'float', 'double']);
 
 /** `open` are the references that are being written out: one of them again would never end. */
-function cleaned(schema: Schema, root: Schema, open: readonly string[]): JsonObject {
+function cleaned(schema: Schema, writing: Writing, open: readonly string[]): JsonObject {
+  countWritten(writing, open);
   const reference = textOf(schema.$ref);
   if (reference !== null) {
-    const target = open.includes(reference) ? null : referred(root, reference);
-    return target ? cleaned({ ...target, ...described(schema) }, root, [...open, reference]) : { type: 'object' };
+    const target = open.includes(reference) ? null : referred(writing.root, reference);
+    return target ? cleaned({ ...target, ...described(schema) }, writing, [...open, reference]) : { type: 'object' };
   }
-  const [alone, ...others] = objectsOf(schema.allOf);
-  if (alone) {
+  const parts = objectsOf(schema.allOf);
+  if (parts.length > 0) {
     const { allOf: _, ...rest } = schema;
-    return joined([cleaned(rest, root, open), ...[alone, ...others].map((part) => cleaned(part, root, open))]);
+    return joined([rest, ...parts].map((part) => cleaned(part, writing, open)));
   }
-  return plain(schema, (inner) => cleaned(inner, root, open));
+  return plain(schema, (inner) => cleaned(inner, writing, open));
 }
 
 function plain(schema: Schema, inner: (value: Schema) => JsonObject): JsonObject {
-  const { type, nullable } = typeOf(schema);
+  const { types, nullable } = typesOf(schema);
+  const [type] = types;
   const offered = [...objectsOf(schema.anyOf), ...objectsOf(schema.oneOf)];
+  if (offered.length === 0 && types.length > 1) offered.push(...types.map((one) => ({ type: one })));
   const choices = offered.filter((choice) => choice.type !== 'null');
   const offersNull = offered.length > choices.length;
   const [single] = choices;
@@ -65,7 +86,7 @@ function plain(schema: Schema, inner: (value: Schema) => JsonObject): JsonObject
   const values = listOf(schema.const === undefined ? schema.enum : [schema.const]).filter((one) => one !== null);
   return {
     ...kept,
-    ...(type !== null && { type }),
+    ...(type !== undefined && types.length === 1 && { type }),
     ...((nullable || offersNull) && nothing),
     ...(format !== null && formats.has(format) && { format }),
     // Only strings can be listed.
@@ -97,24 +118,25 @@ function propertiesOf(schema: Schema, inner: (value: Schema) => JsonObject): Jso
     isObject(entry[1]),
   );
   if (properties.length === 0) return {};
-  const required = listOf(schema.required).filter((name) => properties.some(([known]) => known === name));
+  const known = new Set<unknown>(properties.map(([name]) => name));
+  const required = listOf(schema.required).filter((name) => known.has(name));
   return {
     properties: Object.fromEntries(properties.map(([name, value]) => [name, inner(value)])),
     ...(required.length > 0 && { required }),
   };
 }
 
-/** A list of types is a choice of null and one other. */
-function typeOf({ type }: Schema): { type: string | null; nullable: boolean } {
-  if (!Array.isArray(type)) return { type: textOf(type), nullable: false };
-  const named = type.filter((one): one is string => typeof one === 'string' && one !== 'null');
-  return { type: named[0] ?? null, nullable: type.includes('null') };
+/** A list of types is a choice; null among them is said in another way. */
+function typesOf({ type }: Schema): { types: readonly string[]; nullable: boolean } {
+  const types = (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string');
+  if (!Array.isArray(type)) return { types, nullable: false };
+  return { types: types.filter((one) => one !== 'null'), nullable: types.includes('null') };
 }
 
 function referred(root: Schema, reference: string): JsonObject | null {
   let place: unknown = root;
   for (const step of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-    place = isObject(place) ? place[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+    place = isObject(place) ? place[decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
   }
   return isObject(place) ? place : null;
 }

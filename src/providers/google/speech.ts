@@ -6,6 +6,7 @@ import { isObject, objectOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject, Translation } from '../provider.ts';
 import { wav } from '../speech.ts';
 import { voiceConfig } from './generation-config.ts';
+import { usageOf } from './usage.ts';
 
 export const speech: Translation = {
   request({ body }) {
@@ -29,7 +30,10 @@ export const speech: Translation = {
     if (sound.length === 0) throw new ProviderFault(502, 'the answer holds no sound');
     const samples = Buffer.concat(sound.map(({ data }) => Buffer.from(textOf(data) ?? '', 'base64')));
     const rate = Number(/rate=(\d+)/.exec(textOf(sound[0]?.mimeType) ?? '')?.[1] ?? defaultRate);
-    return body.response_format === 'pcm' ? new EncodedBody(`audio/pcm;rate=${rate}`, samples) : wav(samples, rate);
+    const usage = usageOf(objectOf(answer).usageMetadata);
+    return body.response_format === 'pcm'
+      ? new EncodedBody(`audio/pcm;rate=${rate}`, samples, usage)
+      : wav(samples, rate, usage);
   },
 };
 

@@ -6,7 +6,10 @@ import type { JsonObject } from '../provider.ts';
 import { generationOf } from './generation.ts';
 
 /** Null where the request says nothing of thinking. */
-export function thinkingConfig({ model, reasoning, showReasoning }: Conversation, strict: boolean): JsonObject | null {
+export function thinkingConfig(
+  { model, reasoning, showReasoning }: Pick<Conversation, 'model' | 'reasoning' | 'showReasoning'>,
+  strict: boolean,
+): JsonObject | null {
   const generation = generationOf(model);
   if (generation !== null && generation < 2.5) return withoutThinking(model, reasoning);
   const shown = reasoning ? (showReasoning ?? showsByItself(reasoning, strict)) : showReasoning;

@@ -32,6 +32,14 @@ describe('tools', () => {
     });
   });
 
+  test('tools that Google runs are left out where none may be used', () => {
+    expect(accepted({ tools: [...tools, search], tool_choice: 'none' }, third)).toMatchObject({
+      tools: [{ functionDeclarations: expect.any(Array) }],
+      toolConfig: { functionCallingConfig: { mode: 'NONE' } },
+    });
+    expect(accepted({ tools: [search], tool_choice: 'none' }).tools).toBeUndefined();
+  });
+
   test('a function that describes its own parameters is the caller’s, whatever its name', () => {
     const own = { type: 'function', function: { name: 'code_execution', parameters: tools[0]?.function.parameters } };
     expect(accepted({ tools: [own] }).tools).toMatchObject([{ functionDeclarations: [{ name: 'code_execution' }] }]);
@@ -203,11 +211,16 @@ describe('settings', () => {
     const body = { labels: { Team: 'R&D' }, metadata: { Cost_Center: 'A 1' } };
     expect(accepted(body).labels).toBeUndefined();
     expect(accepted(body, {}, 'vertex').labels).toEqual({ team: 'r_d' });
-    const clientHeader = (name: string) => (name === 'x-gw-metadata' ? '{"_user":"Ada"}' : null);
-    expect(accepted(body, { fields: { vertex_map_metadata: true }, clientHeader }, 'vertex').labels).toEqual({
+    const asked = { fields: { vertex_map_metadata: true }, metadata: { _user: 'Ada' } };
+    expect(accepted(body, asked, 'vertex').labels).toEqual({
       team: 'r_d',
       gw_gateway__user: 'ada',
       gw_gateway_cost_center: 'a_1',
+    });
+    expect(accepted(body, { ...asked, labelPrefix: 'ai-' }, 'vertex').labels).toEqual({
+      team: 'r_d',
+      'ai-_user': 'ada',
+      'ai-cost_center': 'a_1',
     });
   });
 });

@@ -13,16 +13,10 @@ interface ToolFields {
 }
 
 export function toolFields(conversation: Conversation, surface: Surface): ToolFields {
-  const { model, tools, hostedTools, extras } = conversation;
+  const { model, tools, toolChoice } = conversation;
   const functions = tools.filter(({ name, parameters }) => !hostedFunction(name, parameters, surface));
-  const hosted = [
-    ...tools.flatMap(({ name, parameters }) => {
-      const tool = hostedFunction(name, parameters, surface);
-      return tool ? [tool] : [];
-    }),
-    ...hostedTools.map((tool) => hostedTool(tool, surface)),
-    ...(isObject(extras.web_search_options) ? [{ googleSearch: {} }] : []),
-  ];
+  // The mode of calls binds functions only.
+  const hosted = toolChoice?.mode === 'none' ? [] : hostedIn(conversation, surface);
   const located = hosted.map(withoutLocation);
   const declared = functions.map((tool) => declaration(tool, model));
   const listed = [...(declared.length > 0 ? [{ functionDeclarations: declared }] : []), ...located];
@@ -38,7 +32,19 @@ export function toolFields(conversation: Conversation, surface: Surface): ToolFi
   };
 }
 
-function declaration({ name, description, parameters }: Tool, model: string): JsonObject {
+const hostedIn = ({ tools, hostedTools, extras }: Conversation, surface: Surface): JsonObject[] => [
+  ...tools.flatMap(({ name, parameters }) => {
+    const tool = hostedFunction(name, parameters, surface);
+    return tool ? [tool] : [];
+  }),
+  ...hostedTools.map((tool) => hostedTool(tool, surface)),
+  ...(isObject(extras.web_search_options) ? [{ googleSearch: {} }] : []),
+];
+
+export function declaration(
+  { name, description, parameters }: Pick<Tool, 'name' | 'description' | 'parameters'>,
+  model: string,
+): JsonObject {
   if (!parameters) return present({ name, description });
   if (takesJsonSchema(model)) return present({ name, description, parametersJsonSchema: jsonSchema(parameters) });
   const schema = openApiSchema(parameters);

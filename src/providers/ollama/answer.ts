@@ -1,7 +1,8 @@
 /** Ollama's own answers: whole, and as lines of JSON. */
 import type { AnswerEvent, AnswerPart, AnswerReader, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { finishWithCalls } from '../chat/finish.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
-import { countOf, isObject, objectOf, objectsOf, parsed, secondsOf, textOf } from '../json.ts';
+import { countOf, isObject, numberOf, objectOf, objectsOf, parsed, secondsOf, textOf } from '../json.ts';
 import { argumentText } from '../openai/answer.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { noUsage } from '../usage.ts';
@@ -55,13 +56,13 @@ const callsOf = ({ tool_calls }: JsonObject, newId: NewId) =>
 
 /** `load` says that the model was only loaded, `unload` that it was let go: both answer with nothing. */
 const finishOf = (reason: unknown, called: boolean): FinishReason =>
-  reason === 'length' ? 'length' : called ? 'tool_calls' : 'stop';
+  finishWithCalls(reason === 'length' ? 'length' : 'stop', called);
 
-const usageOf = ({ prompt_eval_count, eval_count }: JsonObject): Usage => ({
-  ...noUsage,
-  inputTokens: countOf(prompt_eval_count),
-  outputTokens: countOf(eval_count),
-});
+/** A prompt that was kept from the call before is not counted again; nothing at all means that nobody counted. */
+const usageOf = ({ prompt_eval_count, eval_count }: JsonObject): Usage | null =>
+  numberOf(prompt_eval_count) === null && numberOf(eval_count) === null
+    ? null
+    : { ...noUsage, inputTokens: countOf(prompt_eval_count), outputTokens: countOf(eval_count) };
 
 export const lineReader = (newId: NewId): AnswerReader => new LineReader(newId);
 
@@ -103,9 +104,10 @@ class LineReader implements AnswerReader {
 
   #last(line: JsonObject): AnswerEvent[] {
     const reason = finishOf(line.done_reason, this.#calls > 0);
+    const usage = usageOf(line);
     return [
       { type: 'finish', choice: 0, reason, providerReason: textOf(line.done_reason), stopSequence: null },
-      { type: 'usage', usage: usageOf(line) },
+      ...(usage ? [{ type: 'usage', usage } as const] : []),
     ];
   }
 }

@@ -99,6 +99,28 @@ describe('a call with fields of Ollama’s own', () => {
     });
   });
 
+  test('keeps what a tool shows, that it failed, and what the model refused', async () => {
+    provider.script(whole({ content: 'Hello' }));
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+    await ask({
+      think: false,
+      messages: [
+        { role: 'user', content: 'Draw' },
+        { role: 'assistant', refusal: 'No', content: [{ type: 'refusal', refusal: 'No' }] },
+        { role: 'user', content: 'Please' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '' } }] },
+        { role: 'tool', tool_call_id: 'c1', is_error: true, content: [{ type: 'text', text: 'half done' }, image] },
+      ],
+    });
+    expect(provider.calls[0]?.json.messages.slice(1)).toEqual([
+      { role: 'assistant', content: 'No' },
+      { role: 'user', content: 'Please' },
+      { role: 'assistant', content: '', tool_calls: [{ function: { name: 'f', arguments: {} } }] },
+      { role: 'tool', content: 'Error: half done', tool_name: 'f' },
+      { role: 'user', content: '', images: ['aGk='] },
+    ]);
+  });
+
   test.each([
     ['qwen3', 'none', false],
     ['qwen3', 'high', true],

@@ -1,9 +1,18 @@
 /** A conversation, written as a request of Ollama's own: for what its OpenAI surface does not take. */
-import type { AssistantTurn, Conversation, OutputFormat, Reasoning, Turn, UserTurn } from '../chat/conversation.ts';
+import type {
+  AssistantTurn,
+  Conversation,
+  MediaPart,
+  OutputFormat,
+  Reasoning,
+  TextPart,
+  UserTurn,
+} from '../chat/conversation.ts';
 import { inlined, unsupported } from '../chat/media.ts';
-import { calledTools, joinedText } from '../chat/turns.ts';
+import { calledTools, joinedText, resultsApart, saidBy, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
-import { argumentsOf, isObject, present } from '../json.ts';
+import { argumentsOf, isObject, present, wordOf } from '../json.ts';
+import { effortOfBudget } from '../openai/reasoning.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 
 /** Fields of a request that only the native surface knows. */
@@ -12,12 +21,12 @@ export const nativeFields: readonly string[] = ['think', 'keep_alive', 'options'
 export function writeRequest(conversation: Conversation, facts: CallFacts): JsonObject {
   const { extras, reasoning, toolChoice } = conversation;
   const [hosted] = conversation.hostedTools;
-  if (hosted) throw new RequestFault('tools', `ollama has no tool "${String(hosted.type)}"`);
+  if (hosted) throw new RequestFault('tools', `ollama has no tool "${wordOf(hosted.type)}"`);
   if (conversation.count > 1) throw new RequestFault('n', 'ollama answers once: leave n out');
   const { options, ...others } = extras;
   return present({
     model: conversation.model,
-    messages: conversation.turns.flatMap((turn) => messagesOf(turn, conversation, facts)),
+    messages: messagesOf(conversation, facts),
     // The choice of a tool has no effect, except that none can be had by naming none.
     tools: toolChoice?.mode === 'none' || conversation.tools.length === 0 ? null : conversation.tools.map(toolOf),
     format: formatOf(conversation.format),
@@ -55,43 +64,53 @@ const formatOf = (format: OutputFormat): unknown =>
 /** Most models are told whether to think; only one family how hard. */
 function thinkOf(reasoning: Reasoning, model: string): boolean | string {
   if (reasoning.mode === 'off') return false;
-  const effort = reasoning.mode === 'budget' ? null : reasoning.effort;
+  const effort = reasoning.mode === 'budget' ? effortOfBudget(reasoning.tokens) : reasoning.effort;
   if (effort === 'none') return false;
   return effort !== null && model.includes('gpt-oss') && ['low', 'medium', 'high'].includes(effort) ? effort : true;
 }
 
-function messagesOf(turn: Turn, conversation: Conversation, facts: CallFacts): JsonObject[] {
-  if (turn.role === 'system') return [{ role: 'system', content: joinedText(turn.parts) }];
-  return turn.role === 'user' ? userMessages(turn, conversation, facts) : [assistantMessage(turn)];
-}
-
-function userMessages({ parts }: UserTurn, conversation: Conversation, facts: CallFacts): JsonObject[] {
+function messagesOf(conversation: Conversation, facts: CallFacts): JsonObject[] {
   const names = calledTools(conversation);
-  const results = parts.flatMap((part) =>
-    part.type === 'tool-result'
-      ? [{ role: 'tool', content: joinedText(part.content), tool_name: part.name ?? names.get(part.callId) ?? '' }]
-      : [],
-  );
-  const said = parts.filter((part) => part.type !== 'tool-result');
-  if (said.length === 0) return results;
-  const images = said.flatMap((part) => {
-    if (part.type !== 'media') return [];
-    const bytes = part.kind === 'image' ? inlined(part, facts) : null;
-    if (!bytes)
-      throw unsupported('messages', 'ollama', part.kind === 'image' ? 'an image by its id' : `a ${part.kind}`);
-    return [bytes.base64];
+  return conversation.turns.flatMap((turn) => {
+    if (turn.role === 'system') return [{ role: 'system', content: joinedText(turn.parts) }];
+    return turn.role === 'user' ? userMessages(turn, names, facts) : [assistantMessage(turn)];
   });
-  return [...results, { role: 'user', content: joinedText(said), ...(images.length > 0 && { images }) }];
 }
 
-function assistantMessage({ parts }: AssistantTurn): JsonObject {
+/** Results of tools are messages of their own and hold text; what they show follows in the user's message. */
+function userMessages({ parts }: UserTurn, names: ReadonlyMap<string, string>, facts: CallFacts): JsonObject[] {
+  const { results, said } = resultsApart(parts);
+  const content = [...shownIn(results), ...said];
+  const tools = results.map(({ callId, name, content: result, isError }) => ({
+    role: 'tool',
+    content: (isError ? 'Error: ' : '') + joinedText(result),
+    tool_name: name ?? names.get(callId) ?? '',
+  }));
+  if (content.length === 0) return tools;
+  const images = content.flatMap((part) => imageIn(part, facts));
+  return [...tools, { role: 'user', content: content.map(textIn).join(''), ...(images.length > 0 && { images }) }];
+}
+
+/** A document that is text is read as such. */
+const textIn = (part: TextPart | MediaPart): string =>
+  part.type === 'text' ? part.text : part.source.from === 'text' ? part.source.text : '';
+
+function imageIn(part: TextPart | MediaPart, facts: CallFacts): string[] {
+  if (part.type === 'text' || part.source.from === 'text') return [];
+  const bytes = part.kind === 'image' ? inlined(part, facts) : null;
+  if (bytes) return [bytes.base64];
+  throw unsupported('messages', 'ollama', part.kind === 'image' ? 'an image by its id' : `a ${part.kind}`);
+}
+
+function assistantMessage(turn: AssistantTurn): JsonObject {
+  const { parts } = turn;
   const thinking = parts.map((part) => (part.type === 'thinking' ? part.text : '')).join('');
   const calls = parts.flatMap((part) =>
     part.type === 'tool-call' ? [{ function: { name: part.name, arguments: argumentsOf(part.arguments) } }] : [],
   );
   return {
     role: 'assistant',
-    content: joinedText(parts),
+    content: saidBy(turn, 'ollama'),
     ...(thinking !== '' && { thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };

@@ -1,5 +1,6 @@
 /** A chat completion, read into an answer; also in the variants of providers that nearly speak this dialect. */
 import type { AnswerChoice, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { finishWithCalls } from '../chat/finish.ts';
 import { ProviderFault } from '../faults.ts';
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
@@ -59,7 +60,7 @@ function readChoice(choice: JsonObject, position: number, newId: (prefix: string
   return {
     index: numberOf(choice.index) ?? position,
     parts,
-    finish: finishWith(providerFinish, calls.length > 0),
+    finish: finishWithCalls(finishOf(providerFinish), calls.length > 0),
     providerFinish,
     stopSequence: null,
     logprobs: choice.logprobs ?? null,
@@ -101,9 +102,3 @@ const finishes: ReadonlyMap<string | null, FinishReason> = new Map(
 
 /** Words that are not OpenAI's all mean that the model was done: `eos`, `end_turn`, `stop_sequence`. */
 export const finishOf = (reason: string | null): FinishReason => finishes.get(reason) ?? 'stop';
-
-/** A model that called a tool waits for its result, whatever its server says; one that was cut off does not. */
-export function finishWith(reason: string | null, called: boolean): FinishReason {
-  const finish = finishOf(reason);
-  return called && finish === 'stop' ? 'tool_calls' : finish;
-}

@@ -1,10 +1,11 @@
 /** A stream of chat completion chunks, read into the steps of an answer. */
 import type { AnswerEvent, AnswerReader } from '../chat/answer.ts';
+import { finishWithCalls } from '../chat/finish.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { countOf, isObject, objectOf, objectsOf, parsed, textOf } from '../json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { laterUsage } from '../usage.ts';
-import { extrasOf, finishWith, usageOf } from './answer.ts';
+import { extrasOf, finishOf, usageOf } from './answer.ts';
 import { StreamedCalls } from './calls.ts';
 import { mediaOf, saidIn } from './message.ts';
 
@@ -81,7 +82,7 @@ class ChunkReader implements AnswerReader {
   #finish(choice: number, providerReason: string | null): AnswerEvent[] {
     if (this.#finished.has(choice)) return [];
     this.#finished.add(choice);
-    const reason = finishWith(providerReason, this.#calls.has(choice));
+    const reason = finishWithCalls(finishOf(providerReason), this.#calls.has(choice));
     return [{ type: 'finish', choice, reason, providerReason, stopSequence: null }];
   }
 

@@ -11,14 +11,16 @@ export function effortOf(reasoning: Reasoning, model: string): string | null {
     case 'adaptive':
       return reasoning.effort === null ? null : known(reasoning.effort);
     case 'budget':
-      return reasons(model) ? bucket(reasoning.tokens) : null;
+      return reasons(model) ? effortOfBudget(reasoning.tokens) : null;
   }
 }
 
 /** The scale of this dialect ends one step earlier. */
 const known = (effort: string): string => (effort === 'max' ? 'xhigh' : effort);
 
-const bucket = (tokens: number): string => (tokens <= 1_024 ? 'low' : tokens <= 8_192 ? 'medium' : 'high');
+/** The effort that comes nearest to a budget, for everyone who knows efforts only. */
+export const effortOfBudget = (tokens: number): string =>
+  tokens <= 1_024 ? 'low' : tokens <= 8_192 ? 'medium' : 'high';
 
 const families =
   /(?:^|[/.:-])(?:o[1-9](?:-|$)|gpt-(?:[5-9]|oss)|grok-(?:3-mini|[4-9])|deepseek-(?:r\d|reasoner|v[3-9]\.\d)|qwq|qwen-?3|magistral|glm-[4-9]|kimi-k2|minimax-m|claude|gemini-(?:2\.5|[3-9]))|think|reason/i;

@@ -10,8 +10,7 @@ import type {
   Turn,
   UserTurn,
 } from '../chat/conversation.ts';
-import { unsupported } from '../chat/media.ts';
-import { resultsApart, shownIn } from '../chat/turns.ts';
+import { resultsApart, saidBy, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { present, wordOf } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
@@ -112,12 +111,9 @@ function toolMessage({ callId, content, isError, cache }: ToolResultPart, { cach
   };
 }
 
-function assistantMessage({ parts }: AssistantTurn, { thoughts }: OpenAiVariant): JsonObject {
-  if (parts.some(({ type }) => type === 'media')) {
-    throw unsupported('messages', 'This provider', "an image in an assistant's message");
-  }
-  // Not every server knows refusals apart from what else was said.
-  const text = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('');
+function assistantMessage(turn: AssistantTurn, { thoughts }: OpenAiVariant): JsonObject {
+  const { parts } = turn;
+  const text = saidBy(turn, 'This provider');
   const thought = parts.flatMap((part) => (part.type === 'thinking' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
   return {

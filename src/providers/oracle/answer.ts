@@ -1,5 +1,6 @@
 /** Answers of OCI in both of its formats, read into ours. */
 import type { AnswerChoice, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { finishWithCalls } from '../chat/finish.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, isObject, listOf, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject, Usage } from '../provider.ts';
@@ -56,7 +57,7 @@ function choiceOf(choice: JsonObject, position: number, newId: NewId): AnswerCho
       ...(text ? [{ type: 'text', text } as const] : []),
       ...calls,
     ],
-    finish: calls.length > 0 ? 'tool_calls' : finishOf(providerFinish),
+    finish: finishWithCalls(finishOf(providerFinish), calls.length > 0),
     providerFinish,
     stopSequence: null,
     logprobs: null,
@@ -84,20 +85,22 @@ export const callsIn = (raw: unknown): ReadCall[] =>
     arguments: textOf(call.arguments) ?? (isObject(call.parameters) ? JSON.stringify(call.parameters) : ''),
   }));
 
-const finishes: Readonly<Record<string, FinishReason>> = {
-  length: 'length',
-  max_tokens: 'length',
-  tool_calls: 'tool_calls',
-  tool_call: 'tool_calls',
-  content_filter: 'content_filter',
-  error_toxic: 'content_filter',
-};
+const finishes: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({
+    length: 'length',
+    max_tokens: 'length',
+    tool_calls: 'tool_calls',
+    tool_call: 'tool_calls',
+    content_filter: 'content_filter',
+    error_toxic: 'content_filter',
+  }),
+);
 
 /** An answer that the model did not finish is none. */
 export function finishOf(reason: string | null): FinishReason {
   const said = reason?.toLowerCase() ?? '';
   if (said === 'error' || said === 'error_limit') throw new ProviderFault(502, `the model stopped with ${reason}`);
-  return finishes[said] ?? 'stop';
+  return finishes.get(said) ?? 'stop';
 }
 
 export function readUsage(raw: unknown): Usage | null {

@@ -1,5 +1,5 @@
 /** Embeddings on OCI. */
-import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { readEmbeddings, requireVector, textsOf, writeEmbeddings } from '../embeddings.ts';
 import { RequestFault } from '../faults.ts';
 import { listOf, numberOf, objectOf, present, textOf } from '../json.ts';
 import type { Translation } from '../provider.ts';
@@ -25,6 +25,6 @@ export const embeddings: Translation = {
   response(answer, facts) {
     const { embeddings: vectors, usage } = objectOf(answer);
     const tokens = numberOf(objectOf(usage).promptTokens);
-    return writeEmbeddings(facts, listOf(vectors).filter(isVector), readEmbeddings(facts).encoding, tokens);
+    return writeEmbeddings(facts, listOf(vectors).map(requireVector), readEmbeddings(facts).encoding, tokens);
   },
 };

@@ -12,18 +12,18 @@ import type {
 } from '../chat/conversation.ts';
 import { ownExtras } from '../chat/extras.ts';
 import { unsupported } from '../chat/media.ts';
-import { joinedText, resultsApart, shownIn } from '../chat/turns.ts';
+import { joinedText, resultsApart, saidBy, shownIn } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { present, textOf, wordOf } from '../json.ts';
+import { effortOf } from '../openai/reasoning.ts';
 import type { JsonObject } from '../provider.ts';
 
 /** Where none is asked for, OCI would write a few hundred tokens at most. */
 export const usualLimit = 4_000;
 
 export function genericRequest(conversation: Conversation): JsonObject {
-  const { model, reasoning, stop, stream } = conversation;
+  const { model, stop, stream } = conversation;
   const limit = /^openai\.(?!gpt-oss)/.test(model) ? 'maxCompletionTokens' : 'maxTokens';
-  const effort = reasoning && 'effort' in reasoning ? reasoning.effort : null;
   return present({
     apiFormat: 'GENERIC',
     messages: conversation.turns.flatMap(messagesOf),
@@ -37,7 +37,7 @@ export function genericRequest(conversation: Conversation): JsonObject {
     stop: stop.length > 0 ? stop : null,
     numGenerations: conversation.count > 1 ? conversation.count : null,
     logProbs: conversation.logprobs?.top,
-    reasoningEffort: effort?.toUpperCase(),
+    reasoningEffort: wordForEffort(conversation),
     verbosity: textOf(conversation.extras.verbosity)?.toUpperCase(),
     logitBias: conversation.extras.logit_bias,
     responseFormat: formatOf(conversation.format),
@@ -47,6 +47,12 @@ export function genericRequest(conversation: Conversation): JsonObject {
     ...(stream && { isStream: true, streamOptions: { isIncludeUsage: true } }),
     ...ownExtras(conversation, 'OCI'),
   });
+}
+
+/** The scale of OCI ends at HIGH. */
+function wordForEffort({ reasoning, model }: Conversation): string | null {
+  const effort = reasoning && effortOf(reasoning, model);
+  return effort === 'xhigh' ? 'HIGH' : (effort?.toUpperCase() ?? null);
 }
 
 export function toolsOf({ tools, hostedTools }: Conversation): JsonObject[] | null {
@@ -104,9 +110,9 @@ function partOf(part: TextPart | MediaPart): JsonObject {
   return { type: kind.toUpperCase(), [fieldOf[kind]]: present({ url, detail: detail?.toUpperCase() }) };
 }
 
-function assistantMessage({ parts }: AssistantTurn): JsonObject {
-  const text = parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? part.text : '')).join('');
-  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
+function assistantMessage(turn: AssistantTurn): JsonObject {
+  const text = saidBy(turn, 'OCI');
+  const calls = turn.parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
   return {
     role: 'ASSISTANT',
     ...((text !== '' || calls.length === 0) && { content: [{ type: 'TEXT', text }] }),

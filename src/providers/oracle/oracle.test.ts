@@ -41,6 +41,18 @@ describe('a request in the general format', () => {
     });
   });
 
+  test.each([
+    ['xai.grok-4', { thinking: { type: 'enabled', budget_tokens: 1_000 } }, 'LOW'],
+    ['xai.grok-4', { thinking: { type: 'enabled', budget_tokens: 9_000 } }, 'HIGH'],
+    ['xai.grok-4', { reasoning_effort: 'xhigh' }, 'HIGH'],
+    ['xai.grok-4', { reasoning_effort: 'none' }, 'NONE'],
+    ['openai.gpt-5', { reasoning_effort: 'none' }, undefined],
+    ['meta.llama-3.3', { thinking: { type: 'enabled', budget_tokens: 9_000 } }, undefined],
+  ])('tells %s how hard to think, given %j', (model, reasoning, effort) => {
+    const { chatRequest } = spoken(oracleFamily, { fields, model }).asked({ messages: [user], ...reasoning });
+    expect(chatRequest.reasoningEffort).toBe(effort);
+  });
+
   test("has OCI's names", () => {
     expect(
       asked({
@@ -150,6 +162,20 @@ describe("a request in Cohere's format", () => {
       'messages',
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x.test/a' } }] }] },
     ],
+    [
+      'messages',
+      {
+        messages: [
+          user,
+          { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{}' } }] },
+          {
+            role: 'tool',
+            tool_call_id: 'c1',
+            content: [{ type: 'image_url', image_url: { url: 'https://x.test/a' } }],
+          },
+        ],
+      },
+    ],
   ])('refuses what it cannot do, naming %s', (field, more) => {
     expect(() => cohere.asked({ messages: [user], ...more })).toThrow(expect.objectContaining({ field }));
   });
@@ -215,6 +241,34 @@ describe('an answer', () => {
     const strict = spoken(oracleFamily, { fields });
     expect(strict.answered(whole({ text: 'a', finish })).choices[0].finish_reason).toBe(expected);
     expect(assembled(strict.streamed(events({ text: 'a', finish }).join(''))).finish_reason).toBe(expected);
+  });
+
+  test.each([
+    ['stop', 'tool_calls'],
+    ['length', 'length'],
+    ['MAX_TOKENS', 'length'],
+    ['ERROR_TOXIC', 'content_filter'],
+  ])('with calls that ends with %s ends with %s', (finish, expected) => {
+    const strict = spoken(oracleFamily, { fields });
+    const calls = [{ id: 'c1', name: 'f', arguments: '{"a":' }];
+    expect(strict.answered(whole({ calls, finish })).choices[0].finish_reason).toBe(expected);
+    expect(assembled(strict.streamed(events({ calls, finish }).join(''))).finish_reason).toBe(expected);
+  });
+
+  test('that the model did not finish is none, also where it called a tool', () => {
+    const calls = [{ id: 'c1', name: 'f', arguments: '{}' }];
+    expect(() => generic.answered(whole({ calls, finish: 'ERROR' }))).toThrow('ERROR');
+    expect(() => generic.streamed(events({ calls, finish: 'ERROR' }).join(''))).toThrow('ERROR');
+  });
+
+  test('in Cohere’s format may repeat its calls at its end: they are told once', () => {
+    const toolCalls = [{ name: 'weather', parameters: { city: 'Oslo' } }];
+    const records = [{ toolCalls }, { text: '', toolCalls, finishReason: 'COMPLETE' }]
+      .map((fields) => `data: ${JSON.stringify({ apiFormat: 'COHERE', ...fields })}\n\n`)
+      .join('');
+    expect(assembled(cohere.streamed(records)).tool_calls).toEqual([
+      { id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
+    ]);
   });
 
   test('streamed is the same, wherever it is cut, and its last record counts', () => {

@@ -1,5 +1,6 @@
 /** Streams of OCI in both of its formats, read into the steps of an answer. */
 import type { AnswerEvent, AnswerReader } from '../chat/answer.ts';
+import { finishWithCalls } from '../chat/finish.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { countOf, isObject, objectOf, parsed, textOf } from '../json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
@@ -38,7 +39,7 @@ export class OracleReader implements AnswerReader {
     return this.#usage ? [{ type: 'usage', usage: this.#usage }] : [];
   }
 
-  /** The last record of the older format repeats the whole text, and says that it is the last. */
+  /** The last record of the older format repeats the whole text and the calls, and says that it is the last. */
   #choice(record: JsonObject): AnswerEvent[] {
     const choice = countOf(record.index);
     const message = objectOf(record.message);
@@ -46,7 +47,7 @@ export class OracleReader implements AnswerReader {
     const repeats = reason !== null && record.apiFormat === 'COHERE';
     const text = repeats ? '' : textIn(message) || (textOf(record.text) ?? '');
     const thought = textOf(message.reasoningContent);
-    const calls = callsIn(message.toolCalls ?? record.toolCalls);
+    const calls = repeats && this.#calls.has(choice) ? [] : callsIn(message.toolCalls ?? record.toolCalls);
     const events: AnswerEvent[] = [
       ...(thought ? [{ type: 'thinking', choice, text: thought } as const] : []),
       ...(text ? [{ type: 'text', choice, text } as const] : []),
@@ -81,7 +82,7 @@ export class OracleReader implements AnswerReader {
       {
         type: 'finish',
         choice,
-        reason: calls.length > 0 ? 'tool_calls' : finishOf(reason),
+        reason: finishWithCalls(finishOf(reason), calls.length > 0),
         providerReason: reason,
         stopSequence: null,
       },

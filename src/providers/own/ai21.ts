@@ -2,7 +2,7 @@
 import { unsupported } from '../chat/media.ts';
 import { chat } from '../compatible/quirks/chat.ts';
 import { limitAsMaxTokens, type Quirk, refuses } from '../compatible/quirks/parameters.ts';
-import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { readEmbeddings, refuseDimensions, requireVector, textsOf, writeEmbeddings } from '../embeddings.ts';
 import { RequestFault } from '../faults.ts';
 import { objectOf, objectsOf, textOf } from '../json.ts';
 import { bearer } from '../key-header.ts';
@@ -26,11 +26,12 @@ const noSchemas: Quirk = (body) => {
 const embed: Translation = {
   request(facts) {
     const request = readEmbeddings(facts);
+    refuseDimensions(request);
     return { texts: textsOf(request), ...request.extras, type: textOf(request.extras.type) ?? 'segment' };
   },
   response(answer, facts) {
     const vectors = objectsOf(objectOf(answer).results).map(({ embedding }) => embedding);
-    return writeEmbeddings(facts, vectors.filter(isVector), readEmbeddings(facts).encoding, null);
+    return writeEmbeddings(facts, vectors.map(requireVector), readEmbeddings(facts).encoding, null);
   },
 };
 

@@ -1,19 +1,18 @@
 /** Bytez: open models by their name, in a short dialect of its own. */
 import type { ChatAnswer } from '../chat/answer.ts';
 import type { Conversation, MediaPart, TextPart, Turn } from '../chat/conversation.ts';
-import { ownExtras } from '../chat/extras.ts';
 import { unsupported } from '../chat/media.ts';
 import { joinedText } from '../chat/turns.ts';
+import { inTurn, limitAsMaxTokens, without } from '../compatible/quirks/parameters.ts';
 import { inPath } from '../compatible/quirks/paths.ts';
 import { ProviderFault } from '../faults.ts';
 import { isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
 import { keyIn } from '../key-header.ts';
-import type { JsonObject, Provider } from '../provider.ts';
-import { plainAnswer, refuseBeyondText, refuseReasoning, withoutStreams } from './plain-chat.ts';
+import { openAiFamily } from '../openai/family.ts';
+import type { JsonObject, Provider, ProviderEndpoint } from '../provider.ts';
+import { plainAnswer, textOnly, withoutStreams } from './plain-chat.ts';
 
 function request(conversation: Conversation): JsonObject {
-  refuseBeyondText(conversation, 'Bytez');
-  refuseReasoning(conversation, 'Bytez');
   const { stop } = conversation;
   return present({
     messages: conversation.turns.map((turn) => ({ role: turn.role, content: contentOf(turn) })),
@@ -24,7 +23,7 @@ function request(conversation: Conversation): JsonObject {
       top_k: conversation.topK,
       stop: stop.length > 0 ? stop : null,
     }),
-    ...ownExtras(conversation, 'Bytez'),
+    ...conversation.extras,
   });
 }
 
@@ -53,16 +52,27 @@ function response(answer: unknown): ChatAnswer {
   return plainAnswer(Array.isArray(content) ? pieces.join('') : (textOf(content) ?? ''));
 }
 
+const whole: ProviderEndpoint = {
+  path: ({ model }) => `/models/v2/${inPath(model)}`,
+  chat: textOnly(withoutStreams({ request, response }), 'Bytez'),
+};
+
+/** Its own streams are bare text, whose end is no different from a failure; those of its other surface say that they are done. */
+const streamed: ProviderEndpoint = {
+  path: '/models/v2/openai/v1/chat/completions',
+  chat: textOnly(openAiFamily, 'Bytez'),
+  adjust: inTurn([limitAsMaxTokens, without('stream_options')]),
+};
+
 export const bytez: Provider = {
   id: 'bytez',
   name: 'Bytez',
   address: 'https://api.bytez.com',
   needsCredential: true,
   headers: keyIn('authorization', 'Key '),
-  endpoints: {
-    chatComplete: { path: ({ model }) => `/models/v2/${inPath(model)}`, chat: withoutStreams({ request, response }) },
-  },
+  endpoints: { chatComplete: ({ stream }) => (stream ? streamed : whole) },
   notes: [
-    'Answers do not stream, because the end of Bytez’ streams cannot be told; what they cost is not told either: tokens are estimated.',
+    'What an answer cost is not told: its tokens are estimated.',
+    'Streams come from Bytez’ surface in OpenAI’s dialect (/models/v2/openai/v1): those of its own are bare text, whose end cannot be told from a failure.',
   ],
 };

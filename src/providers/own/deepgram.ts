@@ -52,19 +52,21 @@ const placed = (entry: JsonObject, text: unknown): Spoken => ({
 });
 
 /** The encoding that each of OpenAI's formats is. */
-const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  mp3: { encoding: 'mp3' },
-  opus: { encoding: 'opus', container: 'ogg' },
-  aac: { encoding: 'aac' },
-  flac: { encoding: 'flac' },
-  wav: { encoding: 'linear16', container: 'wav', sample_rate: '24000' },
-  pcm: { encoding: 'linear16', container: 'none', sample_rate: '24000' },
-};
+const encodings: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
+  Object.entries({
+    mp3: { encoding: 'mp3' },
+    opus: { encoding: 'opus', container: 'ogg' },
+    aac: { encoding: 'aac' },
+    flac: { encoding: 'flac' },
+    wav: { encoding: 'linear16', container: 'wav', sample_rate: '24000' },
+    pcm: { encoding: 'linear16', container: 'none', sample_rate: '24000' },
+  }),
+);
 
 /** The voice is the model here; a name that only OpenAI knows says nothing. */
 function speakPath(facts: CallFacts): string {
   const { voice, format, extras } = readSpeech(facts);
-  const encoding = encodings[format];
+  const encoding = encodings.get(format);
   if (!encoding) throw new RequestFault('response_format', `Deepgram does not speak ${format}`);
   const model = voice?.startsWith('aura') ? voice : facts.model;
   const others = Object.entries(extras).filter(([, value]) => !isObject(value));

@@ -41,17 +41,19 @@ function voiceOf(facts: CallFacts): string {
 }
 
 /** OpenAI's bare samples come 24,000 a second. */
-const outputs: Readonly<Record<string, string>> = {
-  mp3: 'mp3_44100_128',
-  opus: 'opus_48000_128',
-  pcm: 'pcm_24000',
-  wav: 'pcm_44100',
-};
+const outputs: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mp3: 'mp3_44100_128',
+    opus: 'opus_48000_128',
+    pcm: 'pcm_24000',
+    wav: 'pcm_44100',
+  }),
+);
 const wavRate = 44_100;
 
 function speechPath(facts: CallFacts): string {
   const { format, extras } = readSpeech(facts);
-  const output = textOf(extras.output_format) ?? outputs[format];
+  const output = textOf(extras.output_format) ?? outputs.get(format);
   if (!output) throw new RequestFault('response_format', `ElevenLabs does not speak ${format}`);
   return `/v1/text-to-speech/${inPath(voiceOf(facts))}/stream?output_format=${encodeURIComponent(output)}`;
 }

@@ -1,5 +1,5 @@
 /** Nomic: embeddings of text. */
-import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { readEmbeddings, requireVector, textsOf, writeEmbeddings } from '../embeddings.ts';
 import { listOf, numberOf, objectOf, present, textOf } from '../json.ts';
 import { bearer } from '../key-header.ts';
 import type { Provider, Translation } from '../provider.ts';
@@ -18,7 +18,7 @@ const embed: Translation = {
   response(answer, facts) {
     const { embeddings, usage } = objectOf(answer);
     const tokens = numberOf(objectOf(usage).total_tokens) ?? numberOf(objectOf(usage).prompt_tokens);
-    return writeEmbeddings(facts, listOf(embeddings).filter(isVector), readEmbeddings(facts).encoding, tokens);
+    return writeEmbeddings(facts, listOf(embeddings).map(requireVector), readEmbeddings(facts).encoding, tokens);
   },
 };
 

@@ -1,5 +1,5 @@
 /** Pinecone's inference: embeddings of text, and reranking. */
-import { isVector, readEmbeddings, textsOf, writeEmbeddings } from '../embeddings.ts';
+import { readEmbeddings, requireVector, textsOf, writeEmbeddings } from '../embeddings.ts';
 import { numberOf, objectOf, objectsOf, present, textOf } from '../json.ts';
 import { keyIn } from '../key-header.ts';
 import type { Provider, Translation } from '../provider.ts';
@@ -26,7 +26,7 @@ const embed: Translation = {
     const { data, usage } = objectOf(answer);
     const vectors = objectsOf(data).map(({ values }) => values);
     const tokens = numberOf(objectOf(usage).total_tokens);
-    return writeEmbeddings(facts, vectors.filter(isVector), readEmbeddings(facts).encoding, tokens);
+    return writeEmbeddings(facts, vectors.map(requireVector), readEmbeddings(facts).encoding, tokens);
   },
 };
 

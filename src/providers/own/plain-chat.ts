@@ -1,20 +1,17 @@
 /** Chat with providers that have a text in and a text out: what they cannot do is said, and their answer has one part. */
 import type { ChatAnswer, FinishReason } from '../chat/answer.ts';
 import type { Conversation } from '../chat/conversation.ts';
+import { ownExtras } from '../chat/extras.ts';
 import type { ChatFamily } from '../chat/family.ts';
 import { unsupported } from '../chat/media.ts';
 import { RequestFault } from '../faults.ts';
 import type { Usage } from '../provider.ts';
 
-export function refuseBeyondText(
-  { turns, tools, hostedTools, count, format, stream }: Conversation,
-  name: string,
-): void {
+export function refuseBeyondText({ turns, tools, hostedTools, count, format }: Conversation, name: string): void {
   if (tools.length > 0 || hostedTools.length > 0)
     throw new RequestFault('tools', `${name} has no tools: leave them out`);
   if (count > 1) throw new RequestFault('n', `${name} gives one answer a call: leave n out, or set it to 1`);
   if (format.type !== 'text') throw new RequestFault('response_format', `${name} answers in text only`);
-  if (stream) throw new RequestFault('stream', `answers of ${name} do not stream here: leave stream out`);
   const spoken = turns.flatMap(({ parts }): readonly { type: string }[] => parts);
   if (spoken.some(({ type }) => type === 'tool-call' || type === 'tool-result')) {
     throw unsupported('messages', name, 'calls of tools and their results');
@@ -60,7 +57,17 @@ export const plainAnswer = (
   extras: {},
 });
 
-/** Streams are refused before they are asked for. */
+/** The same is asked of every surface that a provider has: text, and no reasoning. */
+export const textOnly = (family: ChatFamily, name: string): ChatFamily => ({
+  ...family,
+  request(conversation, facts) {
+    refuseBeyondText(conversation, name);
+    refuseReasoning(conversation, name);
+    return family.request({ ...conversation, extras: ownExtras(conversation, name) }, facts);
+  },
+});
+
+/** Streams are asked for at another surface. */
 export const withoutStreams = (family: Omit<ChatFamily, 'reader'>): ChatFamily => ({
   ...family,
   reader: () => ({ read: () => [], end: () => [] }),

@@ -1,19 +1,18 @@
 /** Reka: chat between a human and a model who take turns. */
 import type { ChatAnswer } from '../chat/answer.ts';
 import type { AssistantTurn, Conversation, UserTurn } from '../chat/conversation.ts';
-import { ownExtras } from '../chat/extras.ts';
 import { unsupported } from '../chat/media.ts';
 import { hoisted, joinedText } from '../chat/turns.ts';
+import { limitAsMaxTokens } from '../compatible/quirks/parameters.ts';
 import { RequestFault } from '../faults.ts';
 import { countOf, numberOf, objectOf, present, textOf } from '../json.ts';
-import { keyIn } from '../key-header.ts';
-import type { JsonObject, Provider } from '../provider.ts';
+import { bearer, keyIn } from '../key-header.ts';
+import { openAiFamily } from '../openai/family.ts';
+import type { JsonObject, Provider, ProviderEndpoint } from '../provider.ts';
 import { noUsage } from '../usage.ts';
-import { plainAnswer, refuseBeyondText, refuseReasoning, withoutStreams } from './plain-chat.ts';
+import { plainAnswer, textOnly, withoutStreams } from './plain-chat.ts';
 
 function request(conversation: Conversation): JsonObject {
-  refuseBeyondText(conversation, 'Reka');
-  refuseReasoning(conversation, 'Reka');
   const { stop } = conversation;
   return present({
     model_name: conversation.model,
@@ -26,7 +25,7 @@ function request(conversation: Conversation): JsonObject {
     frequency_penalty: conversation.frequencyPenalty,
     presence_penalty: conversation.presencePenalty,
     stop_words: stop.length > 0 ? stop : null,
-    ...ownExtras(conversation, 'Reka'),
+    ...conversation.extras,
   });
 }
 
@@ -71,12 +70,25 @@ function response(answer: unknown): ChatAnswer {
   });
 }
 
+const whole: ProviderEndpoint = { path: '/chat', chat: textOnly(withoutStreams({ request, response }), 'Reka') };
+
+/** The older dialect does not stream; the newer one is OpenAI's, and reads its key as OpenAI does. */
+const streamed: ProviderEndpoint = {
+  path: '/v1/chat/completions',
+  headers: bearer,
+  chat: textOnly(openAiFamily, 'Reka'),
+  adjust: limitAsMaxTokens,
+};
+
 export const rekaAi: Provider = {
   id: 'reka-ai',
   name: 'Reka',
   address: 'https://api.reka.ai',
   needsCredential: true,
   headers: keyIn('x-api-key'),
-  endpoints: { chatComplete: { path: '/chat', chat: withoutStreams({ request, response }) } },
-  notes: ['No tools and no streams; one image, in the first message. System text opens what the user says.'],
+  endpoints: { chatComplete: ({ stream }) => (stream ? streamed : whole) },
+  notes: [
+    'No tools; one image, in the first message. System text opens what the user says.',
+    'Streams come from Reka’s surface in OpenAI’s dialect (/v1/chat/completions): the older one has none.',
+  ],
 };

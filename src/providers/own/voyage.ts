@@ -30,8 +30,13 @@ const texts: Translation = {
 
 const images: Translation = {
   request(facts) {
-    const { inputs, extras } = readEmbeddings(facts);
-    return { model: facts.model, inputs: inputs.map((input) => ({ content: contentOf(input) })), ...extras };
+    const { inputs, dimensions, extras } = readEmbeddings(facts);
+    return present({
+      model: facts.model,
+      inputs: inputs.map((input) => ({ content: contentOf(input) })),
+      output_dimension: dimensions,
+      ...extras,
+    });
   },
   response: written,
 };

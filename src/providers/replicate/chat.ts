@@ -1,83 +1,53 @@
-/** Chat on Replicate: most models take one text, those of OpenAI take messages. */
-import type { Conversation, MediaPart, TextPart, Turn } from '../chat/conversation.ts';
-import { ownExtras } from '../chat/extras.ts';
-import { unsupported } from '../chat/media.ts';
-import { hoisted, joinedText, mediaIn } from '../chat/turns.ts';
-import { RequestFault } from '../faults.ts';
-import { chatFront } from '../fronts/chat/chat.ts';
-import { countOf, listOf, numberOf, present, textOf } from '../json.ts';
+/** Chat on Replicate: a prediction that is waited for, or whose stream is read. */
+import type { ChatFamily } from '../chat/family.ts';
+import { EncodedBody } from '../encoded-body.ts';
+import { listOf, objectOf, textOf } from '../json.ts';
 import { plainAnswer, refuseBeyondText } from '../own/plain-chat.ts';
-import type { JsonObject, Steps, Usage } from '../provider.ts';
-import { noUsage } from '../usage.ts';
-import { predicted, tokensIn } from './prediction.ts';
+import type { JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
+import { StreamedCall } from '../streamed-call.ts';
+import { inputOf } from './input.ts';
+import { awaited, predictionBody, started, usageOf } from './prediction.ts';
+import { PredictionReader } from './reader.ts';
 
-export const chat: Steps = function* (facts) {
-  const conversation = chatFront.read(facts);
-  refuseBeyondText(conversation, 'Replicate');
-  const prediction = yield* predicted(facts.model, inputOf(conversation));
-  const { output } = prediction;
-  const text = Array.isArray(output)
-    ? listOf(output)
-        .map((piece) => textOf(piece) ?? '')
-        .join('')
-    : textOf(output);
-  const answer = plainAnswer(text ?? '', { id: textOf(prediction.id), usage: usageOf(prediction) });
-  return chatFront.write(answer, facts);
+export const replicateFamily: ChatFamily = {
+  request(conversation) {
+    refuseBeyondText(conversation, 'Replicate');
+    const body = predictionBody(conversation.model, inputOf(conversation));
+    return conversation.stream ? { ...body, stream: true } : body;
+  },
+  response(answer) {
+    const prediction = objectOf(answer);
+    return plainAnswer(textIn(prediction), { id: textOf(prediction.id), usage: usageOf(prediction) });
+  },
+  reader: () => new PredictionReader(),
 };
 
-export function inputOf(conversation: Conversation): JsonObject {
-  const { reasoning, stop } = conversation;
-  return present({
-    ...(conversation.model.startsWith('openai/') ? asMessages(conversation) : asText(conversation)),
-    [conversation.model.startsWith('openai/') ? 'max_completion_tokens' : 'max_tokens']: conversation.limit,
-    temperature: conversation.temperature,
-    top_p: conversation.topP,
-    top_k: conversation.topK,
-    seed: conversation.seed,
-    frequency_penalty: conversation.frequencyPenalty,
-    presence_penalty: conversation.presencePenalty,
-    stop_sequences: stop.length > 0 ? stop.join(',') : null,
-    reasoning_effort: reasoning && 'effort' in reasoning ? reasoning.effort : null,
-    ...ownExtras(conversation, 'Replicate'),
-  });
-}
+const textIn = ({ output }: JsonObject): string =>
+  (Array.isArray(output) ? listOf(output) : [output]).map((piece) => textOf(piece) ?? '').join('');
 
-const asMessages = ({ turns }: Conversation): JsonObject => ({
-  messages: turns.map((turn) => ({ role: turn.role, content: contentOf(turn) })),
-});
+/** The address of a stream is a secret of its own, and not always Replicate's: it gets no credential. */
+const steps: Steps = function* ({ model, stream }, body) {
+  const begun = yield* started(model, body, stream);
+  const address = stream ? textOf(objectOf(begun.urls).stream) : null;
+  if (address !== null) {
+    return new StreamedCall({ method: 'GET', path: address, headers: { accept: 'text/event-stream' }, bare: true });
+  }
+  const prediction = yield* awaited(begun);
+  return stream ? toldAsEvents(prediction) : prediction;
+};
 
-function contentOf({ parts }: Turn): unknown {
-  const shown = parts.flatMap((part) => (part.type === 'text' || part.type === 'media' ? [part] : []));
-  return shown.every((part) => part.type === 'text') ? joinedText(shown) : shown.map(partOf);
-}
+/** Not every model streams: what it said as a whole is told as its stream would have been. */
+const toldAsEvents = (prediction: JsonObject): EncodedBody =>
+  new EncodedBody(
+    'text/event-stream',
+    Buffer.from(
+      event('output', textIn(prediction)) + event('done', JSON.stringify({ metrics: prediction.metrics ?? {} })),
+    ),
+  );
 
-const partOf = (part: TextPart | MediaPart): JsonObject =>
-  part.type === 'text' ? { type: 'text', text: part.text } : { type: 'image_url', image_url: { url: imageOf(part) } };
+const event = (name: string, text: string): string => {
+  const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `event: ${name}\n${lines.join('')}\n`;
+};
 
-function imageOf({ kind, source, mime }: MediaPart): string {
-  if (kind === 'image' && source.from === 'url') return source.url;
-  if (kind === 'image' && source.from === 'data') return `data:${mime ?? 'image/png'};base64,${source.base64}`;
-  throw unsupported('messages', 'Replicate', `a ${kind}`);
-}
-
-/** One question goes as it is; of a longer talk everyone's words are marked with who said them. */
-function asText(conversation: Conversation): JsonObject {
-  const { system, turns } = hoisted(conversation);
-  const images = mediaIn(conversation).map(imageOf);
-  if (images.length > 1) throw new RequestFault('messages', 'this model looks at one image');
-  const [only] = turns;
-  const prompt =
-    turns.length === 1 && only
-      ? joinedText(only.parts)
-      : [
-          ...turns.map(({ role, parts }) => `${role === 'user' ? 'User' : 'Assistant'}: ${joinedText(parts)}`),
-          'Assistant:',
-        ].join('\n\n');
-  return present({ prompt, system_prompt: joinedText(system) || null, image: images.at(0) });
-}
-
-function usageOf(prediction: JsonObject): Usage | null {
-  const { input, output } = tokensIn(prediction);
-  if (numberOf(input) === null && numberOf(output) === null) return null;
-  return { ...noUsage, inputTokens: countOf(input), outputTokens: countOf(output) };
-}
+export const chat: ProviderEndpoint = { chat: replicateFamily, steps };

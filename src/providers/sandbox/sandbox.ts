@@ -14,6 +14,8 @@ import { type Knobs, readKnobs } from './knobs.ts';
 
 const offered: readonly EndpointKind[] = ['chatComplete', 'embed', 'messages', 'createModelResponse', 'listModels'];
 
+const models = ['echo', 'echo+delay=500', 'echo+status=503', 'echo+cut=3'];
+
 export const sandbox: Provider = {
   id: 'sandbox',
   name: 'Sandbox',
@@ -21,10 +23,9 @@ export const sandbox: Provider = {
   needsCredential: false,
   headers: () => ({}),
   endpoints: Object.fromEntries(offered.map((kind): [EndpointKind, ProviderEndpoint] => [kind, {}])),
+  models,
   local: answer,
 };
-
-const modelsOffered = ['echo', 'echo+delay=500', 'echo+status=503', 'echo+cut=3'];
 
 async function answer(request: Request): Promise<Response> {
   const path = new URL(request.url).pathname.replace(/^\/v1/, '');
@@ -55,7 +56,7 @@ const responses: SandboxDialect = { whole: responseAnswer, parts: responseEvents
 
 const modelList = {
   object: 'list',
-  data: modelsOffered.map((id) => ({ id, object: 'model', created: 1_735_689_600, owned_by: 'sandbox' })),
+  data: models.map((id) => ({ id, object: 'model', created: 1_735_689_600, owned_by: 'sandbox' })),
 };
 
 function refusal(status: number, message: string, retryAfter?: number): Response {

@@ -1,7 +1,10 @@
 /** Anthropic's models on Vertex AI: chat, the native messages route, and the count of tokens. */
 import { type AnthropicSurface, anthropicFamily, betaHeader, nativeBody, nativeMessages } from '../anthropic/family.ts';
+import { askedInRow, type BatchRow, chatPath } from '../batch-rows.ts';
+import { RequestFault } from '../faults.ts';
+import { chatFront } from '../fronts/chat/chat.ts';
 import { isObject, objectOf } from '../json.ts';
-import type { CallFacts, ProviderEndpoint } from '../provider.ts';
+import type { CallFacts, JsonObject, ProviderEndpoint } from '../provider.ts';
 import { vertexModel } from './model.ts';
 import { modelMethod, placeOf } from './place.ts';
 
@@ -21,7 +24,17 @@ const surface: AnthropicSurface = {
 const headers = (facts: CallFacts): Record<string, string> => betaHeader(facts, surface);
 const path = (facts: CallFacts): string => modelMethod(facts, facts.stream ? 'streamRawPredict' : 'rawPredict');
 
-export const anthropicChat: ProviderEndpoint = { path, headers, chat: anthropicFamily(surface) };
+const family = anthropicFamily(surface);
+
+export const anthropicChat: ProviderEndpoint = { path, headers, chat: family };
+
+/** The request of a row of a batch; the model is the batch's. */
+export const anthropicRow = ({ body, url, customId }: BatchRow, facts: CallFacts): JsonObject =>
+  askedInRow(customId, () => {
+    if (url !== chatPath) throw new RequestFault('url', `${url} has no batches here`);
+    const rowFacts: CallFacts = { ...facts, kind: 'chatComplete', stream: false, body };
+    return objectOf(family.request(chatFront.read(rowFacts), rowFacts));
+  });
 
 const native: ProviderEndpoint = { path, headers, translation: nativeMessages(surface) };
 

@@ -1,10 +1,11 @@
 /** Batches of Vertex AI: prediction jobs from an object of Cloud Storage to another. */
 
-import { chatPath, embeddingsPath, linesIn, writtenRows } from '../batch-rows.ts';
-import { EncodedBody } from '../encoded-body.ts';
-import { ProviderFault } from '../faults.ts';
+import { readMessage } from '../anthropic/answer.ts';
+import { chatPath, embeddingsPath, outputFile } from '../batch-rows.ts';
+import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { answerRow, countIn } from '../google/batch-rows.ts';
+import { chatFront } from '../fronts/chat/chat.ts';
+import { answerOf, countIn } from '../google/batch-rows.ts';
 import { batchAnswer, batchStatus } from '../job-states.ts';
 import { listOf, numberOf, objectIn, objectOf, textOf } from '../json.ts';
 import { listing } from '../listing.ts';
@@ -40,11 +41,15 @@ export const cancelBatch: Steps = function* (facts) {
 function writeBatch(facts: CallFacts): JsonObject {
   const body = new Fields(facts.body);
   const input = objectUri(body.needText('input_file_id'), 'input_file_id');
-  const { name } = vertexModel(facts.model || needSetting(facts.fields, 'provider_model', 'vertex_model_name'));
+  const asked = facts.model || needSetting(facts.fields, 'provider_model', 'vertex_model_name');
+  const { kind, name } = vertexModel(facts.permittedModel(asked, 'the batch'));
+  if (kind !== 'google' && kind !== 'anthropic') {
+    throw new RequestFault('model', `${asked} has no batches here: they are for Google’s models and Claude`);
+  }
   const output = body.text('output_data_config') ?? input.slice(0, input.lastIndexOf('/'));
   return {
     displayName: body.text('job_name') ?? facts.newId('batch-'),
-    model: `publishers/google/models/${name}`,
+    model: `publishers/${kind}/models/${name}`,
     inputConfig: { instancesFormat: 'jsonl', gcsSource: { uris: [input] } },
     outputConfig: { predictionsFormat: 'jsonl', gcsDestination: { outputUriPrefix: output } },
   };
@@ -85,18 +90,19 @@ export const batchOutput: Steps = function* (facts) {
   const status = batchStatus(found.state);
   if (uri === null || status !== 'completed') throw new ProviderFault(409, `the batch has no output: it is ${status}`);
   const [content] = yield { calls: [{ method: 'GET', path: objectAddress(uri, facts) }] };
-  const rows = linesIn(content).map((line) => readRow(line, facts));
-  return new EncodedBody('application/octet-stream', writtenRows(rows));
+  return outputFile(content, facts, { customId: rowId, answer: (line) => readLine(line, facts) });
 };
 
+const rowId = (line: JsonObject): unknown => line.requestId ?? line.custom_id ?? objectOf(line.instance).requestId;
+
 /** A line repeats the request beside its answer; faults stand in its status. */
-function readRow(line: JsonObject, facts: CallFacts): JsonObject {
-  const customId = line.requestId ?? objectOf(line.instance).requestId ?? null;
+function readLine(line: JsonObject, facts: CallFacts): JsonObject {
   const [prediction] = listOf(line.predictions);
   const values = listOf(objectOf(objectOf(prediction).embeddings).values);
-  if (values.length === 0) return answerRow(customId, line.response, line.status, facts);
+  const response = objectOf(line.response);
+  if (response.type === 'message') return chatFront.write(readMessage(response), facts);
+  if (response.type === 'error') return answerOf(null, response.error, facts);
+  if (values.length === 0) return answerOf(line.response, line.status, facts);
   const embedding = values.flatMap((value) => numberOf(value) ?? []);
-  const body = { object: 'list', data: [{ object: 'embedding', index: 0, embedding }], model: facts.model };
-  const id = facts.newId('batch_req_');
-  return { id, custom_id: customId, response: { status_code: 200, request_id: id, body }, error: null };
+  return { object: 'list', data: [{ object: 'embedding', index: 0, embedding }], model: facts.model };
 }

@@ -39,11 +39,14 @@ export function projectOf({ fields }: CallFacts): string {
 /** The project in its region. */
 export const placeOf = (facts: CallFacts): string => `projects/${projectOf(facts)}/locations/${regionOf(facts)}`;
 
-/** A method of the model that the call names. */
-export function modelMethod(facts: CallFacts, method: string): string {
+/** The model that the call names, in the project. */
+export function modelResource(facts: CallFacts): string {
   const { kind, name } = vertexModel(facts.model);
-  return `/v1/${placeOf(facts)}/publishers/${kind}/models/${encodeURIComponent(name)}:${method}`;
+  return `${placeOf(facts)}/publishers/${kind}/models/${encodeURIComponent(name)}`;
 }
+
+/** A method of it. */
+export const modelMethod = (facts: CallFacts, method: string): string => `/v1/${modelResource(facts)}:${method}`;
 
 /** Another service of Google's; under the target's own host, where it has one. */
 export const atService = ({ customHost }: CallFacts, host: string, path: string): string =>

@@ -1,8 +1,8 @@
 /** Ranking by Google's Discovery Engine. */
 import { RequestFault } from '../faults.ts';
-import { numberOf, objectOf, objectsOf, present, textOf } from '../json.ts';
+import { objectOf, objectsOf, present, textOf } from '../json.ts';
 import type { CallFacts, ProviderEndpoint } from '../provider.ts';
-import { readRerank, writeRerank } from '../rerank.ts';
+import { rankedIn, readRerank, writeRerank } from '../rerank.ts';
 import { atService, projectOf } from './place.ts';
 
 const defaultModel = 'semantic-ranker-default@latest';
@@ -32,13 +32,14 @@ export const rerank: ProviderEndpoint = {
       });
     },
     response(answer, facts) {
-      const ranked = objectsOf(objectOf(answer).records).map(({ id, score }) => ({
-        index: Number(id),
-        score: numberOf(score) ?? 0,
-      }));
+      const records = objectsOf(objectOf(answer).records).map(({ id, score }) => ({ index: placeOf(id), score }));
+      const ranked = rankedIn(records, 'score');
       return writeRerank({ ...facts, model: modelOf(facts) }, readRerank(facts), ranked, { usage: null });
     },
   },
 };
+
+/** The id that a document was given is its place. */
+const placeOf = (id: unknown): number | null => (/^\d+$/.test(textOf(id) ?? '') ? Number(id) : null);
 
 const modelOf = ({ model }: CallFacts): string => model.replace(/^google\./, '') || defaultModel;

@@ -1,8 +1,13 @@
 /** Google's Vertex AI: Gemini and Imagen, Anthropic's, Mistral's and open models, in a project of the customer's. */
+import { mistralChat } from '../compatible/mistral-ai.ts';
+import { chat } from '../compatible/quirks/chat.ts';
 import { countTokens } from '../google/count-tokens.ts';
 import { drawing } from '../google/drawing.ts';
 import { geminiFamily } from '../google/family.ts';
 import { imagen } from '../google/imagen.ts';
+import { labelsOf } from '../google/labels.ts';
+import { geminiLive, requireModel } from '../google/live/live.ts';
+import type { LivePlace } from '../google/live/setup.ts';
 import { speech } from '../google/speech.ts';
 import type { CallFacts, JsonObject, Provider, ProviderEndpoint } from '../provider.ts';
 import { authentication, credentialHeaders } from './access.ts';
@@ -11,7 +16,7 @@ import { batchOutput, cancelBatch, createBatch, listBatches, retrieveBatch } fro
 import { embeddings } from './embeddings.ts';
 import { vertexModel } from './model.ts';
 import { modelList } from './model-list.ts';
-import { modelMethod, placeOf, vertexAddress } from './place.ts';
+import { modelMethod, modelResource, placeOf, vertexAddress } from './place.ts';
 import { rerank } from './rerank.ts';
 import { cloudSpeech } from './speech.ts';
 import { fileContent, retrieveFile, uploadFile } from './storage.ts';
@@ -37,34 +42,35 @@ const renamed = (body: Readonly<JsonObject>, { model }: CallFacts): Readonly<Jso
   return body.model === name ? body : { ...body, model: name };
 };
 
-const mistral: ProviderEndpoint = {
+const mistral = chat({
   path: (facts) => modelMethod(facts, facts.stream ? 'streamRawPredict' : 'rawPredict'),
-  adjust: renamed,
-};
+  asks: [...mistralChat.asks, renamed],
+  answers: mistralChat.answers,
+});
 
-const openModels: ProviderEndpoint = {
+const openModels = chat({
   path: (facts) => `/v1beta1/${placeOf(facts)}/endpoints/openapi/chat/completions`,
-  adjust: renamed,
-};
+  asks: [renamed],
+});
 
-const deployed: ProviderEndpoint = {
+const deployed = chat({
   path: (facts) =>
     `/v1/${placeOf(facts)}/endpoints/${encodeURIComponent(vertexModel(facts.model).name)}/chat/completions`,
-  adjust: renamed,
-};
+  asks: [renamed],
+});
 
-function chat({ model }: CallFacts): ProviderEndpoint {
-  switch (vertexModel(model).kind) {
+function chatting(facts: CallFacts): ProviderEndpoint {
+  switch (vertexModel(facts.model).kind) {
     case 'google':
       return gemini;
     case 'anthropic':
       return anthropicChat;
     case 'mistralai':
-      return mistral;
+      return mistral(facts);
     case 'open':
-      return openModels;
+      return openModels(facts);
     case 'endpoint':
-      return deployed;
+      return deployed(facts);
   }
 }
 
@@ -73,6 +79,11 @@ const ofGoogle =
   (endpoint: (facts: CallFacts) => ProviderEndpoint) =>
   (facts: CallFacts): ProviderEndpoint | null =>
     vertexModel(facts.model).kind === 'google' ? endpoint(facts) : null;
+
+const livePlace = (facts: CallFacts): LivePlace => ({
+  resource: modelResource(facts),
+  labels: labelsOf({ extras: {}, metadata: null }, facts),
+});
 
 const isImagen = ({ model }: CallFacts): boolean => /imagen|imagegeneration/.test(model);
 const isGemini = ({ model }: CallFacts): boolean => model.includes('gemini');
@@ -103,7 +114,7 @@ export const vertex: Provider = {
     { name: 'anthropic_beta', about: 'Betas for Anthropic’s models, with commas between them.' },
   ],
   endpoints: {
-    chatComplete: chat,
+    chatComplete: chatting,
     messages: (facts) => (vertexModel(facts.model).kind === 'anthropic' ? anthropicMessages(facts) : null),
     messagesCountTokens: (facts) => {
       const { kind } = vertexModel(facts.model);
@@ -118,6 +129,14 @@ export const vertex: Provider = {
     ),
     imageEdit: ofGoogle(() => ({ path: generates, steps: drawing(generates) })),
     createSpeech: (facts) => (isGemini(facts) ? { path: generates, translation: speech } : cloudSpeech),
+    realtime: ofGoogle((facts) => {
+      requireModel(facts);
+      return {
+        path: '/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent',
+        query: () => '',
+        realtime: geminiLive(livePlace),
+      };
+    }),
     rerank,
     listModels: { path: '/v1beta1', steps: modelList },
     uploadFile: { path: '/', steps: uploadFile },
@@ -137,5 +156,6 @@ export const vertex: Provider = {
     'A model’s publisher stands before its name: anthropic.claude-…, mistralai.…, meta.…, endpoints.<id>; without one it is Google’s.',
     'The gateway’s own identity needs GCP_AUTH_MODE=workload or GCP_WIF_AUDIENCE in its environment.',
     'Files are objects of Cloud Storage: their ids are encoded gs:// addresses.',
+    'Realtime is Gemini Live in OpenAI’s events; what has no counterpart is answered with an error event that names it.',
   ],
 };

@@ -1,11 +1,22 @@
 /** IBM watsonx.ai. */
+import type { TokenExchange } from '../authentication.ts';
 import type { CallFacts, Provider } from '../provider.ts';
 import { setting } from '../settings.ts';
 import { chat } from './chat.ts';
+import { generation } from './generation.ts';
 import { modelsPath, textPath } from './project.ts';
-import { embeddings, generation, models, rerank } from './text.ts';
+import { embeddings, models, rerank } from './text.ts';
 
 const zenKey = ({ fields }: CallFacts): string | null => setting(fields, 'watsonx_zen_api_key');
+
+const exchanged = (apikey: string): TokenExchange => ({
+  kind: 'exchange',
+  service: 'IBM Cloud',
+  url: 'https://iam.cloud.ibm.com/identity/token',
+  method: 'POST',
+  headers: {},
+  form: { grant_type: 'urn:ibm:params:oauth:grant-type:apikey', apikey },
+});
 
 export const watsonx: Provider = {
   id: 'watsonx',
@@ -16,8 +27,7 @@ export const watsonx: Provider = {
     const zen = zenKey(facts);
     return zen === null ? {} : { authorization: `ZenApiKey ${zen}` };
   },
-  authentication: (facts) =>
-    facts.credential === null || zenKey(facts) !== null ? null : { kind: 'ibm', apiKey: facts.credential },
+  authentication: (facts) => (facts.credential === null || zenKey(facts) !== null ? null : exchanged(facts.credential)),
   fields: [
     {
       name: 'watsonx_url',
@@ -33,7 +43,7 @@ export const watsonx: Provider = {
   ],
   endpoints: {
     chatComplete: chat,
-    complete: { path: textPath('generation'), translation: generation },
+    complete: generation,
     embed: { path: textPath('embeddings'), translation: embeddings },
     rerank: { path: textPath('rerank'), translation: rerank },
     listModels: { path: modelsPath, translation: models },

@@ -1,55 +1,44 @@
 /** Completions of text on Workers AI, whole and streamed. */
+import { CompletionPieces, completionAnswer, completionUsage, refuseDemands } from '../completions.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
-import { countOf, isObject, parsed, present, textOf } from '../json.ts';
+import { countOf, isObject, objectOf, objectsOf, parsed, present, textOf } from '../json.ts';
 import type { CallFacts, JsonObject, ServerEvent, StreamTranslator, Translation } from '../provider.ts';
 import { resultIn } from './envelope.ts';
 
-const known = new Set(['model', 'user', 'n', 'stop', 'stream_options', 'echo', 'best_of', 'logprobs', 'suffix']);
+const unknown = ['n', 'best_of', 'stop', 'echo', 'suffix', 'logprobs'] as const;
+const taken = new Set(['model', 'user', 'stream_options', ...unknown]);
 
-function usageOf(raw: unknown): JsonObject | null {
-  if (!isObject(raw)) return null;
-  const [input, output] = [countOf(raw.prompt_tokens), countOf(raw.completion_tokens)];
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+const usageOf = (raw: unknown): JsonObject | null =>
+  isObject(raw) ? completionUsage(countOf(raw.prompt_tokens), countOf(raw.completion_tokens)) : null;
+
+/** What was said, and why it ends there where that is told; null where the model said nothing. Newer models answer with choices. */
+function saidIn({ response, choices }: JsonObject): { text: string; finish: string | null } | null {
+  if (isObject(response)) return { text: JSON.stringify(response), finish: null };
+  const [choice] = objectsOf(choices);
+  const text = textOf(response) ?? textOf(choice?.text) ?? textOf(objectOf(choice?.message).content);
+  return text === null ? null : { text, finish: textOf(choice?.finish_reason) };
 }
 
-const completion = (facts: CallFacts, id: string, text: string, finish: string | null, usage: JsonObject | null) =>
-  present({
-    id,
-    object: 'text_completion',
-    created: facts.now(),
-    model: facts.model,
-    choices: [{ index: 0, text, logprobs: null, finish_reason: finish }],
-    usage,
-    provider: facts.provider,
-  });
-
 /** The last piece is known only when the terminator comes: until then the stream has no finish. */
-class Pieces implements StreamTranslator {
-  readonly #facts: CallFacts;
-  readonly #id: string;
+class PieceReader implements StreamTranslator {
+  readonly #pieces: CompletionPieces;
   #usage: JsonObject | null = null;
+  #finish = 'stop';
 
   constructor(facts: CallFacts) {
-    this.#facts = facts;
-    this.#id = facts.newId('cmpl-');
+    this.#pieces = new CompletionPieces(facts);
   }
 
   event({ data }: ServerEvent): ServerEvent[] {
-    if (data === '[DONE]') {
-      const last = completion(this.#facts, this.#id, '', 'stop', this.#usage);
-      return [
-        { event: null, data: JSON.stringify(last) },
-        { event: null, data },
-      ];
-    }
+    if (data === '[DONE]') return this.#pieces.last([{ index: 0, finish: this.#finish }], this.#usage);
     const piece = parsed(data);
     if (!isObject(piece)) throw new ProviderFault(502, 'the provider sent a piece that cannot be read');
     if (piece.errors || piece.error) throw faultIn(502, piece) ?? new ProviderFault(502, data);
     this.#usage = usageOf(piece.usage) ?? this.#usage;
-    const text = textOf(piece.response);
-    if (!text) return [];
-    return [{ event: null, data: JSON.stringify(completion(this.#facts, this.#id, text, null, null)) }];
+    const said = saidIn(piece);
+    this.#finish = said?.finish ?? this.#finish;
+    return this.#pieces.said(said?.text ?? null);
   }
 
   end(): ServerEvent[] {
@@ -60,12 +49,16 @@ class Pieces implements StreamTranslator {
 export const completions: Translation = {
   request({ body: json, stream }) {
     const body = new Fields(json);
-    return present({ ...body.others(known), prompt: body.needText('prompt'), stream: stream || null });
+    refuseDemands(body, 'Workers AI', unknown);
+    return present({ ...body.others(taken), prompt: body.needText('prompt'), stream: stream || null });
   },
   response(answer, facts) {
-    const { response, usage } = resultIn(answer);
-    const text = textOf(response) ?? JSON.stringify(response ?? '');
-    return completion(facts, facts.newId('cmpl-'), text, 'stop', usageOf(usage));
+    const result = resultIn(answer);
+    const said = saidIn(result);
+    if (!said) throw new ProviderFault(502, `the answer holds no text: ${JSON.stringify(answer).slice(0, 500)}`);
+    const { text, finish } = said;
+    const completed = { index: 0, text, finish: finish ?? 'stop' };
+    return completionAnswer(facts, facts.newId('cmpl-'), [completed], usageOf(result.usage));
   },
-  stream: (facts) => new Pieces(facts),
+  stream: (facts) => new PieceReader(facts),
 };

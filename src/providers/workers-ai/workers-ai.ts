@@ -3,6 +3,7 @@ import { chat } from '../compatible/quirks/chat.ts';
 import { limitAsMaxTokens } from '../compatible/quirks/parameters.ts';
 import { inPath } from '../compatible/quirks/paths.ts';
 import { listedEmbeddings, readEmbeddings, textsOf } from '../embeddings.ts';
+import { present } from '../json.ts';
 import { bearer } from '../key-header.ts';
 import type { CallFacts, Provider, Translation } from '../provider.ts';
 import { needSetting } from '../settings.ts';
@@ -15,7 +16,8 @@ const run = ({ model }: CallFacts): string => `/run/${inPath(model).replaceAll('
 const embeddings: Translation = {
   request(facts) {
     const request = readEmbeddings(facts);
-    return { ...request.extras, model: facts.model, input: textsOf(request) };
+    const { dimensions, extras } = request;
+    return present({ ...extras, model: facts.model, input: textsOf(request), dimensions });
   },
   response: (answer, facts) => listedEmbeddings(answer, facts, 'prompt_tokens'),
 };
@@ -38,6 +40,7 @@ export const workersAi: Provider = {
   },
   notes: [
     'Models are named as Cloudflare does: @cf/meta/llama-3.3-70b-instruct-fp8-fast.',
+    'Completions take no stop, n, best_of, echo, suffix or logprobs.',
     'Images come as b64_json, one a call; num_steps, guidance and the like travel as they are.',
   ],
 };

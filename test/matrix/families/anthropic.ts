@@ -2,7 +2,7 @@
 import type { Json } from '../../harness.ts';
 import { failure } from '../../providers/anthropic.ts';
 import { answers, type Scripted } from '../../providers/anthropic-api.ts';
-import { byCell, type Called, cells, type Script } from '../cells.ts';
+import { byCell, type Called, cells, place, type Script } from '../cells.ts';
 import { messages } from '../clients.ts';
 import type { MatrixFamily } from '../family.ts';
 
@@ -20,6 +20,21 @@ export const messageOf = ({ text, thought, calls = [], stop }: Script): Scripted
   stop_reason: calls.length > 0 ? 'tool_use' : stop === 'length' ? 'max_tokens' : 'end_turn',
   usage: { cache_read_input_tokens: 10 },
 });
+
+const formTool = 'gw_answer_in_given_form';
+
+/** Without a mode for it, the answer is the input of a tool that must be called. */
+export const formedByTool: Json = {
+  ...messages.body({ turns: [{ user: 'Where?' }] }, model),
+  tools: [{ name: formTool, description: 'Give the final answer by calling this tool.', input_schema: place }],
+  tool_choice: { type: 'tool', name: formTool, disable_parallel_tool_use: true },
+};
+
+/** What the model says to a question, or to a tool that it must call. */
+export function scriptFor(script: Script, { tool_choice: choice }: Json): Script {
+  if (choice?.type !== 'tool') return script;
+  return { calls: [{ id: 'toolu_1', name: choice.name, args: JSON.parse(script.text ?? '{}') }] };
+}
 
 export const anthropic: MatrixFamily = {
   name: 'Anthropic',

@@ -1,8 +1,8 @@
-/** Claude on Azure AI Foundry. */
+/** Claude on Azure AI Foundry: Anthropic's messages, but the form of an answer is a tool's. */
 import { failure } from '../../providers/anthropic.ts';
 import { azureAi } from '../../providers/azure-ai.ts';
 import type { MatrixFamily } from '../family.ts';
-import { anthropic, messageOf } from './anthropic.ts';
+import { anthropic, formedByTool, messageOf, scriptFor } from './anthropic.ts';
 
 export const claudeOnAzure: MatrixFamily = {
   ...anthropic,
@@ -13,5 +13,6 @@ export const claudeOnAzure: MatrixFamily = {
   does: (script) =>
     script.fails
       ? failure(script.fails.status, 'rate_limit_error', script.fails.message)
-      : azureAi('sk-target-secret', messageOf(script)),
+      : (call, response) => azureAi('sk-target-secret', messageOf(scriptFor(script, call.json)))(call, response),
+  asked: { ...anthropic.asked, 'structured output': formedByTool },
 };

@@ -15,7 +15,7 @@ import { mistral } from './mistral.ts';
 import { ollama } from './ollama.ts';
 import { ollamaNative } from './ollama-native.ts';
 import { openAiCompatible } from './openai-compatible.ts';
-import { openAiByResponses } from './openai-responses.ts';
+import { openAiByResponses, openAiWithoutChat } from './openai-responses.ts';
 import { oracle } from './oracle.ts';
 import { oracleCohere } from './oracle-cohere.ts';
 import { rekaAi } from './reka-ai.ts';
@@ -29,6 +29,7 @@ import { workersAi } from './workers-ai.ts';
 export const families: readonly MatrixFamily[] = [
   openAiCompatible,
   openAiByResponses,
+  openAiWithoutChat,
   azureOpenAi,
   azureAi,
   huggingFace,

@@ -1,7 +1,9 @@
-/** Reka: a human and a model who take turns, in text. */
+/** Reka: a human and a model who take turns, in text; streams come in OpenAI's dialect. */
 import type { Json } from '../../harness.ts';
+import { answers } from '../../providers/chat-api.ts';
 import { json } from '../../providers/simulated.ts';
 import { limit, pixel } from '../cells.ts';
+import { chatScript, limitAsMaxTokens, standsAt, streamedChat } from '../chat-host.ts';
 import type { MatrixFamily } from '../family.ts';
 
 const model = 'reka-core';
@@ -13,26 +15,29 @@ const asking = (conversation_history: Json[], more: Json = {}): Json => ({
   ...more,
 });
 
+const streaming = standsAt('/v1/chat/completions', 'authorization', 'Bearer sk-target-secret');
+const streamUsage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+
 export const rekaAi: MatrixFamily = {
   name: 'Reka',
   provider: 'reka-ai',
   model,
   address: (url) => new URL(url).origin,
   speaks: [],
-  does:
-    ({ text, stop, fails }) =>
-    (call, response) => {
-      if (fails) return json(fails.status, { detail: fails.message })(call, response);
-      if (call.headers['x-api-key'] !== 'sk-target-secret' || call.path !== '/chat') {
-        return json(401, { detail: 'Invalid API key' })(call, response);
-      }
-      return json(200, {
-        type: 'model',
-        text,
-        finish_reason: stop === 'length' ? 'length' : 'stop',
-        metadata: { input_tokens: 5, generated_tokens: 3 },
-      })(call, response);
-    },
+  does: (script) => (call, response) => {
+    const { text, stop, fails } = script;
+    if (fails) return json(fails.status, { detail: fails.message })(call, response);
+    if (call.json.stream) return streaming(answers({ ...chatScript(script), usage: streamUsage }))(call, response);
+    if (call.headers['x-api-key'] !== 'sk-target-secret' || call.path !== '/chat') {
+      return json(401, { detail: 'Invalid API key' })(call, response);
+    }
+    return json(200, {
+      type: 'model',
+      text,
+      finish_reason: stop === 'length' ? 'length' : 'stop',
+      metadata: { input_tokens: 5, generated_tokens: 3 },
+    })(call, response);
+  },
   asked: {
     text: asking([human('Hi')]),
     'several turns': asking([human('Hi'), { type: 'model', text: 'Hello' }, human('Who are you?')]),
@@ -47,7 +52,7 @@ export const rekaAi: MatrixFamily = {
     error: asking([human('Hi')]),
   },
   askedBy: { responses: { 'stop reason': asking([human('Go on.')]) } },
-  streamed: (body) => body,
+  streamed: (_, cell, client) => limitAsMaxTokens(streamedChat(model, cell, client)),
   ownTurn: null,
   turnIn: () => null,
   usage: { input: 5, cached: 0, output: 3 },
@@ -58,5 +63,4 @@ export const rekaAi: MatrixFamily = {
     'structured output': 'response_format',
     reasoning: 'reasoning_effort',
   },
-  refusesStreams: 'stream',
 };

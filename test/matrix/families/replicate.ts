@@ -1,6 +1,6 @@
 /** Replicate: predictions that are waited for, with a text in and a text out. */
 import type { Json } from '../../harness.ts';
-import { replicateApi } from '../../providers/other-clouds.ts';
+import { replicateApi } from '../../providers/replicate.ts';
 import { json } from '../../providers/simulated.ts';
 import { limit, pixel } from '../cells.ts';
 import type { MatrixFamily } from '../family.ts';
@@ -15,7 +15,7 @@ export const replicate: MatrixFamily = {
   does: ({ text, fails }) =>
     fails
       ? json(fails.status, { title: 'Too many requests', detail: fails.message, status: fails.status })
-      : replicateApi('sk-target-secret', () => (text ?? '').match(/.{1,6}/gsu)),
+      : replicateApi('sk-target-secret', { output: () => (text ?? '').match(/.{1,6}/gsu) }),
   asked: {
     text: asking('Hi'),
     'several turns': asking('User: Hi\n\nAssistant: Hello\n\nUser: Who are you?\n\nAssistant:'),
@@ -29,18 +29,20 @@ export const replicate: MatrixFamily = {
     'stop reason': asking('Go on.', { stop_sequences: 'END' }),
     error: asking('Hi'),
   },
-  streamed: (body) => body,
+  // What is not streamed is waited for; a stream is fetched where the prediction says.
+  streamed: (body) => ({ ...body, stream: true }),
+  fetches: ({ method, headers }) => method === 'GET' && headers.authorization === undefined,
+  askedBy: { responses: { 'stop reason': asking('Go on.') } },
   ownTurn: null,
   turnIn: () => null,
   // Why a model stopped is not told, nor what it thought.
   tells: (told) => ({ ...told, thought: '', stop: 'done' }),
   usage: { input: 6, cached: 0, output: 4 },
+  streamUsage: { input: 0, cached: 0, output: 0 },
   refuses: {
     'tool call': 'tools',
     'parallel tools': 'tools',
     'tool result turn': 'tools',
     'structured output': 'response_format',
   },
-  refusesDialects: ['messages', 'responses'],
-  refusesStreams: 'stream',
 };

@@ -29,7 +29,7 @@ const host = chatHost({
 export const sagemaker: MatrixFamily = {
   ...host,
   received: ({ path, json: body }) => ({ path, ...body }),
-  streamed: (body) => ({ ...host.streamed(body), path: `${endpoint}-response-stream` }),
+  streamed: (...asked) => ({ ...host.streamed(...asked), path: `${endpoint}-response-stream` }),
   does: (script) =>
     script.fails
       ? host.does(script)

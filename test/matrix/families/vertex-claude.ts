@@ -2,28 +2,15 @@
 import type { Json } from '../../harness.ts';
 import { failure } from '../../providers/anthropic.ts';
 import { claudeAnswers, settings } from '../../providers/vertex.ts';
-import { byCell, cells, place, type Script } from '../cells.ts';
+import { byCell, cells } from '../cells.ts';
 import { messages } from '../clients.ts';
 import type { MatrixFamily } from '../family.ts';
-import { anthropic, messageOf } from './anthropic.ts';
+import { anthropic, formedByTool, messageOf, scriptFor } from './anthropic.ts';
 
 const model = 'claude-sonnet-4-6';
 const addressed = { method: 'rawPredict', anthropic_version: 'vertex-2023-10-16' };
 const here = (body: Json): Json => ({ ...body, ...addressed });
-const formTool = 'gw_answer_in_given_form';
-
-/** Without a mode for it, the answer is the input of a tool that must be called. */
-const formed = here({
-  ...messages.body({ turns: [{ user: 'Where?' }] }, model),
-  tools: [{ name: formTool, description: 'Give the final answer by calling this tool.', input_schema: place }],
-  tool_choice: { type: 'tool', name: formTool, disable_parallel_tool_use: true },
-});
-
-/** What the model says to a question, or to a tool that it must call. */
-function scriptFor(script: Script, { tool_choice: choice }: Json): Script {
-  if (choice?.type !== 'tool') return script;
-  return { calls: [{ id: 'toolu_1', name: choice.name, args: JSON.parse(script.text ?? '{}') }] };
-}
+const formed = here(formedByTool);
 
 export const claudeOnVertex: MatrixFamily = {
   ...anthropic,

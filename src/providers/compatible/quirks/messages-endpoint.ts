@@ -1,4 +1,5 @@
 /** The messages endpoint of providers that offer Anthropic's dialect beside OpenAI's. */
+import { withoutOurMarks } from '../../anthropic/foreign-thoughts.ts';
 import type { ProviderEndpoint } from '../../provider.ts';
 import { setting } from '../../settings.ts';
 
@@ -6,6 +7,7 @@ const defaultVersion = '2023-06-01';
 
 export const messagesAt = (path?: ProviderEndpoint['path']): ProviderEndpoint => ({
   ...(path !== undefined && { path }),
+  adjust: withoutOurMarks,
   headers({ credential, fields, clientHeader }) {
     const beta = clientHeader('anthropic-beta') ?? setting(fields, 'anthropic_beta');
     return {

@@ -12,11 +12,14 @@ export function shownIn(media: readonly MediaPart[], transcript: string, facts: 
   };
 }
 
-/** The fields of a piece of a message. */
-export const shownPiece = (media: MediaPart, facts: CallFacts): JsonObject =>
-  isSound(media) ? { audio: soundOf(media, facts) } : { images: [imageUrl(media)] };
+/** The fields of a piece of a message. Its sound is named with the first piece of it. */
+export function shownPiece(media: MediaPart, facts: CallFacts, isFirstSound: boolean): JsonObject {
+  if (!isSound(media)) return { images: [imageUrl(media)] };
+  const { id, data } = soundOf(media, facts);
+  return { audio: isFirstSound ? { id, data } : { data } };
+}
 
-const isSound = ({ kind, source }: MediaPart): boolean => kind === 'audio' && source.from === 'data';
+export const isSound = ({ kind, source }: MediaPart): boolean => kind === 'audio' && source.from === 'data';
 
 const soundOf = ({ source }: MediaPart, { newId }: CallFacts): JsonObject => ({
   id: newId('audio_'),

@@ -49,7 +49,7 @@ export function readChat({ body: json, model, stream }: CallFacts): Conversation
     tools,
     hostedTools: hosted,
     toolChoice: toolChoiceOf(body),
-    parallelToolCalls: asksForFunctions({ body: json }) ? false : body.flag('parallel_tool_calls'),
+    ...parallelCalls(body),
     limit: body.number('max_completion_tokens') ?? body.number('max_tokens'),
     temperature: body.number('temperature'),
     topP: body.number('top_p'),
@@ -69,6 +69,14 @@ export function readChat({ body: json, model, stream }: CallFacts): Conversation
     streamUsage: body.object('stream_options')?.flag('include_usage') ?? false,
     extras: body.others(known),
   };
+}
+
+/** The older form of functions has no word for several calls, and no room. */
+function parallelCalls(body: Fields): Pick<Conversation, 'parallelToolCalls' | 'tellsOneCall'> {
+  const asked = body.flag('parallel_tool_calls');
+  return asksForFunctions({ body: body.json }) && asked !== false
+    ? { parallelToolCalls: false, tellsOneCall: true }
+    : { parallelToolCalls: asked };
 }
 
 /** An explicit `thinking` says more than an effort, and wins. */

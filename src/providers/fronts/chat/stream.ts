@@ -1,10 +1,11 @@
 /** A streamed answer, written as chunks of a chat completion. */
 
 import type { AnswerEvent, AnswerWriter } from '../../chat/answer.ts';
+import type { MediaPart } from '../../chat/conversation.ts';
 import { wordOf } from '../../json.ts';
 import type { CallFacts, JsonObject, ServerEvent, Usage } from '../../provider.ts';
 import { finishWord, ToldCalls } from './calls.ts';
-import { shownPiece } from './media.ts';
+import { isSound, shownPiece } from './media.ts';
 import { chatUsage } from './usage.ts';
 
 const done: ServerEvent = { event: null, data: '[DONE]' };
@@ -27,6 +28,8 @@ class ChatWriter implements AnswerWriter {
   readonly #opened = new Set<number>();
   /** The last word of each choice, held until the usage is known. */
   readonly #finished = new Map<number, string>();
+  /** Choices whose sound has begun. */
+  readonly #sounding = new Set<number>();
   /** How many blocks each choice has shown, for clients that read them. */
   readonly #blocks = new Map<number, { index: number; type: string }>();
 
@@ -57,7 +60,7 @@ class ChatWriter implements AnswerWriter {
           ...this.#block(event.choice, 'thinking', { thinking: event.text }),
         });
       case 'signature':
-        return this.#extra(event.choice, this.#block(event.choice, 'thinking', { signature: event.signature }));
+        return this.#extra(event.choice, this.#signed(event.choice, event.signature));
       case 'redacted-thinking':
         return this.#extra(event.choice, this.#block(event.choice, 'redacted_thinking', { data: event.content }, true));
       case 'block':
@@ -67,7 +70,7 @@ class ChatWriter implements AnswerWriter {
       case 'arguments':
         return this.#told(event.choice, this.#calls.argued(event));
       case 'media':
-        return this.#delta(event.choice, shownPiece(event.media, this.#facts));
+        return this.#shown(event.choice, event.media);
       case 'annotations':
         return this.#delta(event.choice, { annotations: event.annotations });
       case 'finish':
@@ -111,6 +114,12 @@ class ChatWriter implements AnswerWriter {
     return delta ? this.#delta(choice, delta) : this.#opening(choice);
   }
 
+  #shown(choice: number, media: MediaPart): ServerEvent[] {
+    const isFirstSound = !this.#sounding.has(choice);
+    if (isSound(media)) this.#sounding.add(choice);
+    return this.#delta(choice, shownPiece(media, this.#facts, isFirstSound));
+  }
+
   /** What strict clients are spared. */
   #extra(choice: number, delta: JsonObject): ServerEvent[] {
     return this.#facts.strict ? this.#opening(choice) : this.#delta(choice, delta);
@@ -128,6 +137,14 @@ class ChatWriter implements AnswerWriter {
     const current = last?.type === type && !whole ? last : { index: (last?.index ?? -1) + 1, type };
     this.#blocks.set(choice, whole ? { ...current, type: '' } : current);
     return { content_blocks: [{ index: current.index, delta }] };
+  }
+
+  /** A signature ends its thought: the next one is another block. */
+  #signed(choice: number, signature: string): JsonObject {
+    const written = this.#block(choice, 'thinking', { signature });
+    const last = this.#blocks.get(choice);
+    if (last) this.#blocks.set(choice, { ...last, type: '' });
+    return written;
   }
 
   #choice(index: number, delta: JsonObject, more: JsonObject = {}, beside: JsonObject | null = null): ServerEvent {

@@ -167,6 +167,38 @@ describe('a stream', () => {
     ]);
   });
 
+  test('shows a thought that follows a signed one as a block of its own', () => {
+    const again: AnswerPart = { type: 'thinking', text: 'So.', signature: 't' };
+    const blocks = deltas(stepsOf(answer(choice([thinking, again, text]))), loose).flatMap(
+      ({ content_blocks }) => content_blocks ?? [],
+    );
+    expect(blocks).toEqual([
+      { index: 0, delta: { thinking: 'Hm.' } },
+      { index: 0, delta: { signature: 's' } },
+      { index: 1, delta: { thinking: 'So.' } },
+      { index: 1, delta: { signature: 't' } },
+      { index: 2, delta: { text: 'Hello' } },
+    ]);
+  });
+
+  test('names its sound once, with the first piece of it', () => {
+    const piece = (base64: string): AnswerEvent => ({
+      type: 'media',
+      choice: 0,
+      media: {
+        type: 'media',
+        kind: 'audio',
+        mime: 'audio/pcm',
+        source: { from: 'data', base64 },
+        name: null,
+        detail: null,
+        cache: null,
+      },
+    });
+    const sounds = deltas([piece('AAAA'), piece('BBBB')]).flatMap(({ audio }) => audio ?? []);
+    expect(sounds).toEqual([{ id: expect.stringMatching(/^audio_/), data: 'AAAA' }, { data: 'BBBB' }]);
+  });
+
   test('that never finished has no end, nor has one of which only one choice did', () => {
     const open = steps.filter(({ type }) => type !== 'finish');
     expect(stream(open).at(-1)).not.toBe('[DONE]');

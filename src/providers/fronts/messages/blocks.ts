@@ -8,6 +8,8 @@ export interface Block {
   content: JsonObject;
   /** The arguments of a call, as far as they have come. */
   json: string;
+  /** They end as arguments do. */
+  closes: boolean;
   /** Nothing more comes for it. */
   ended: boolean;
   /** Pieces that came while another block was open. */
@@ -18,6 +20,7 @@ export const newBlock = (kind: Block['kind'], content: JsonObject): Block => ({
   kind,
   content,
   json: '',
+  closes: false,
   ended: kind === 'whole',
   held: [],
 });
@@ -77,7 +80,8 @@ export class BlockQueue {
 }
 
 /** Calls may come interleaved: one whose arguments are not whole yet stays open. */
-const isComplete = ({ kind, json }: Block): boolean => kind !== 'call' || parsed(json) !== undefined;
+const isComplete = ({ kind, closes, json }: Block): boolean =>
+  kind !== 'call' || (closes && parsed(json) !== undefined);
 
 function opening(index: number, block: Block): JsonObject[] {
   const held = block.held.splice(0);

@@ -153,6 +153,7 @@ export class MessageInMaking {
     const block = this.#calls.get(call);
     if (!block || text === '') return [];
     block.json += text;
+    if (text.trim() !== '') block.closes = text.trimEnd().endsWith('}');
     return this.#queue.add(block, { type: 'input_json_delta', partial_json: text });
   }
 

@@ -1,7 +1,8 @@
 /** Anthropic's messages, as clients speak it. */
+import type { Conversation } from '../../chat/conversation.ts';
 import type { Front } from '../../chat/family.ts';
 import { stepsOf } from '../../chat/replay.ts';
-import type { JsonObject, ServerEvent } from '../../provider.ts';
+import type { CallFacts, JsonObject, ServerEvent } from '../../provider.ts';
 import { MessageInMaking } from './message.ts';
 import { readMessages } from './read.ts';
 
@@ -23,3 +24,7 @@ export const messagesFront: Front = {
     };
   },
 };
+
+/** The conversation whose tokens are to be counted: whoever only counts sets no limit. */
+export const countedConversation = (facts: CallFacts): Conversation =>
+  readMessages({ ...facts, body: { max_tokens: 1, ...facts.body } });

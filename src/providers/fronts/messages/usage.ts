@@ -3,7 +3,13 @@ import type { JsonObject, Usage } from '../../provider.ts';
 import { noUsage } from '../../usage.ts';
 
 export function messagesUsage(usage: Usage | null): JsonObject {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, units } = usage ?? noUsage;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, units, ...kinds } = usage ?? noUsage;
+  const read = counted({ audio_tokens: kinds.inputAudioTokens, image_tokens: units.request_image_token });
+  const written = counted({
+    thinking_tokens: kinds.reasoningTokens,
+    audio_tokens: kinds.outputAudioTokens,
+    image_tokens: units.response_image_token,
+  });
   const longLived = units.cache_write_1h ?? 0;
   return {
     input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
@@ -16,7 +22,14 @@ export function messagesUsage(usage: Usage | null): JsonObject {
         ephemeral_1h_input_tokens: longLived,
       },
     }),
-    ...(reasoningTokens > 0 && { output_tokens_details: { thinking_tokens: reasoningTokens } }),
+    ...(read && { input_tokens_details: read }),
+    ...(written && { output_tokens_details: written }),
     ...(units.web_search && { server_tool_use: { web_search_requests: units.web_search } }),
   };
+}
+
+/** The kinds of tokens of which there are any; null where there are none. */
+function counted(kinds: Record<string, number | undefined>): JsonObject | null {
+  const found = Object.entries(kinds).filter(([, tokens]) => tokens);
+  return found.length > 0 ? Object.fromEntries(found) : null;
 }

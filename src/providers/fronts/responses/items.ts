@@ -32,6 +32,10 @@ const passedOver = new Set([
 
 class Spoken {
   readonly turns: Turn[] = [];
+  /** The parts of the last turn, while it is the assistant's. */
+  #said: AssistantPart[] | null = null;
+  /** The parts of the last turn, while it holds results of tools. */
+  #results: UserPart[] | null = null;
   readonly #names = new Map<string, string>();
   /** Marks of calls that we sent along as thoughts, by the call's id. */
   readonly #signatures = new Map<string, string>();
@@ -68,10 +72,10 @@ class Spoken {
     switch (role) {
       case 'system':
       case 'developer':
-        this.turns.push({ role: 'system', parts: shownParts(item, 'content').map(onlyText(item)) });
+        this.#turn({ role: 'system', parts: shownParts(item, 'content').map(onlyText(item)) });
         break;
       case 'user':
-        this.turns.push({ role, parts: shownParts(item, 'content') });
+        this.#turn({ role, parts: shownParts(item, 'content') });
         break;
       case 'assistant':
         this.#assistant(partsOf(item, 'content'));
@@ -104,12 +108,10 @@ class Spoken {
       isError: false,
       cache: item.raw('cache_control'),
     };
-    const last = this.turns.at(-1);
-    if (last?.role === 'user' && last.parts.every(({ type }) => type === 'tool-result')) {
-      this.turns[this.turns.length - 1] = { role: 'user', parts: [...last.parts, part] };
-    } else {
-      this.turns.push({ role: 'user', parts: [part] });
-    }
+    const results = this.#results ?? [];
+    if (!this.#results) this.#turn({ role: 'user', parts: results });
+    results.push(part);
+    this.#results = results;
   }
 
   #thought(item: Fields): void {
@@ -128,12 +130,17 @@ class Spoken {
   }
 
   #assistant(parts: readonly AssistantPart[]): void {
-    const last = this.turns.at(-1);
-    if (last?.role === 'assistant') {
-      this.turns[this.turns.length - 1] = { role: 'assistant', parts: [...last.parts, ...parts] };
-    } else if (parts.length > 0) {
-      this.turns.push({ role: 'assistant', parts });
-    }
+    if (parts.length === 0) return;
+    const said = this.#said ?? [];
+    if (!this.#said) this.#turn({ role: 'assistant', parts: said });
+    for (const part of parts) said.push(part);
+    this.#said = said;
+  }
+
+  #turn(turn: Turn): void {
+    this.turns.push(turn);
+    this.#said = null;
+    this.#results = null;
   }
 }
 

@@ -70,6 +70,8 @@ describe('a request', () => {
       logprobs: true,
       top_logprobs: 3,
     });
+    expect(ask({ include: ['message.output_text.logprobs'] })).toMatchObject({ logprobs: true, top_logprobs: 0 });
+    expect(ask({ top_logprobs: 0 }).logprobs).toBeUndefined();
     expect(ask({ reasoning: { effort: 'low', summary: 'auto' } }).reasoning_effort).toBe('low');
     expect(ask({ text: { format: { type: 'text' } } }).response_format).toBeUndefined();
     expect(ask({ text: { format: { type: 'json_object' } } }).response_format).toEqual({ type: 'json_object' });

@@ -81,9 +81,9 @@ function refuseKept(body: Fields): void {
 }
 
 function logprobsOf(body: Fields): Conversation['logprobs'] {
-  const top = body.number('top_logprobs');
+  const top = body.number('top_logprobs') ?? 0;
   const included = body.texts('include').includes('message.output_text.logprobs');
-  return top !== null || included ? { top: top ?? 0 } : null;
+  return top > 0 || included ? { top } : null;
 }
 
 function reasoningOf(body: Fields): Pick<Conversation, 'reasoning' | 'showReasoning'> {

@@ -6,6 +6,7 @@ export const responsesUsage = (usage: Usage): JsonObject => ({
   input_tokens_details: {
     cached_tokens: usage.cacheReadTokens,
     cache_write_tokens: usage.cacheWriteTokens,
+    ...(usage.units.cache_write_1h && { cache_write_1h_tokens: usage.units.cache_write_1h }),
     ...(usage.inputAudioTokens > 0 && { audio_tokens: usage.inputAudioTokens }),
     ...(usage.units.request_image_token && { image_tokens: usage.units.request_image_token }),
   },

@@ -6,6 +6,7 @@ import { fronted } from '../../../../test/fronts.ts';
 import type { Json } from '../../../../test/harness.ts';
 import { modelResponse, responseEvents } from '../../../../test/providers/responses.ts';
 import { ProviderFault, RequestFault } from '../../faults.ts';
+import { chatFront } from '../../fronts/chat/chat.ts';
 import { messagesFront } from '../../fronts/messages/messages.ts';
 import { responsesFront } from '../../fronts/responses/responses.ts';
 import type { JsonObject } from '../../provider.ts';
@@ -215,6 +216,73 @@ describe('a stream', () => {
 
 const withoutIds = (response: Json): Json =>
   JSON.parse(JSON.stringify(response).replace(/"(?:resp|msg|rs|fc)_\d+"/g, '"id"'));
+
+describe('a chat completion', () => {
+  const chatting = fronted(chatFront, { model: 'o3-deep-research' }, responsesFamily);
+  const asked = (more: JsonObject) => chatting.asked({ messages: [{ role: 'user', content: 'Hi' }], ...more });
+
+  test('has its settings in their places', () => {
+    const { input: _, ...rest } = asked({
+      max_tokens: 9,
+      reasoning_effort: 'high',
+      verbosity: 'low',
+      response_format: { type: 'json_object' },
+      logit_bias: { 1: 2 },
+      prediction: { type: 'content', content: 'x' },
+      modalities: ['text'],
+      prompt_cache_key: 'k',
+      store: true,
+      logprobs: true,
+      top_logprobs: 2,
+    });
+    expect(rest).toEqual({
+      model: 'o3-deep-research',
+      max_output_tokens: 9,
+      reasoning: { effort: 'high' },
+      text: { format: { type: 'json_object' }, verbosity: 'low' },
+      prompt_cache_key: 'k',
+      store: true,
+      top_logprobs: 2,
+      include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
+    });
+  });
+
+  test('may use the tools that OpenAI runs, and search the web by a setting', () => {
+    const user_location = { type: 'approximate', approximate: { city: 'Oslo' } };
+    const { tools } = asked({
+      tools: [{ type: 'web_search_preview' }, { type: 'mcp', server_label: 'm', server_url: 'https://m.test' }],
+      web_search_options: { search_context_size: 'low', user_location },
+    });
+    expect(tools).toEqual([
+      { type: 'web_search_preview' },
+      { type: 'mcp', server_label: 'm', server_url: 'https://m.test' },
+      { type: 'web_search', search_context_size: 'low', user_location: { type: 'approximate', city: 'Oslo' } },
+    ]);
+  });
+
+  test.each([
+    ['tools', { tools: [{ type: 'web_search_20250305' }] }],
+    ['modalities', { modalities: ['text', 'audio'], audio: { voice: 'x' } }],
+    ['frequency_penalty', { frequency_penalty: 0.5 }],
+    ['presence_penalty', { presence_penalty: -1 }],
+    ['stop', { stop: 'END' }],
+    ['n', { n: 2 }],
+  ])('is refused for what its model cannot do, naming %s', (field, more) => {
+    expect(() => asked(more)).toThrow(expect.objectContaining({ field }));
+  });
+
+  test.each([
+    ['gpt-5-pro', '/responses'],
+    ['o1-pro', '/responses'],
+    ['o4-mini-deep-research-2025-06-26', '/responses'],
+    ['gpt-5', null],
+    ['gpt-4o', null],
+  ])('of %s goes to %s', (model, path) => {
+    const { chatComplete } = openai.endpoints;
+    const endpoint = typeof chatComplete === 'function' ? chatComplete(callFacts({ model })) : chatComplete;
+    expect<unknown>(endpoint?.path ?? null).toBe(path);
+  });
+});
 
 describe('messages at OpenAI', () => {
   const { messages } = openai.endpoints;

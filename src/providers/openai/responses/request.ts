@@ -5,7 +5,6 @@ import type {
   MediaPart,
   OutputFormat,
   TextPart,
-  Tool,
   ToolChoice,
   ToolResultPart,
   Turn,
@@ -13,18 +12,20 @@ import type {
 import { inlined, unsupported } from '../../chat/media.ts';
 import { resultsApart } from '../../chat/turns.ts';
 import { RequestFault } from '../../faults.ts';
-import { present, textOf } from '../../json.ts';
+import { present } from '../../json.ts';
 import type { CallFacts, JsonObject } from '../../provider.ts';
 import { effortOf } from '../reasoning.ts';
 import { opened } from './proof.ts';
+import { settingsOf } from './settings.ts';
 
 export function writeRequest(conversation: Conversation, facts: CallFacts): JsonObject {
   refuseMissing(conversation);
   const { turns, toolChoice, logprobs, stream } = conversation;
+  const { verbosity, tools, others } = settingsOf(conversation);
   return present({
     model: conversation.model,
     input: turns.flatMap((turn) => itemsOf(turn, facts)),
-    tools: toolsOf(conversation),
+    tools: tools.length > 0 ? tools : null,
     tool_choice: toolChoice && choiceOf(toolChoice),
     parallel_tool_calls: conversation.parallelToolCalls,
     max_output_tokens: conversation.limit,
@@ -32,36 +33,24 @@ export function writeRequest(conversation: Conversation, facts: CallFacts): Json
     top_p: conversation.topP,
     top_logprobs: logprobs?.top,
     reasoning: reasoningOf(conversation),
-    text: formatOf(conversation.format),
+    text: textOptions(conversation.format, verbosity),
     user: conversation.user,
     metadata: conversation.metadata,
     service_tier: conversation.serviceTier,
     store: false,
     include: ['reasoning.encrypted_content', ...(logprobs ? ['message.output_text.logprobs'] : [])],
     stream: stream || null,
-    ...conversation.extras,
+    ...others,
   });
 }
 
 /** What this API has no word for, and an answer cannot do without. */
-function refuseMissing({ stop, count }: Conversation): void {
+function refuseMissing({ stop, count, frequencyPenalty, presencePenalty }: Conversation): void {
   if (stop.length > 0) throw new RequestFault('stop', 'stop: this model takes no stop sequences');
   if (count > 1) throw new RequestFault('n', 'n: this model gives one answer at a time');
+  if (frequencyPenalty) throw new RequestFault('frequency_penalty', 'frequency_penalty: this model takes none');
+  if (presencePenalty) throw new RequestFault('presence_penalty', 'presence_penalty: this model takes none');
 }
-
-function toolsOf({ tools, hostedTools }: Conversation): JsonObject[] | null {
-  const [hosted] = hostedTools;
-  if (hosted) throw new RequestFault('tools', `tools: "${textOf(hosted.type)}" is no tool of this provider`);
-  return tools.length > 0 ? tools.map(toolOf) : null;
-}
-
-/** Absent would mean strict here, unlike in every other dialect. */
-const toolOf = ({ name, description, parameters, strict }: Tool): JsonObject => ({
-  type: 'function',
-  ...present({ name, description }),
-  parameters: parameters ?? { type: 'object', properties: {} },
-  strict: strict ?? false,
-});
 
 const choiceOf = (choice: ToolChoice): unknown =>
   choice.mode === 'tool' ? { type: 'function', name: choice.name } : choice.mode;
@@ -72,11 +61,16 @@ function reasoningOf({ reasoning, showReasoning, model }: Conversation): JsonObj
   return effort || summary ? present({ effort, summary }) : null;
 }
 
+function textOptions(format: OutputFormat, verbosity: unknown): JsonObject | null {
+  const options = present({ format: formatOf(format), verbosity });
+  return Object.keys(options).length > 0 ? options : null;
+}
+
 function formatOf(format: OutputFormat): JsonObject | null {
   if (format.type === 'text') return null;
-  if (format.type === 'json') return { format: { type: 'json_object' } };
+  if (format.type === 'json') return { type: 'json_object' };
   const { name, description, schema, strict } = format;
-  return { format: { type: 'json_schema', ...present({ name, description, schema, strict }) } };
+  return { type: 'json_schema', ...present({ name, description, schema, strict }) };
 }
 
 function itemsOf(turn: Turn, facts: CallFacts): JsonObject[] {
@@ -110,7 +104,7 @@ function partOf(part: TextPart | MediaPart, facts: CallFacts): JsonObject {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
   const { kind, source, name, detail } = part;
   if (source.from === 'text') return { type: 'input_text', text: source.text };
-  if (kind === 'audio' || kind === 'video') throw unsupported('input', 'This model', kind);
+  if (kind === 'audio' || kind === 'video') throw unsupported('messages', 'This model', kind);
   if (source.from === 'file') return { type: kind === 'image' ? 'input_image' : 'input_file', file_id: source.id };
   const held = inlined(part, facts);
   const address = held ? `data:${held.mime};base64,${held.base64}` : null;
@@ -138,6 +132,6 @@ function assistantItem(part: AssistantPart): JsonObject[] {
     case 'redacted-thinking':
       return [];
     case 'media':
-      throw unsupported('input', 'This model', "an image in an assistant's turn");
+      throw unsupported('messages', 'This model', "an image in an assistant's turn");
   }
 }
