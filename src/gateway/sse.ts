@@ -1,8 +1,12 @@
 /** Server-sent events: one splitter and one reader for every dialect. LF, CRLF and CR, comments, odd splits, events of any size. */
+import { ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent } from '../providers/provider.ts';
 
 const lf = 10;
 const cr = 13;
+
+/** Pictures are the largest events that providers send; what grows beyond this has no end. */
+const largestEvent = 64 * 1024 * 1024;
 
 /** Cuts a byte stream at the ends of events, so that only whole events travel on. Bytes are never changed. */
 export class EventSplitter {
@@ -17,6 +21,7 @@ export class EventSplitter {
     const end = this.#lastBoundary(chunk);
     if (end === 0) {
       this.#hold(chunk);
+      if (this.#heldBytes > largestEvent) throw new ProviderFault(502, `an event is larger than ${largestEvent} bytes`);
       return null;
     }
     const closing = end === chunk.length ? chunk : chunk.subarray(0, end);

@@ -197,6 +197,16 @@ describe.each(Object.entries(dialects))('%s', (_, dialect) => {
     }
   });
 
+  test('a text longer than is kept is not taken up by another target: it ends in a typed error', async () => {
+    const long = Array.from({ length: 5 }, () => 'x'.repeat(1024 * 1024));
+    const events = dialect.whole(long);
+    const lastText = events.findLastIndex((event) => event.includes('xxx'));
+    scripts.a = () => streamed(events.slice(0, lastText + 1));
+    scripts.b = () => streamed(dialect.whole(long));
+    const told = await ask(dialect, rescued);
+    expect({ ...told, raw: '', text: told.text.length }).toMatchObject({ text: 5 * 1024 * 1024, failed: true });
+  });
+
   test('a third target goes on when the second breaks too, wherever each of them is cut', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(whole.length - 1), async (first, second) => {

@@ -99,10 +99,11 @@ class Delivery {
     this.#closed = true;
     const { trail } = this.#answer;
     if (outcome !== 'complete') this.#events.abandon();
-    const { usage, model, text } = this.#events.state;
+    const { usage, usageOpen, model, characters } = this.#events.state;
     trail.usage = usage;
+    trail.usageOpen = usageOpen;
     trail.model = model;
-    trail.producedCharacters = text.reduce((sum, part) => sum + part.length, 0);
+    trail.producedCharacters = characters;
     if (outcome === 'client left') trail.status = clientLeftStatus;
     trail.endedAt = performance.now();
     return trail;

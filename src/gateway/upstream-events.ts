@@ -1,4 +1,5 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
+import { ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent } from '../providers/provider.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from './dialects/dialect.ts';
@@ -18,6 +19,9 @@ interface StreamTiming {
   deadlines: Deadlines;
   idleMs: number;
 }
+
+/** Signs of life beyond this are handed on as they come, without waiting for an answer behind them. */
+const longestOpening = 1024 * 1024;
 
 /** A provider that has said all may still hold the connection; the client need not wait for it as long as for a token. */
 const lingerMs = 10_000;
@@ -71,8 +75,19 @@ export class UpstreamEvents {
       }
       this.#idle.extend(Number.POSITIVE_INFINITY);
       this.#copy.push(chunk);
-      const whole = this.#splitter.push(chunk);
+      const whole = this.#wholeEvents(chunk);
+      if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
       if (whole) return this.#take(whole);
+    }
+  }
+
+  #wholeEvents(chunk: Uint8Array): Uint8Array | GatewayError | null {
+    try {
+      return this.#splitter.push(chunk);
+    } catch (fault) {
+      if (!(fault instanceof ProviderFault)) throw fault;
+      this.abandon();
+      return new GatewayError('invalid_provider_response', fault.message);
     }
   }
 
@@ -83,7 +98,7 @@ export class UpstreamEvents {
       const piece = await this.next();
       if (piece.is === 'broken') return piece.error;
       held.push(piece);
-      if (piece.is === 'bytes' && piece.events.every(isPing)) continue;
+      if (piece.is === 'bytes' && piece.events.every(isPing) && this.#copy.size < longestOpening) continue;
       this.#pending.unshift(...held);
       return null;
     }

@@ -160,19 +160,47 @@ describe('a store that fails', () => {
 });
 
 describe('a disk that takes nothing', () => {
-  test('makes records be dropped and counted, with one warning, until it is back', async () => {
+  const block = () => {
     rmSync(spoolFolder(), { recursive: true });
     writeFileSync(spoolFolder(), 'in the way');
-    append(10);
-    await until(() => logs.dropped === 10);
-    append(10);
-    await until(() => logs.dropped === 20);
-    expect(warnings.filter((text) => text.includes('dropped'))).toHaveLength(1);
-    rmSync(spoolFolder());
+  };
+
+  test('makes records wait in memory, with one warning, until it is back', async () => {
+    block();
     const ids = append(10);
+    await until(() => warnings.some((text) => text.includes('wait in memory')));
+    ids.push(...append(10));
+    expect((await logs.find(ids[3] ?? ''))?.metrics.id).toBe(ids[3] ?? '');
+    rmSync(spoolFolder());
+    await until(() => storedIds().length === 20);
+    ids.push(...append(10));
     await logs.close();
     expect(storedIds().sort()).toEqual(ids.sort());
-    expect(logs.dropped).toBe(20);
+    expect([logs.dropped, warnings.filter((text) => text.includes('wait in memory')).length]).toEqual([0, 1]);
+  });
+
+  test('costs what waits at the stop, which is counted and told', async () => {
+    block();
+    append(10);
+    await until(() => warnings.some((text) => text.includes('wait in memory')));
+    append(10);
+    await logs.close();
+    expect([logs.dropped, warnings.filter((text) => text.includes('dropped')).length]).toEqual([20, 1]);
+  });
+
+  test('and loses what it had taken: the records are counted and told', async () => {
+    const ids = append(10);
+    await until(() => segments().length > 0);
+    rmSync(spoolFolder(), { recursive: true });
+    await until(() => logs.dropped === 10);
+    expect(warnings.filter((text) => text.includes('dropped'))).toHaveLength(1);
+    const later = append(10);
+    await logs.close();
+    expect(
+      storedIds()
+        .filter((id) => !ids.includes(id))
+        .sort(),
+    ).toEqual(later.sort());
   });
 
   test('never makes more wait in memory than 64 MB', async () => {

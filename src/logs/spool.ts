@@ -1,5 +1,5 @@
 /** Takes finished records and writes them to segment files, many at a time, before anything else happens to them. */
-import { renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { faultFields, type Log } from '../log.ts';
@@ -19,6 +19,8 @@ const waitingLimitBytes = 64 * 1024 * 1024;
 /** What a record without its bodies takes, roughly. */
 const recordBytes = 1_024;
 const warningEveryMs = 60_000;
+/** How long a disk that took nothing is left alone. */
+const restMs = 1_000;
 
 /** A segment that the carrier has not stored yet. */
 export interface WaitingSegment {
@@ -37,6 +39,7 @@ interface OpenSegment {
   name: string;
   file: FileHandle;
   bytes: number;
+  records: number;
   openedAt: number;
 }
 
@@ -59,7 +62,9 @@ export class Spool implements LogSink {
   #drain: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #closed = false;
-  #warnedAt = Number.NEGATIVE_INFINITY;
+  #restUntil = Number.NEGATIVE_INFINITY;
+  /** When each warning was last given. */
+  readonly #warnedAt = new Map<string, number>();
 
   constructor(folder: string, diskLimit: number, log: Log, onReady: (segment: string) => void) {
     this.#folder = folder;
@@ -139,24 +144,44 @@ export class Spool implements LogSink {
   }
 
   #nextTickMs(): number {
-    if (this.#pending.length > 0 || !this.#segment) return flushDelayMs;
+    if (this.#pending.length > 0) return Math.max(flushDelayMs, this.#restUntil - performance.now());
+    if (!this.#segment) return flushDelayMs;
     return Math.max(flushDelayMs, this.#segment.openedAt + segmentAgeMs - performance.now());
   }
 
   async #writePending(): Promise<void> {
-    while (this.#pending.length > 0) {
-      const batch = this.#takeBatch().filter((record) => this.#isReadable(record));
-      this.#underway = batch;
-      try {
-        await this.#write(this.#writer.encode(batch));
-      } catch (error) {
-        this.#drop(batch.length, error);
-        await this.#finishSegment();
-      }
+    while (this.#pending.length > 0 && (this.#closed || performance.now() >= this.#restUntil)) {
+      this.#underway = this.#takeBatch().filter((record) => this.#isReadable(record));
+      await this.#writeBatch(this.#underway);
       this.#underway = [];
       if (this.#segment && this.#segment.bytes >= segmentBytes) await this.#finishSegment();
     }
     if (this.#segment && performance.now() - this.#segment.openedAt >= segmentAgeMs) await this.#finishSegment();
+  }
+
+  async #writeBatch(batch: readonly LogRecord[]): Promise<void> {
+    let frame: Buffer;
+    try {
+      frame = this.#writer.encode(batch);
+    } catch (error) {
+      this.#drop(batch.length, error);
+      return;
+    }
+    try {
+      await this.#write(frame, batch.length);
+    } catch (error) {
+      await this.#finishSegment();
+      if (this.#closed) this.#drop(batch.length, error);
+      else this.#putBack(batch, error);
+    }
+  }
+
+  /** A full disk may be emptied: what it did not take waits as long as memory allows. */
+  #putBack(batch: readonly LogRecord[], cause: unknown): void {
+    this.#pending = [...batch, ...this.#pending];
+    for (const record of batch) this.#pendingBytes += weightOf(record);
+    this.#restUntil = performance.now() + restMs;
+    this.#warn('The spool takes no records; they wait in memory until it does.', faultFields(cause));
   }
 
   /** A record may be worked out only now; one that cannot be is dropped alone. */
@@ -184,11 +209,12 @@ export class Spool implements LogSink {
     return all;
   }
 
-  async #write(frame: Buffer): Promise<void> {
+  async #write(frame: Buffer, records: number): Promise<void> {
     this.#segment ??= await this.#openSegment();
     const { file } = this.#segment;
     for (let at = 0; at < frame.length; ) at += (await file.write(frame, at, frame.length - at)).bytesWritten;
     this.#segment.bytes += frame.length;
+    this.#segment.records += records;
   }
 
   async #openSegment(): Promise<OpenSegment> {
@@ -196,7 +222,7 @@ export class Spool implements LogSink {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const name = Bun.randomUUIDv7() + openSuffix;
     const file = await open(join(this.#folder, name), 'ax', 0o600);
-    return { name, file, bytes: 0, openedAt: performance.now() };
+    return { name, file, bytes: 0, records: 0, openedAt: performance.now() };
   }
 
   /** A segment is finished when it is full or old, and after a failed write: what follows a torn frame is never read. */
@@ -212,7 +238,11 @@ export class Spool implements LogSink {
       this.adopt(ready, { until: Date.now(), bytes: segment.bytes });
       this.#onReady(ready);
     } catch (error) {
-      this.#warn('A segment of the spool could not be finished; the next start looks for it.', faultFields(error));
+      if (existsSync(join(this.#folder, segment.name))) {
+        this.#warn('A segment of the spool could not be finished; the next start looks for it.', faultFields(error));
+      } else {
+        this.#drop(segment.records, error);
+      }
     }
     this.#segment = null;
   }
@@ -226,8 +256,9 @@ export class Spool implements LogSink {
   }
 
   #warn(message: string, fields: Record<string, unknown>): void {
-    if (performance.now() - this.#warnedAt < warningEveryMs) return;
-    this.#warnedAt = performance.now();
+    const now = performance.now();
+    if (now - (this.#warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < warningEveryMs) return;
+    this.#warnedAt.set(message, now);
     this.#log.warn(message, fields);
   }
 }

@@ -1,8 +1,9 @@
 /** Chat completions and the older completions: `data:` lines with `choices`, ended by `[DONE]`. */
+import { objectOf, objectsOf, textOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { errorBody } from '../errors.ts';
-import { type Dialect, jsonOf, reportedFault, type StreamState } from './dialect.ts';
+import { type Dialect, jsonOf, noteText, reportedFault, type StreamState } from './dialect.ts';
 
 const done = '[DONE]';
 
@@ -27,9 +28,21 @@ const textOfChoice = (choice: Choice): string | null => {
 const isBeyondText = ({ index, delta }: Choice): boolean =>
   Boolean(index) || Boolean(delta && (delta.tool_calls || delta.function_call || delta.audio || delta.refusal));
 
+/** How much of the answer a client does not read as its text. */
+function charactersBeside(delta: JsonObject): number {
+  const thought = delta.reasoning_content ?? delta.reasoning;
+  const thoughts = typeof thought === 'string' ? thought.length : 0;
+  if (!Array.isArray(delta.tool_calls)) return thoughts;
+  return objectsOf(delta.tool_calls).reduce((sum, { function: called }) => {
+    const { name, arguments: given } = objectOf(called);
+    return sum + (textOf(name)?.length ?? 0) + (textOf(given)?.length ?? 0);
+  }, thoughts);
+}
+
 function noteChoice(choice: Choice, state: StreamState): void {
   const text = textOfChoice(choice);
-  if (text) state.text.push(text);
+  if (text) noteText(state, text);
+  else if (choice.delta) state.characters += charactersBeside(choice.delta);
   if (isBeyondText(choice)) state.beyondText = true;
   if (choice.finish_reason) state.finished = true;
   // Of several answers beside each other one may be done long before the rest: then only the terminator counts.

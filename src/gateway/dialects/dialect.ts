@@ -8,9 +8,13 @@ export interface StreamState {
   id: string | null;
   model: string | null;
   usage: Usage | null;
+  /** The usage tells what was asked; what was produced is not counted in it yet. */
+  usageOpen: boolean;
+  /** Characters of all that was produced: text, thoughts, arguments of tools. */
+  characters: number;
   /** The delivered text, in the pieces that it came in. */
   text: string[];
-  /** Something other than text was delivered (a tool call): the stream cannot be taken up by another target. */
+  /** Something other than text was delivered (a tool call), or more than is kept: the stream cannot be taken up by another target. */
   beyondText: boolean;
   /** The model said that it is done, whether or not the terminator came. */
   finished: boolean;
@@ -28,6 +32,8 @@ export const newStreamState = (): StreamState => ({
   id: null,
   model: null,
   usage: null,
+  usageOpen: false,
+  characters: 0,
   text: [],
   beyondText: false,
   finished: false,
@@ -36,6 +42,19 @@ export const newStreamState = (): StreamState => ({
   sequence: -1,
   opened: {},
 });
+
+/** Far more than a model says in one answer: a stream without end must not fill the memory. */
+const longestText = 4 * 1024 * 1024;
+
+export function noteText(state: StreamState, text: string): void {
+  state.characters += text.length;
+  if (state.characters <= longestText) {
+    state.text.push(text);
+    return;
+  }
+  state.text = [];
+  state.beyondText = true;
+}
 
 /** A fault that the provider reports inside its stream. */
 export interface ReportedFault {

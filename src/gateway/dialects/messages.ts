@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../providers/provider.ts';
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { errorBody } from '../errors.ts';
-import { type Dialect, jsonOf, objectIn, reportedFault, type StreamState } from './dialect.ts';
+import { type Dialect, jsonOf, noteText, objectIn, reportedFault, type StreamState } from './dialect.ts';
 
 function noteUsage(raw: unknown, state: StreamState): void {
   const usage = readUsage(raw);
@@ -15,6 +15,9 @@ const textDelta = (json: JsonObject): string | null => {
     ? delta.text
     : null;
 };
+
+const charactersBeside = ({ thinking, partial_json: input }: JsonObject): number =>
+  typeof thinking === 'string' ? thinking.length : typeof input === 'string' ? input.length : 0;
 
 const isTextBlock = (json: JsonObject): boolean => json.index === 0 && objectIn(json, 'content_block').type === 'text';
 
@@ -32,6 +35,7 @@ export const messagesDialect: Dialect = {
         if (typeof message.id === 'string') state.id ??= message.id;
         if (typeof message.model === 'string') state.model ??= message.model;
         noteUsage(message.usage, state);
+        state.usageOpen = state.usage !== null;
         return 'part';
       }
       case 'content_block_start':
@@ -44,11 +48,13 @@ export const messagesDialect: Dialect = {
         return 'part';
       case 'content_block_delta': {
         const text = textDelta(json);
-        if (text) state.text.push(text);
+        if (text) noteText(state, text);
+        else state.characters += charactersBeside(objectIn(json, 'delta'));
         return 'part';
       }
       case 'message_delta':
         noteUsage(json.usage, state);
+        if (json.usage) state.usageOpen = false;
         if (objectIn(json, 'delta').stop_reason) state.finished = true;
         return 'part';
       default:

@@ -1,6 +1,15 @@
 /** The responses dialect: named events with sequence numbers, from `response.created` to `response.completed`. */
 import { laterUsage, readUsage } from '../../providers/usage.ts';
-import { type Dialect, jsonOf, objectIn, reportedFault } from './dialect.ts';
+import { type Dialect, jsonOf, noteText, objectIn, reportedFault } from './dialect.ts';
+
+const producedBeside: ReadonlySet<unknown> = new Set([
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.function_call_arguments.delta',
+  'response.mcp_call_arguments.delta',
+  'response.custom_tool_call_input.delta',
+]);
 
 export const responsesDialect: Dialect = {
   read(event, state) {
@@ -24,9 +33,10 @@ export const responsesDialect: Dialect = {
       case 'response.incomplete':
         return 'end';
       case 'response.output_text.delta':
-        if (typeof json.delta === 'string') state.text.push(json.delta);
+        if (typeof json.delta === 'string') noteText(state, json.delta);
         return 'part';
       default:
+        if (producedBeside.has(json.type) && typeof json.delta === 'string') state.characters += json.delta.length;
         return 'part';
     }
   },
