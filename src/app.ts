@@ -1,10 +1,12 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
+import { FoundCounts } from './admin/api-keys/found-counts.ts';
 import { createAuditTrail } from './admin/kernel/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
+import { PageMarks } from './admin/kernel/walk.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
@@ -54,6 +56,8 @@ interface AppOptions {
   checkReplies?: boolean;
   /** Sees every log record on its way; for tests. */
   watchLogs?: (record: LogRecord) => void;
+  /** Hears of the secrets of a first start as soon as they count, also where the start fails after that. */
+  onFirstStart?: (made: FirstStart) => void;
 }
 
 const shutdownGraceMs = 30_000;
@@ -96,6 +100,8 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     guardrails: noGuardrails,
     priceTable: createPriceTable(clock),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
+    pageMarks: new PageMarks(),
+    foundCounts: new FoundCounts(),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
 }
@@ -112,6 +118,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
   const services = await openServices(settings, clock, log);
   try {
     const first = await firstStart(services);
+    if (first) options.onFirstStart?.(first);
     const { store, feed } = services;
     const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
     const standIns = createStandIns(keyring);

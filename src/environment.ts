@@ -1,8 +1,11 @@
 /** The environment variables that the program reads, checked once at start. docs/configuration.md lists them for users. */
 
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
+import type { TlsFiles } from './http/server.ts';
+import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
 import type { StoreAddress } from './store/database.ts';
@@ -26,12 +29,17 @@ const flag = z
   .default('')
   .transform((value) => ['1', 'true', 'on', 'yes'].includes(value.trim().toLowerCase()));
 
-const wholeNumber = (fallback: number, least: number, most: number) =>
-  z.coerce.number().int().min(least).max(most).default(fallback);
+function wholeNumber(fallback: number, least: number, most: number) {
+  const error = `must be a whole number from ${least} to ${most}, in digits alone`;
+  return z.coerce.number(error).int(error).min(least, error).max(most, error).default(fallback);
+}
 
 export const environmentSchema = z.object({
   PORT: wholeNumber(8787, 0, 65_535),
   HOST: z.string().min(1).default('127.0.0.1'),
+  TLS_KEY_PATH: z.string().optional(),
+  TLS_CERT_PATH: z.string().optional(),
+  TLS_CA_PATH: z.string().optional(),
   GW_DATA_DIR: z.string().min(1).default('./data'),
   GW_ADMIN_API_KEY: z
     .string()
@@ -61,6 +69,11 @@ export const environmentSchema = z.object({
   ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
   HEADER_PREFIX_ALIASES: list,
   HEADERS_TO_METADATA: list,
+  METADATA_MAP_KEY_PREFIX: z
+    .string()
+    .max(40)
+    .regex(/^[a-z][a-z0-9_-]*$/, 'may hold only small letters, digits, - and _, a letter first')
+    .default('gw_gateway_'),
   ORGANISATION_HEADERS_TO_MASK: list,
   CUSTOM_HEADERS_TO_IGNORE: list,
   BLOCK_INLINE_CONFIG: flag,
@@ -72,6 +85,8 @@ export const environmentSchema = z.object({
   REQUEST_TIMEOUT: wholeNumber(300_000, 1, 86_400_000),
   STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
   MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
+  REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
+  MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
   CORS_ALLOWED_ORIGINS: list,
   CORS_ALLOWED_METHODS: list,
   CORS_ALLOWED_HEADERS: list,
@@ -92,6 +107,8 @@ export interface GatewaySettings {
   /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
   headerPrefixAliases: readonly string[];
   headersToMetadata: readonly string[];
+  /** Stands before the names of metadata that become labels on a cloud's bill. */
+  labelPrefix: string;
   /** Headers whose values are masked in logs, besides credentials. */
   maskedHeaders: readonly string[];
   /** Headers that passthrough does not forward. */
@@ -107,12 +124,20 @@ export interface GatewaySettings {
   /** Milliseconds of silence that end a stream when nothing else is set. */
   streamIdleTimeout: number;
   bodyLimit: number;
+  /** Milliseconds in which a client must have sent a body that we read, besides the time that its length takes. */
+  bodyTimeout: number;
+  /** Bytes of an answer that must be read before it is handed on. */
+  answerLimit: number;
   trustedHosts: readonly string[];
+  /** Hosts and ports under which this gateway itself answers. */
+  ownHosts: readonly string[];
 }
 
 export interface Settings {
   port: number;
   host: string;
+  /** Null: whoever stands in front speaks TLS. */
+  tls: TlsFiles | null;
   dataDir: string;
   store: StoreAddress;
   masterKey: string | null;
@@ -143,11 +168,41 @@ const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 /** On a developer's machine, model servers on the same machine may be called without further ado. */
 const localHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
+const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH']);
+
+/** Orchestrators hand secrets over as files: a value that is the path of one stands for what is in it. */
+function contentOf(name: string, value: string): string {
+  const isPath = /^\.{0,2}\//.test(value) && !pathVariables.has(name);
+  return isPath && statSync(value, { throwIfNoEntry: false })?.isFile() ? readFileSync(value, 'utf8').trim() : value;
+}
+
+function tlsFiles({ TLS_KEY_PATH, TLS_CERT_PATH, TLS_CA_PATH }: z.output<typeof environmentSchema>): TlsFiles | null {
+  if (TLS_KEY_PATH === undefined && TLS_CERT_PATH === undefined && TLS_CA_PATH === undefined) return null;
+  if (TLS_KEY_PATH === undefined || TLS_CERT_PATH === undefined) {
+    const alone = TLS_CA_PATH === undefined ? '' : ', and TLS_CA_PATH beside them';
+    throw new EnvironmentError(`Wrong environment: TLS_KEY_PATH and TLS_CERT_PATH belong together${alone}`);
+  }
+  const files: TlsFiles = { key: TLS_KEY_PATH, cert: TLS_CERT_PATH, ca: TLS_CA_PATH ?? null };
+  const fault = faultOfTlsFiles(files);
+  if (fault) throw new EnvironmentError(`Wrong environment: ${tlsVariables[fault.file]}: ${fault.reason}`);
+  return files;
+}
+
+const tlsVariables = { key: 'TLS_KEY_PATH', cert: 'TLS_CERT_PATH', ca: 'TLS_CA_PATH' } as const;
+
+function ownHosts({ HOST, PORT, CONTROL_PLANE_URL }: z.output<typeof environmentSchema>): string[] {
+  const names = [HOST.includes(':') ? `[${HOST}]` : HOST, 'localhost', '127.0.0.1', '[::1]'];
+  const listener = names.flatMap((name) => URL.parse(`http://${name}:${PORT}`)?.host ?? []);
+  return CONTROL_PLANE_URL ? [new URL(CONTROL_PLANE_URL).host, ...listener] : listener;
+}
+
 export class EnvironmentError extends Error {}
 
 export function readEnvironment(env: Record<string, string | undefined>): Settings {
   // A variable set to nothing counts as not set, as shells and compose files produce it.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const given = Object.fromEntries(
+    Object.keys(environmentSchema.shape).flatMap((name) => (env[name] ? [[name, contentOf(name, env[name])]] : [])),
+  );
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
@@ -159,6 +214,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
   return {
     port: values.PORT,
     host: values.HOST,
+    tls: tlsFiles(values),
     dataDir,
     store: values.DATABASE_URL
       ? { engine: 'postgres', url: values.DATABASE_URL }
@@ -194,6 +250,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     gateway: {
       headerPrefixAliases: values.HEADER_PREFIX_ALIASES.map((prefix) => prefix.toLowerCase()),
+      labelPrefix: values.METADATA_MAP_KEY_PREFIX,
       headersToMetadata: values.HEADERS_TO_METADATA.map((name) => name.toLowerCase()),
       maskedHeaders: values.ORGANISATION_HEADERS_TO_MASK.map((name) => name.toLowerCase()),
       ignoredHeaders: new Set(values.CUSTOM_HEADERS_TO_IGNORE.map((name) => name.toLowerCase())),
@@ -208,7 +265,10 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       requestTimeout: values.REQUEST_TIMEOUT,
       streamIdleTimeout: values.STREAM_IDLE_TIMEOUT,
       bodyLimit: values.MAX_REQUEST_BODY_BYTES,
+      bodyTimeout: values.REQUEST_BODY_TIMEOUT,
+      answerLimit: values.MAX_RESPONSE_BODY_BYTES,
       trustedHosts,
+      ownHosts: ownHosts(values),
     },
   };
 }

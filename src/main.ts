@@ -1,9 +1,10 @@
 /** The command line: serve, migrate, keys. */
 import { parseArgs } from 'node:util';
-import { openState, startApp } from './app.ts';
+import { type App, openState, startApp } from './app.ts';
+import { liftCallLimit } from './call-limit.ts';
 import { systemClock } from './clock.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
-import { greeting } from './greeting.ts';
+import { firstSecrets, greeting } from './greeting.ts';
 import { mintRecoveryKey } from './recovery.ts';
 import { isAway } from './store/away.ts';
 import { WrongMasterKeyError } from './store/master-key.ts';
@@ -42,7 +43,10 @@ async function main(argv: string[]): Promise<void> {
     ...(options.host !== undefined && { HOST: options.host }),
     ...(options['data-dir'] !== undefined && { GW_DATA_DIR: options['data-dir'] }),
   });
-  if (command === 'serve') return serve(settings);
+  if (command === 'serve') {
+    liftCallLimit();
+    return serve(settings);
+  }
   if (command === 'migrate') return migrateAndReport(settings);
   if (command === 'keys') return print(await mintRecoveryKey(settings));
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
@@ -72,7 +76,7 @@ function readCommandLine(argv: string[]) {
 }
 
 async function serve(settings: Settings): Promise<void> {
-  const app = await startApp(settings);
+  const app = await started(settings);
   print(greeting(app));
   let stopping = false;
   const stop = async () => {
@@ -83,6 +87,17 @@ async function serve(settings: Settings): Promise<void> {
   };
   process.on('SIGTERM', () => void stop());
   process.on('SIGINT', () => void stop());
+}
+
+/** A first start that makes its secrets and then cannot listen shows them all the same: nobody can later. */
+async function started(settings: Settings): Promise<App> {
+  let secrets = '';
+  try {
+    return await startApp(settings, { onFirstStart: (made) => (secrets = firstSecrets(made)) });
+  } catch (error) {
+    print(secrets);
+    throw error;
+  }
 }
 
 async function migrateAndReport(settings: Settings): Promise<void> {

@@ -1,10 +1,11 @@
-/** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again. */
+/** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again; a line that was answered is not asked twice. */
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import { optionsPurpose } from './batches.ts';
 import { type ManagedFiles, resultLimits } from './files.ts';
+import { BatchResults, type LineResult } from './results.ts';
 import { type BatchRow, readRow } from './rows.ts';
 import type { BatchFault, BatchStatus, ManagedBatchTable } from './schema.ts';
 
@@ -27,17 +28,17 @@ const triesOfLine = 4;
 /** A line must end while this node still holds the job. */
 const longestCallMs = 240_000;
 
-interface LineResult {
-  line: number;
-  failed: boolean;
-  content: string;
+interface Run extends RunnerParts {
+  results: BatchResults;
 }
 
 export function createBatchRunner(parts: RunnerParts): () => Promise<void> {
-  const { store, clock } = parts;
+  const { store, vault, clock } = parts;
+  const run: Run = { ...parts, results: new BatchResults(store, vault) };
   /** Where the round goes on: nobody waits until the batches before theirs are done. */
   let last = '';
   return async () => {
+    await run.results.forgetEnded();
     const due = await store.db
       .selectFrom('managed_batches')
       .selectAll()
@@ -51,45 +52,67 @@ export function createBatchRunner(parts: RunnerParts): () => Promise<void> {
     for (const batch of due) {
       const isOpen = batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString();
       // What is wrong with one batch holds up no other.
-      await (isOpen ? advance(parts, batch) : finish(parts, batch)).catch((fault) => faults.push(fault));
+      await goOn(run, batch, isOpen).catch((fault) => faults.push(fault));
     }
     if (faults.length > 0)
       throw new AggregateError(faults, `batches could not go on: ${faults.map(String).join('; ')}`);
   };
 }
 
+async function goOn(run: Run, batch: ManagedBatchTable, isOpen: boolean): Promise<void> {
+  await run.results.keepHeld(batch.id);
+  return isOpen ? advance(run, batch) : finish(run, batch);
+}
+
 /** The next lines of a batch; when none is left its output is written. */
-async function advance(parts: RunnerParts, batch: ManagedBatchTable): Promise<void> {
-  const lines = await nextLines(parts, batch);
-  const done = batch.completed + batch.failed;
-  if (lines.length === 0 && done < batch.total) return finish(parts, batch, inputGone);
-  if (lines.length === 0) return finish(parts, batch);
-  const results = await Promise.all(lines.map(({ line, row }) => runLine(parts, batch, line, row)));
-  const answered = results.filter((result) => result !== null);
-  await keep(parts, batch, answered);
-  if (answered.length < results.length) await finish(parts, batch, keyGone);
-  else if (done + answered.length >= batch.total) await finish(parts, batch);
+async function advance(run: Run, batch: ManagedBatchTable): Promise<void> {
+  const { results } = run;
+  const before = await results.counts(batch);
+  const kept = before.completed + before.failed;
+  const lines = await nextLines(run, batch, kept);
+  if (lines.length === 0) return finish(run, batch, kept < batch.total ? inputGone : null);
+  const ends = await Promise.allSettled(lines.map(({ line, row }) => keepLine(run, batch, line, row)));
+  await showCounts(run, batch);
+  const fault = ends.find((end) => end.status === 'rejected');
+  if (fault) throw fault.reason;
+  if (ends.some((end) => end.status === 'fulfilled' && end.value === 'key gone')) return finish(run, batch, keyGone);
+  if (kept + ends.length >= batch.total) return finish(run, batch);
+}
+
+/** What a line was answered is kept at once, so that nothing that happens to the others costs its answer. */
+async function keepLine(
+  run: Run,
+  batch: ManagedBatchTable,
+  line: number,
+  row: BatchRow,
+): Promise<'answered' | 'key gone'> {
+  const result = await runLine(run, batch, line, row);
+  if (!result) return 'key gone';
+  await run.results.keep(batch.id, result);
+  return 'answered';
+}
+
+async function showCounts({ store, results }: Run, batch: ManagedBatchTable): Promise<void> {
+  const counts = await results.counts(batch);
+  await store.db.updateTable('managed_batches').set(counts).where('id', '=', batch.id).execute();
 }
 
 const faultOf = (code: string, message: string): BatchFault => ({ code, message, line: null, param: null });
 const keyGone = faultOf('invalid_api_key', 'the API key that made this batch no longer counts');
 const inputGone = faultOf('file_not_found', 'the input file was deleted before all of its lines were run');
 
-/** Lines are run in order, and what came of them is kept a bucket at a time: those without a result are next. */
+/** Lines are run in order; a run that was interrupted may have left some of them out. */
 async function nextLines(
-  { store, files }: RunnerParts,
+  { files, results }: Run,
   batch: ManagedBatchTable,
+  kept: number,
 ): Promise<{ line: number; row: BatchRow }[]> {
-  const kept = await store.db
-    .selectFrom('managed_batch_rows')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('batch_id', '=', batch.id)
-    .executeTakeFirstOrThrow();
+  const { from, answered } = await results.gaps(batch, kept);
   const next: { line: number; row: BatchRow }[] = [];
-  for await (const { firstLine, text } of files.content(batch.input_file_id, kept.count)) {
+  for await (const { firstLine, text } of files.content(batch.input_file_id, from)) {
     for (const [index, line] of text.trimEnd().split('\n').entries()) {
       const number = firstLine + index;
-      if (number < kept.count) continue;
+      if (number < from || answered.has(number)) continue;
       next.push({ line: number, row: readRow(line) });
       if (next.length === linesAtOnce) return next;
     }
@@ -166,33 +189,9 @@ const requestOf = ({ vault }: RunnerParts, batch: ManagedBatchTable, row: BatchR
     signal: AbortSignal.timeout(longestCallMs),
   });
 
-async function keep({ store, vault }: RunnerParts, batch: ManagedBatchTable, results: readonly LineResult[]) {
-  if (results.length === 0) return;
-  const failed = results.filter((result) => result.failed).length;
-  const rows = results.map(({ line, failed, content }) => ({
-    batch_id: batch.id,
-    line,
-    failed: failed ? (1 as const) : (0 as const),
-    result_sealed: vault.seal(content, sealPurpose(batch)),
-  }));
-  await store.atomically(async (tx) => {
-    await tx.insertInto('managed_batch_rows').values(rows).execute();
-    await tx
-      .updateTable('managed_batches')
-      .set(({ eb }) => ({
-        completed: eb('completed', '+', results.length - failed),
-        failed: eb('failed', '+', failed),
-      }))
-      .where('id', '=', batch.id)
-      .execute();
-  });
-}
-
-const sealPurpose = ({ id }: ManagedBatchTable): string => `managed-batch:${id}`;
-
 /** Writes what there is into output and error files; the results themselves are no longer needed then. */
-async function finish(parts: RunnerParts, batch: ManagedBatchTable, failure: BatchFault | null = null): Promise<void> {
-  const { store, clock } = parts;
+async function finish(run: Run, batch: ManagedBatchTable, failure: BatchFault | null = null): Promise<void> {
+  const { store, clock } = run;
   const started = clock.now().toISOString();
   await store.db
     .updateTable('managed_batches')
@@ -200,14 +199,16 @@ async function finish(parts: RunnerParts, batch: ManagedBatchTable, failure: Bat
     .where('id', '=', batch.id)
     .where('finalizing_at', 'is', null)
     .execute();
-  const output = await writeResults(parts, batch, 0);
-  const errors = await writeResults(parts, batch, 1);
+  const output = await writeResults(run, batch, 0);
+  const errors = await writeResults(run, batch, 1);
+  const counts = await run.results.counts(batch);
   const status = failure ? 'failed' : endOf(batch, clock.now());
   const ended = clock.now().toISOString();
   await store.atomically(async (tx) => {
     await tx
       .updateTable('managed_batches')
       .set({
+        ...counts,
         status,
         output_file_id: output,
         error_file_id: errors,
@@ -231,42 +232,18 @@ function endOf(
 }
 
 /** Null when no line ended so. A file that an interrupted run has left is written anew; the sweep of uploads takes the old one. */
-async function writeResults(parts: RunnerParts, batch: ManagedBatchTable, failed: 0 | 1): Promise<string | null> {
+async function writeResults(run: Run, batch: ManagedBatchTable, failed: 0 | 1): Promise<string | null> {
   const owner = { organisationId: batch.organisation_id, workspaceId: batch.workspace_id };
-  const results = resultsOf(parts, batch, failed);
+  const results = run.results.read(batch, failed);
   const first = await results.next();
   if (first.done) return null;
   const filename = `${batch.id}_${failed ? 'error' : 'output'}.jsonl`;
   const purpose = failed ? 'batch_error' : 'batch_output';
-  const file = await parts.files.write(owner, { filename, purpose }, andThen(first.value, results), resultLimits);
+  const file = await run.files.write(owner, { filename, purpose }, andThen(first.value, results), resultLimits);
   return file.id;
 }
 
 async function* andThen<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
   yield first;
   yield* rest;
-}
-
-const resultsRead = 200;
-
-async function* resultsOf(
-  { store, vault }: RunnerParts,
-  batch: ManagedBatchTable,
-  failed: 0 | 1,
-): AsyncGenerator<Uint8Array> {
-  for (let after = -1; ; ) {
-    const rows = await store.db
-      .selectFrom('managed_batch_rows')
-      .selectAll()
-      .where('batch_id', '=', batch.id)
-      .where('failed', '=', failed)
-      .where('line', '>', after)
-      .orderBy('line')
-      .limit(resultsRead)
-      .execute();
-    for (const row of rows) yield Buffer.from(`${vault.open(row.result_sealed, sealPurpose(batch))}\n`);
-    const last = rows.at(-1);
-    if (!last || rows.length < resultsRead) return;
-    after = last.line;
-  }
 }

@@ -160,6 +160,9 @@ const fields = {
 
 const node = z.strictObject(fields);
 
+/** Every field that a config or a target may have; docs/gateway.md tells users of them. */
+export const configFieldNames: readonly string[] = [...Object.keys(fields), 'targets'];
+
 export interface ConfigBody extends z.output<typeof node> {
   targets?: ConfigBody[] | undefined;
 }

@@ -72,7 +72,7 @@ export function inherit(above: Settings, node: ConfigBody): Settings {
 const mostAttempts = 5;
 const retriedByDefault: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
 
-function retryRule(retry: NonNullable<ConfigBody['retry']>): RetryRule {
+export function retryRule(retry: NonNullable<ConfigBody['retry']>): RetryRule {
   return Object.freeze({
     attempts: Math.min(retry.attempts ?? retry.max_attempts ?? 0, mostAttempts),
     onStatus: retry.on_status_codes ? new Set(retry.on_status_codes) : retriedByDefault,

@@ -121,6 +121,7 @@ const others = {
   databricks_serving_endpoint_name: text,
   byteplus_region: text,
   mistral_fim_completion: flagOrText,
+  gigachat_scope: text,
   predibase_tenant: text,
   snowflake_token_type: text,
   modal_key: secret,

@@ -5,7 +5,7 @@ import type { CacheStatus } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
 import type { Bytes } from './body.ts';
 import type { GatewayError } from './errors.ts';
-import type { UpstreamSocket } from './realtime/upstream-socket.ts';
+import type { ProviderSocket } from './realtime/upstream-socket.ts';
 import type { Target } from './target.ts';
 import type { Upstream } from './upstream.ts';
 import type { UpstreamEvents } from './upstream-events.ts';
@@ -33,9 +33,11 @@ export interface Trail {
   received: readonly Uint8Array[];
   /** As a stream reported it. */
   usage: Usage | null;
+  /** That usage does not count yet what was produced. */
+  usageOpen: boolean;
   /** The model that a stream named. */
   model: string | null;
-  /** Characters of text that a stream delivered, for providers that report no usage. */
+  /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;
   cacheStatus: CacheStatus;
 }
@@ -50,7 +52,7 @@ export type Content =
   /** Carried through as it comes. */
   | { form: 'raw'; body: ReadableStream<Uint8Array> | null; abort: AbortController; idleMs: number }
   /** A realtime session that the provider has accepted. */
-  | { form: 'socket'; socket: UpstreamSocket }
+  | { form: 'socket'; socket: ProviderSocket }
   | { form: 'error'; error: GatewayError };
 
 /** The text that a client has already received of a stream that broke. */

@@ -137,6 +137,17 @@ describe('retries', () => {
     }).toEqual({ calls, waits, status, count });
   });
 
+  test('a header asks for them too, where the config says nothing of them', async () => {
+    const header = { 'x-gw-retry-count': '9' };
+    a.script(down);
+    expect((await ask({}, question, header)).headers.get('x-gw-retry-attempt-count')).toBe('-1');
+    expect([a.calls.length, plane.waits]).toEqual([6, [1_000, 2_000, 4_000, 8_000, 16_000]]);
+    await ask({ retry: { attempts: 1 } }, question, header);
+    expect(a.calls.length).toBe(8);
+    await ask({}, question, { 'x-gw-retry-count': 'many' });
+    expect(a.calls.length).toBe(9);
+  });
+
   test('a date in retry-after is waited for', async () => {
     plane.clock.moveTo('2030-01-01T00:00:00.000Z');
     a.script(wait({ 'retry-after': 'Tue, 01 Jan 2030 00:00:30 GMT' }), fine);

@@ -9,6 +9,7 @@ import { dialectOf } from './dialects/index.ts';
 import { GatewayError } from './errors.ts';
 import { exchange, failed, type Try } from './exchange.ts';
 import { clientGone, type Journey } from './journey.ts';
+import { learned } from './learned.ts';
 import { withMedia } from './media.ts';
 import { operationOf } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
@@ -28,7 +29,9 @@ export async function attempt(
   const trail = newTrail(leaf);
   try {
     const shaped = shapeParameters(parametersOf(journey.body), leaf);
-    const target = resolveTarget(parts, journey, leaf, shaped);
+    const resolved = resolveTarget(parts, journey, leaf, shaped);
+    trail.target = resolved;
+    const target = resolved.provider.learns ? await learned(parts, journey, leaf, resolved, shaped) : resolved;
     trail.target = target;
     const call: Try = { parts, journey, leaf, trail, target };
     if (!delivered || delivered.text === '') return await ask(call, shaped, 'fresh');
@@ -93,7 +96,7 @@ function nextWait(
   state: RetryState,
   { content, status, headers }: Answer,
 ): number | 'done' | 'used up' {
-  const rule = leaf.retry;
+  const rule = leaf.retry ?? journey.rules.retry;
   if (!rule || rule.attempts === 0) return 'done';
   const unreachable = content.form === 'error' && isTransportFault(content.error);
   if (!unreachable && !rule.onStatus.has(status)) return 'done';
@@ -130,6 +133,7 @@ export const newTrail = (node: PlanNode): Trail => {
     responseHeaders: null,
     received: [],
     usage: null,
+    usageOpen: false,
     model: null,
     producedCharacters: 0,
     cacheStatus: 'DISABLED',

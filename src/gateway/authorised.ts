@@ -4,7 +4,7 @@ import type { Bytes } from './body.ts';
 import { requireLeave } from './borrowed-identity.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayParts } from './parts.ts';
-import { send } from './send.ts';
+import { GivenUp, send } from './send.ts';
 import type { Target } from './target.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -27,7 +27,10 @@ export function authorised<Call extends Sendable>(
   const body = call.body instanceof Uint8Array ? call.body : null;
   return parts.credentials
     .authorise(authentication, { url: call.url, method: call.method, headers: call.headers, body }, signal)
-    .then((headers) => ({ ...call, headers: { ...call.headers, ...headers } }));
+    .then((headers) => ({ ...call, headers: { ...call.headers, ...headers } }))
+    .catch((fault) => {
+      throw fault instanceof GivenUp ? fault.error : fault;
+    });
 }
 
 /** Their signatures cover the body, so that it must be known before the first byte is sent. */
@@ -45,7 +48,11 @@ async function wholeBody(stream: ReadableStream<Uint8Array>, limit: number): Pro
 }
 
 /** A signature is made for every call; a token is kept, and may have been taken back meanwhile. */
-const keepsToken: ReadonlySet<Authentication['kind']> = new Set<Authentication['kind']>(['google', 'entra', 'ibm']);
+const keepsToken: ReadonlySet<Authentication['kind']> = new Set<Authentication['kind']>([
+  'google',
+  'entra',
+  'exchange',
+]);
 
 /** Sends a call with what its cloud asks for. A token that the cloud refuses is forgotten, and the call made once more with a new one. */
 export function sendAuthorised(

@@ -1,6 +1,7 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
 import { nestsTooDeep } from '../providers/nesting.ts';
 import type { JsonObject } from '../providers/provider.ts';
+import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { type FormField, readFormFields } from './form.ts';
 import type { GatewayRoute } from './routes.ts';
@@ -56,6 +57,39 @@ async function readPassedJson(request: Request, contentType: string, limit: numb
   } catch {
     return { form: 'bytes', bytes, contentType };
   }
+}
+
+/** The slowest line that is waited for: 10 kB a second. */
+const slowestBytesPerMs = 10;
+/** How much longer a body may take that does not say how long it is. */
+const unknownLengthFactor = 10;
+
+/** A client that dribbles must not hold a request for ever. */
+export function inTime<T>(
+  reading: Promise<T>,
+  declaredLength: string | undefined,
+  deadlines: Deadlines,
+  timeoutMs: number,
+): Promise<T> {
+  const ms =
+    declaredLength === undefined
+      ? timeoutMs * unknownLengthFactor
+      : timeoutMs + Math.ceil(Number(declaredLength) / slowestBytesPerMs);
+  return new Promise((resolve, reject) => {
+    const deadline = deadlines.set(ms, () =>
+      reject(new GatewayError('body_too_slow', `the body did not arrive within ${ms} ms`)),
+    );
+    reading.then(
+      (value) => {
+        deadline.clear();
+        resolve(value);
+      },
+      (fault) => {
+        deadline.clear();
+        reject(fault);
+      },
+    );
+  });
 }
 
 /** A client that leaves while it sends is no fault of ours. */

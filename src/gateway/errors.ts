@@ -13,6 +13,7 @@ const statusOf = {
   config_targets_exceeded: 400,
   invalid_custom_host: 400,
   invalid_forward_headers: 400,
+  invalid_header: 400,
   inline_config_blocked: 400,
   inline_provider_blocked: 400,
   inline_custom_host_blocked: 400,
@@ -22,6 +23,7 @@ const statusOf = {
   router_invalid_target: 400,
   no_eligible_target: 400,
   unsupported_endpoint: 400,
+  nitro_unsupported: 400,
   provider_conflict: 400,
   provider_not_found: 400,
   missing_credential: 400,
@@ -34,6 +36,7 @@ const statusOf = {
   file_not_found: 404,
   batch_not_found: 404,
   request_timeout: 408,
+  body_too_slow: 408,
   batch_not_finished: 409,
   usage_limit_exceeded: 412,
   body_too_large: 413,
@@ -56,6 +59,7 @@ export const gatewayErrorStatuses: Readonly<Record<GatewayErrorCode, number>> = 
 
 const typeByCode: Partial<Record<GatewayErrorCode, string>> = {
   request_timeout: 'timeout_error',
+  body_too_slow: 'timeout_error',
   first_token_timeout: 'timeout_error',
   stream_stalled: 'timeout_error',
   invalid_api_key: 'authentication_error',

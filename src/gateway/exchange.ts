@@ -39,8 +39,10 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
   forgetEarlierTry(trail);
   const deadlines = setDeadlines(call, flight);
   try {
-    if (upstream.endpoint.steps) return await inSteps(call, upstream, flight.abort.signal);
-    const response = await sendAuthorised(parts, target, upstream, flight.abort.signal);
+    const response = upstream.endpoint.steps
+      ? await inSteps(call, upstream, flight.abort.signal)
+      : await sendAuthorised(parts, target, upstream, flight.abort.signal);
+    if (!(response instanceof Response)) return response;
     trail.responseHeaders = response.headers;
     trail.status = response.status;
     trail.error = null;
@@ -63,12 +65,13 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
 export function inClientsDialect(
   trail: Trail,
   received: Headers,
-  { status, bytes, contentType }: TranslatedAnswer,
+  { status, bytes, contentType, usage }: TranslatedAnswer,
 ): Answer {
   const headers = new Headers(received);
   headers.set('content-type', contentType);
   trail.status = status;
   trail.received = [bytes];
+  trail.usage = usage ?? trail.usage;
   return { status, headers, content: { form: 'bytes', bytes }, trail, rescue: null };
 }
 
@@ -149,7 +152,7 @@ async function readContent(
   }
   const { deadlines } = call.parts;
   const onFault = (fault: unknown) => call.parts.onFault(fault, call.journey.requestId);
-  const body = translation ? translatedStream(response.body, upstream, abort, idleMs, onFault) : response.body;
+  const body = translation ? translatedStream(response, upstream, abort, idleMs, onFault) : response.body;
   const events = new UpstreamEvents(body, dialectOf(kind), abort, { deadlines, idleMs });
   call.trail.received = events.received;
   const broken = await events.untilFirst();
@@ -171,8 +174,8 @@ const isStream = ({ ok, headers }: Response, framing: Framing): boolean => {
 
 const binaryKinds = new Set(['createSpeech', 'retrieveFileContent', 'getBatchOutput', 'uploadFile']);
 
-async function readWhole({ trail, target }: Try, { abort }: Flight, response: Response): Promise<Content> {
-  const bytes = await bytesOf(response, abort.signal, target);
+async function readWhole({ parts, trail, target }: Try, { abort }: Flight, response: Response): Promise<Content> {
+  const bytes = await bytesOf(response, abort.signal, target, parts.settings.answerLimit);
   trail.received = [bytes];
   if (!isCutShort(response, bytes)) return { form: 'bytes', bytes };
   const message = 'the provider closed the connection before its answer was complete';

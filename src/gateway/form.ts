@@ -73,15 +73,15 @@ function* partsOf(body: Uint8Array, contentType: string): Generator<FormPart> {
   }
 }
 
-function boundaryOf(contentType: string): string | null {
-  const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
+export function boundaryOf(contentType: string): string | null {
+  const boundary = /[;\s]boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   return boundary?.[1] ?? boundary?.[2] ?? null;
 }
 
-const isFile = (headers: string): boolean => /\bfilename\*?=/i.test(headers);
+export const isFile = (headers: string): boolean => /\bfilename\*?=/i.test(headers);
 
 /** A parameter of the part's disposition: `name="file"`. */
-function parameter(headers: string, name: 'name' | 'filename'): string | null {
+export function parameter(headers: string, name: 'name' | 'filename'): string | null {
   const found = new RegExp(`\\b${name}=(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(headers);
   return found?.[1] ?? found?.[2] ?? null;
 }

@@ -36,18 +36,24 @@ class SseCutter implements EventCutter {
 }
 
 const lf = 10;
+/** What grows beyond this has no end. */
+const longestLine = 64 * 1024 * 1024;
 
 class LineCutter implements EventCutter {
   #held: Uint8Array[] = [];
+  #size = 0;
 
   push(chunk: Uint8Array): ServerEvent[] {
     const end = chunk.lastIndexOf(lf);
     if (end === -1) {
       this.#held.push(chunk);
+      this.#size += chunk.length;
+      if (this.#size > longestLine) throw new ProviderFault(502, `a line is larger than ${longestLine} bytes`);
       return [];
     }
     const whole = Buffer.concat([...this.#held, chunk.subarray(0, end)]);
     this.#held = [chunk.subarray(end + 1)];
+    this.#size = chunk.length - end - 1;
     return linesIn(whole);
   }
 

@@ -1,4 +1,4 @@
-/** A request's journey, top to bottom: identify, select, admit, route, reply, settle. */
+/** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
 import type { Peer } from '../http/server.ts';
 import type { Upgrade, Upgraded } from '../http/sockets.ts';
 import { Underway } from '../underway.ts';

@@ -10,6 +10,11 @@ test('our prefix and an alias of it are read alike; ours goes first', () => {
   expect(own({ 'x-acme-config': 'b' }).get('config')).toBeNull();
 });
 
+test('a header without a value is absent, also before its alias', () => {
+  expect(own({ 'x-gw-custom-host': '' }).get('custom-host')).toBeNull();
+  expect(own({ 'x-gw-config': '', 'x-acme-config': 'b' }, 'x-acme-').get('config')).toBe('b');
+});
+
 test('answers use the prefix that the client uses', () => {
   expect(own({ 'x-gw-config': 'a' }, 'x-acme-', 'x-old-').prefix).toBe('x-gw-');
   expect(own({ 'x-old-config': 'a' }, 'x-acme-', 'x-old-').prefix).toBe('x-old-');

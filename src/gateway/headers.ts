@@ -64,7 +64,9 @@ export class OwnHeaders {
 
   #collect(prefix: string): void {
     for (const name in this.fields) {
-      if (name.startsWith(prefix)) this.#own.set(name.slice(prefix.length), this.fields[name] ?? '');
+      const value = this.fields[name];
+      // One without a value says nothing.
+      if (value && name.startsWith(prefix)) this.#own.set(name.slice(prefix.length), value);
     }
   }
 }

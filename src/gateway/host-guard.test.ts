@@ -34,6 +34,15 @@ test.each(['127.0.0.1', '10.0.0.5', '169.254.169.254', '::1', '::ffff:127.0.0.1'
   },
 );
 
+test('the gateway does not call itself, however its address is written', () => {
+  const ownHosts = ['127.0.0.1:8787', 'gw.example'];
+  const guard = createHostGuard(['127.0.0.1'], finds(publicAddress), { ownHosts });
+  for (const url of ['http://127.0.0.1:8787/v1/x', 'https://gw.example/v1', 'https://GW.example:443/v1']) {
+    expect(() => guard.check(url)).toThrow('it is this gateway itself');
+  }
+  expect(guard.check('http://127.0.0.1:8788/v1/x')).toBeNull();
+});
+
 test('a name without any address cannot be reached', async () => {
   expect(await checked(finds())).toBe('upstream_unreachable');
 });
@@ -89,7 +98,7 @@ describe('lookups', () => {
       lookups++;
       return [address];
     };
-    const guard = createHostGuard([], lookup, () => now);
+    const guard = createHostGuard([], lookup, { now: () => now });
     const check = () => guard.check('https://model.example/');
     await check();
     now = 4_999;

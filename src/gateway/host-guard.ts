@@ -27,7 +27,7 @@ const addressesKeptMs = 5_000;
 export function createHostGuard(
   trusted: readonly string[],
   lookup: Lookup,
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), ownHosts = [] }: { now?: () => number; ownHosts?: readonly string[] } = {},
 ): HostGuard {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -52,6 +52,7 @@ export function createHostGuard(
     const origin = originOf(url);
     const known = trustedOrigins.get(origin);
     if (known !== undefined) return known;
+    if (ownHosts.includes(URL.parse(origin)?.host ?? '')) throw isOurselves();
     // Path and query are the caller's own and cannot lead elsewhere.
     refuseHost(origin, trusted);
     const answer = isTrustedHost(new URL(url).hostname, trusted);
@@ -86,6 +87,10 @@ export function createHostGuard(
 
   return { check: (url) => (isTrusted(url) ? null : pin(url)) };
 }
+
+/** Each call would make another one, without end. */
+const isOurselves = (): GatewayError =>
+  new GatewayError('invalid_custom_host', 'the custom host cannot be used: it is this gateway itself');
 
 /** Scheme, host and port as they stand at the front of an address. */
 const originOf = (url: string): string => /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;

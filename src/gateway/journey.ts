@@ -1,6 +1,6 @@
 /** One request on its way through the stages: what each of them found out. */
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
-import type { Plan } from '../catalog/plan.ts';
+import type { Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { ClientBody } from './body.ts';
 import type { OwnHeaders } from './headers.ts';
@@ -41,6 +41,8 @@ export interface HeaderRules {
   forwardHeaders: readonly { from: string; to: string }[] | null;
   /** Only `false` counts: `true` cannot undo a config's `false`. */
   strictOff: boolean;
+  /** Counts where the config says nothing of retries. */
+  retry: RetryRule | null;
   debug: boolean;
 }
 
@@ -61,6 +63,10 @@ export interface Journey extends Identified {
   rules: HeaderRules;
   provider: RequestProvider;
   metadata: Readonly<Record<string, string>>;
+  /** What an upload is for, where that decides who keeps it; null where nobody needs to know. */
+  purpose: string | null;
+  /** Stands before the names of metadata that become labels on a cloud's bill. */
+  labelPrefix: string;
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
 }

@@ -62,9 +62,8 @@ function compare(a: ListedModel, b: ListedModel, sort: string | null): number {
 /** A provider's catalogue without what is disabled, and with what was added by hand. */
 function modelsOffered(parts: GatewayParts, saved: Journey['workspace']['providers'][number]): string[] {
   const { allowAll, bySlug } = saved.models;
-  const known = allowAll
-    ? parts.pricer.models(saved.provider).filter((model) => bySlug.get(model)?.enabled !== false)
-    : [];
+  const catalogue = [...parts.pricer.models(saved.provider), ...(parts.providers.get(saved.provider)?.models ?? [])];
+  const known = allowAll ? catalogue.filter((model) => bySlug.get(model)?.enabled !== false) : [];
   const added = [...bySlug].filter(([, rule]) => rule.enabled).map(([slug]) => slug);
   return [...new Set([...known, ...added])];
 }

@@ -11,6 +11,7 @@ import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import { createBreakers } from './breakers.ts';
 import { createCredentials } from './credentials/credentials.ts';
+import { TokenCache } from './credentials/token-cache.ts';
 import { Deadlines } from './deadlines.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createHostGuard } from './host-guard.ts';
@@ -37,16 +38,21 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),
-    hostGuard: createHostGuard(needs.settings.trustedHosts, async (name) => {
-      const found = await lookup(name, { all: true });
-      return found.map(({ address }) => address);
-    }),
+    hostGuard: createHostGuard(
+      needs.settings.trustedHosts,
+      async (name) => {
+        const found = await lookup(name, { all: true });
+        return found.map(({ address }) => address);
+      },
+      { ownHosts: needs.settings.ownHosts },
+    ),
     credentials: createCredentials({
       fetch,
       now: () => needs.clock.now(),
       env: process.env,
       readFile: (path) => Bun.file(path).text(),
     }),
+    lessons: new TokenCache(now),
     inlinePlans: new Map(),
     random: Math.random,
     pause,

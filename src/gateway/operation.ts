@@ -8,7 +8,10 @@ import type { CallFacts, JsonObject, Provider, ProviderEndpoint, Translation } f
 import { GatewayError } from './errors.ts';
 import { readFormFiles } from './form.ts';
 import type { Journey } from './journey.ts';
-import type { Target } from './target.ts';
+import { requireNative } from './nitro.ts';
+import { requirePassedModel } from './passed-model.ts';
+import { requirePassedRows } from './passed-rows.ts';
+import { asItComes, permittedModel, type Target } from './target.ts';
 
 export interface Operation {
   endpoint: ProviderEndpoint;
@@ -27,11 +30,19 @@ export function operationOf(
 ): Operation {
   const { kind } = journey.matched.route;
   const facts = factsOf(journey, target, shaped, stream, strict);
-  const passthrough = kind === 'proxy' || journey.plan.passthrough;
-  if (passthrough) return { endpoint: {}, facts, translation: null, passthrough };
+  const passthrough = kind === 'proxy' || journey.plan.passthrough || target.provider === asItComes;
+  if (passthrough) {
+    requirePassedModel(journey, target);
+    requirePassedRows(journey, target);
+    const { passedQuery: query } = target.provider;
+    return { endpoint: query ? { query } : {}, facts, translation: null, passthrough };
+  }
   const endpoint = offered(target.provider, kind, facts);
-  if (endpoint) return { endpoint, facts, translation: ownTranslation(kind, endpoint), passthrough };
-  return adapted(target.provider, facts);
+  const operation = endpoint
+    ? { endpoint, facts, translation: ownTranslation(kind, endpoint), passthrough }
+    : adapted(target.provider, facts);
+  if (journey.body.form === 'stream') requireNative(journey, target, operation);
+  return operation;
 }
 
 function offered({ endpoints }: Provider, kind: EndpointKind, facts: CallFacts): ProviderEndpoint | null {
@@ -52,8 +63,8 @@ function adapted(provider: Provider, facts: CallFacts): Operation {
   const chatFacts: CallFacts = { ...facts, kind: 'chatComplete' };
   const endpoint = front || counts ? offered(provider, 'chatComplete', chatFacts) : null;
   if (endpoint && counts) return { endpoint: { steps: countTokens }, facts, translation: null, passthrough: false };
-  // Chat in steps answers in chat's own dialect.
-  if (!front || !endpoint || endpoint.steps) {
+  // Chat in steps without a family answers in chat's own dialect.
+  if (!front || !endpoint || (endpoint.steps && !endpoint.chat)) {
     throw new GatewayError('unsupported_endpoint', `the provider ${provider.id} does not offer ${facts.kind}`);
   }
   const translation = translate(front, endpoint.chat ?? openAiFamily);
@@ -64,8 +75,14 @@ function adapted(provider: Provider, facts: CallFacts): Operation {
 const noMedia: CallFacts['media'] = new Map();
 const noFiles: CallFacts['files'] = new Map();
 
-function factsOf(journey: Journey, target: Target, shaped: JsonObject, stream: boolean, strict: boolean): CallFacts {
-  const { matched, request, body, query, receivedAt } = journey;
+export function factsOf(
+  journey: Journey,
+  target: Target,
+  shaped: JsonObject,
+  stream: boolean,
+  strict: boolean,
+): CallFacts {
+  const { matched, request, own, body, query, receivedAt, metadata, labelPrefix } = journey;
   return {
     provider: target.provider.id,
     kind: matched.route.kind,
@@ -85,6 +102,9 @@ function factsOf(journey: Journey, target: Target, shaped: JsonObject, stream: b
     strict,
     now: () => Math.floor(receivedAt / 1000),
     newId: (prefix) => prefix + Bun.randomUUIDv7().replaceAll('-', ''),
-    clientHeader: (name) => request.headers.get(name),
+    metadata,
+    labelPrefix,
+    permittedModel: (named, where) => permittedModel(journey, target, named, where),
+    clientHeader: (name) => (name.startsWith('x-gw-') ? own.get(name.slice(5)) : request.headers.get(name)),
   };
 }

@@ -10,6 +10,7 @@ import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Breakers } from './breakers.ts';
 import type { Credentials } from './credentials/credentials.ts';
+import type { TokenCache } from './credentials/token-cache.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { HostGuard } from './host-guard.ts';
 import type { Pause } from './pause.ts';
@@ -31,6 +32,8 @@ export interface GatewayParts {
   desk: BatchDesk | null;
   /** Signs and fetches tokens for clouds. */
   credentials: Credentials;
+  /** What providers were asked about targets, under a digest of who asked. */
+  lessons: TokenCache;
   /** Inline configs seen lately, by their text. */
   inlinePlans: Map<string, Plan>;
   /** Uniform in [0, 1); tests hand in their own. */

@@ -70,6 +70,20 @@ describe('ids', () => {
     expect(metrics?.parent_span_id).toBe('');
   });
 
+  test('names that are too long for a log are cut', async () => {
+    const long = 'x'.repeat(2_000);
+    const { response, metrics } = await call({
+      'x-gw-trace-id': long,
+      'x-gw-span-id': long,
+      'x-gw-parent-span-id': long,
+      'x-gw-span-name': long,
+      'x-gw-runtime': long,
+    });
+    const short = 'x'.repeat(512);
+    expect(metrics).toMatchObject({ trace_id: short, span_id: short, parent_span_id: short, span_name: short });
+    expect([metrics?.runtime.length, response.headers.get('x-gw-trace-id')]).toEqual([128, short]);
+  });
+
   test('an empty trace id counts as absent', async () => {
     const { metrics } = await call({ 'x-gw-trace-id': '' });
     expect(metrics?.trace_id).not.toBe('');

@@ -47,12 +47,16 @@ export function receive(parts: GatewayParts, request: Request, asked: AskedPath,
     receivedAt: parts.clock.now().getTime(),
     startedAt: performance.now(),
     requestId,
-    traceId: own.get('trace-id') || parent?.traceId || requestId,
-    spanId: own.get('span-id') || requestId,
-    parentSpanId: own.get('parent-span-id') || parent?.spanId || '',
-    spanName: own.get('span-name') || `${request.method} ${asked.path}`,
+    traceId: named(own.get('trace-id')) ?? parent?.traceId ?? requestId,
+    spanId: named(own.get('span-id')) ?? requestId,
+    parentSpanId: named(own.get('parent-span-id')) ?? parent?.spanId ?? '',
+    spanName: (own.get('span-name') ?? `${request.method} ${asked.path}`).slice(0, longestName),
   };
 }
+
+/** Logs keep and index these; a header may hold far more. */
+const longestName = 512;
+const named = (header: string | null): string | null => header?.slice(0, longestName) ?? null;
 
 /** W3C trace context: `version-trace-parent-flags`; version ff and ids of zeros alone are not valid. */
 const traceContext = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/;

@@ -3,8 +3,9 @@ import type { Answer, Trail } from './answer.ts';
 import { type ErrorForm, errorBody, type GatewayError } from './errors.ts';
 import { fieldsOf, type HeaderFields } from './headers.ts';
 import type { Arrival, Journey } from './journey.ts';
+import { connectionNames } from './upstream-headers.ts';
 
-/** Meant for one connection, or marks of a gateway behind us that speak of its own work. */
+/** Meant for one connection, spoken for the provider's own host, or marks of a gateway behind us that speak of its own work. */
 const dropped: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'connection',
@@ -15,6 +16,14 @@ const dropped: ReadonlySet<string> = new Set([
   'trailer',
   'upgrade',
   'set-cookie',
+  'alt-svc',
+  'strict-transport-security',
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
   'x-gw-gateway-exception',
   'x-gw-last-used-option-params',
 ]);
@@ -26,10 +35,13 @@ export function replyHeaders(journey: Journey, answer: Answer): HeaderFields {
   const received = answer.headers ? fieldsOf(answer.headers) : {};
   const asSent = answer.trail.upstream?.passthrough ?? false;
   const headers: HeaderFields = {};
+  const named = connectionNames(received.connection ?? null);
   for (const name in received) {
-    if (dropped.has(name) || (!asSent && describesEncoding.has(name))) continue;
+    if (dropped.has(name) || named?.includes(name) || (!asSent && describesEncoding.has(name))) continue;
     headers[name] = received[name] ?? '';
   }
+  // A client that follows it takes our key along.
+  if (!asSent && answer.status >= 300 && answer.status < 400) delete headers.location;
   markHeaders(headers, journey);
   markRoute(headers, journey, answer.trail);
   if (answer.content.form === 'events') {
@@ -60,6 +72,8 @@ export function errorReply(
   const headers: HeaderFields = { 'content-type': 'application/json' };
   markHeaders(headers, arrival);
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';
+  // What is left of it would be taken for the next request.
+  if (error.code === 'body_too_slow') headers.connection = 'close';
   if (trail) markRoute(headers, arrival, trail);
   const form: ErrorForm = arrival.matched.route.errorForm;
   const bytes = Buffer.from(JSON.stringify(errorBody(error, form)));

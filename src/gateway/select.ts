@@ -1,14 +1,19 @@
 /** Headers, the key's defaults and the body to a plan: a compiled tree of targets, and what the headers set over it. */
 import { compileConfig, parseConfig, planForProvider } from '../catalog/compile.ts';
 import { faultOfForwardedHeader } from '../catalog/forward-headers.ts';
+import { retryRule } from '../catalog/inheritance.ts';
 import type { Plan } from '../catalog/plan.ts';
 import { faultOfCustomHost } from '../http/custom-host.ts';
 import { digestOf } from '../identity/secrets.ts';
-import { type ClientBody, readBody } from './body.ts';
+import { type ClientBody, inTime, readBody } from './body.ts';
 import { GatewayError } from './errors.ts';
 import { refuseHost } from './host-guard.ts';
 import type { HeaderRules, Identified, Journey, RequestProvider } from './journey.ts';
+import { keepsRowsHere } from './managed/keeps-rows.ts';
+import { namedProvider } from './managed/named-provider.ts';
+import { lookForPurpose } from './managed/purpose.ts';
 import { metadataOf } from './metadata.ts';
+import { unreadBody, wantsNitro } from './nitro.ts';
 import type { GatewayParts } from './parts.ts';
 import { requireSavedOnly } from './saved-only.ts';
 import { requireSingleTarget } from './single-target.ts';
@@ -17,7 +22,7 @@ import { requireSingleTarget } from './single-target.ts';
 const requestPlan = planForProvider({ from: 'request' });
 
 export async function select(parts: GatewayParts, identified: Identified): Promise<Journey> {
-  const { settings } = parts;
+  const { settings, providers } = parts;
   requireSavedOnly(identified, settings.blockInlineConfig);
   const rules = headerRules(parts, identified);
   const plan = choosePlan(parts, identified);
@@ -25,10 +30,30 @@ export async function select(parts: GatewayParts, identified: Identified): Promi
   if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
   if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
   const provider = requestProvider(identified);
+  refuseTrace(identified);
   refuseUnreadableBody(identified);
-  const body: ClientBody = await readBody(identified.request, identified.matched.route, settings.bodyLimit);
+  const sent = wantsNitro(identified) ? unreadBody(identified, plan) : await bodyOf(parts, identified);
+  const takesRows =
+    isUpload(identified) && keepsRowsHere(providers.get(namedProvider({ ...identified, plan, provider }) ?? ''));
+  const { purpose, body } = takesRows ? await lookForPurpose(sent, settings.bodyLimit) : { purpose: null, body: sent };
   const metadata = metadataOf(identified, plan.metadata, body, settings.headersToMetadata);
-  return { ...identified, plan, rules, provider, body, metadata, ignoredHeaders: settings.ignoredHeaders };
+  const { labelPrefix, ignoredHeaders } = settings;
+  return { ...identified, plan, rules, provider, body, metadata, purpose, labelPrefix, ignoredHeaders };
+}
+
+function bodyOf({ settings, deadlines }: GatewayParts, { request, matched, own }: Identified): Promise<ClientBody> {
+  const reading = readBody(request, matched.route, settings.bodyLimit);
+  if (matched.route.body === 'none') return reading;
+  return inTime(reading, own.fields['content-length'], deadlines, settings.bodyTimeout);
+}
+
+/** Where the rows of a batch are kept here and other files there, whether it is such a file must be known. */
+const isUpload = ({ matched }: Identified): boolean => matched.route.kind === 'uploadFile';
+
+/** A server that answers it sends back the request as it came, with the credential that we put into it. */
+function refuseTrace({ request, matched }: Identified): void {
+  if (matched.route.kind !== 'proxy' || request.method !== 'TRACE') return;
+  throw new GatewayError('unsupported_endpoint', 'TRACE is not passed on to providers');
 }
 
 /** The runtime hands us no body of a GET and sends none: better refused than passed on without it. */
@@ -50,11 +75,14 @@ export function unplanned({ settings }: GatewayParts, identified: Identified): J
       customHost: null,
       forwardHeaders: null,
       strictOff: false,
+      retry: null,
       debug: identified.own.flag('debug') !== false,
     },
     provider: { savedSlug: null, name: null, credential: null, model: null },
     body,
     metadata: metadataOf(identified, {}, body, settings.headersToMetadata),
+    purpose: null,
+    labelPrefix: settings.labelPrefix,
     ignoredHeaders: settings.ignoredHeaders,
   };
 }
@@ -141,9 +169,12 @@ function headerRules({ settings }: GatewayParts, { own }: Identified): HeaderRul
     customHost,
     forwardHeaders: forwardedNames(own.get('forward-headers')),
     strictOff: strict === false,
+    retry: retryOf(own.milliseconds('retry-count')),
     debug: own.flag('debug') !== false,
   };
 }
+
+const retryOf = (attempts: number | null): HeaderRules['retry'] => (attempts === null ? null : retryRule({ attempts }));
 
 function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
   if (header === null) return null;

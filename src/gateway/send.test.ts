@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { type Plane, savedProvider, startPlane } from '../../test/gateway-parts.ts';
 import * as openai from '../../test/providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../../test/providers/simulated.ts';
+import { selfSigned } from '../../test/servers/self-signed.ts';
 import { createHostGuard, type Lookup } from './host-guard.ts';
 
 let plane: Plane;
@@ -98,15 +99,6 @@ describe('TLS', () => {
     await server.stop(true);
   });
 });
-
-/** A certificate for `model.example`, made on the spot. */
-function selfSigned(): { key: string; cert: string } {
-  const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=model.example';
-  const made = Bun.spawnSync(['openssl', ...request.split(' '), '-keyout', '-', '-out', '-'], { stderr: 'ignore' });
-  const text = made.stdout.toString();
-  const begin = text.indexOf('-----BEGIN CERTIFICATE');
-  return { key: text.slice(0, begin), cert: text.slice(begin) };
-}
 
 describe('names that cannot be found', () => {
   test('a failed lookup is an upstream that cannot be reached', async () => {

@@ -39,8 +39,19 @@ export async function send(
     if (upstream.passthrough) init.decompress = false;
     return await (upstream.customHost ? fetchPinned(parts, url, init) : fetch(url, init));
   } catch (fault) {
-    throw explain(fault, signal, target);
+    throw unsendable(headers) ?? explain(fault, signal, target);
   }
+}
+
+/** Values of headers also come from bodies, configs and settings, which may hold anything. */
+function unsendable(headers: Readonly<Record<string, string>>): GatewayError | null {
+  for (const name in headers) {
+    if (!/[^\t\x20-\xff]/.test(headers[name] ?? '')) continue;
+    return new GatewayError('invalid_header', `the header ${name} would hold a character that no header can carry`, {
+      field: name,
+    });
+  }
+  return null;
 }
 
 type PinnedInit = BunFetchRequestInit & { signal: AbortSignal; headers?: Record<string, string> };
@@ -63,8 +74,8 @@ async function fetchChecked(checked: Promise<PinnedHost | null>, url: string, in
   });
 }
 
-/** A name server that stays silent must not outlast the request's own deadline. */
-function unlessGivenUp<T>(checked: Promise<T>, signal: AbortSignal): Promise<T> {
+/** A name server or a token service that stays silent must not outlast the request's own deadline; others may go on waiting. */
+export function unlessGivenUp<T>(checked: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -73,17 +84,37 @@ function unlessGivenUp<T>(checked: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** The whole of an answer; a connection that breaks on the way is told like one that could not be made. */
+/** The whole of an answer, up to a limit; a connection that breaks on the way is told like one that could not be made. */
 export async function bytesOf(
   response: Response,
   signal: AbortSignal,
   target: Target,
+  limit: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return new Uint8Array(await response.arrayBuffer());
+    const { headers } = response;
+    const length = headers.has('content-encoding') ? null : headers.get('content-length');
+    // Only a length that is told of plain bytes is one: a little that is packed may be very much.
+    return length !== null && Number(length) <= limit
+      ? new Uint8Array(await response.arrayBuffer())
+      : await collected(response, limit);
   } catch (fault) {
     throw explain(fault, signal, target);
   }
+}
+
+async function collected({ body }: Response, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop closes the connection.
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > limit) {
+      throw new GatewayError('invalid_provider_response', `the answer of the provider is larger than ${limit} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** What a failed connection means to the client. Internals stay out of the message. */

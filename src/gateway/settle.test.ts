@@ -109,6 +109,16 @@ describe('the record', () => {
     expect([metrics.usage_estimated, metrics.res_units]).toEqual([true, 10]);
   });
 
+  test('of a whole answer without usage is estimated too, and a picture is no million of tokens', async () => {
+    const choices = [{ index: 0, message: { role: '', content: 'word '.repeat(40) }, finish_reason: '' }];
+    a.script(json(200, { choices }));
+    const picture = { url: `data:image/png;base64,${'A'.repeat(4_000_000)}` };
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: picture }] }];
+    const { metrics } = await recordOf(chat, { ...question, messages });
+    expect([metrics.usage_estimated, metrics.res_units]).toEqual([true, 50]);
+    expect(metrics.req_units).toBeLessThan(1_100);
+  });
+
   test('of a proxied stream takes the usage from its events', async () => {
     a.script(openai.says('One', ' two'));
     const { metrics } = await recordOf('/v1/proxy/chat/completions', { ...question, stream: true });
@@ -120,6 +130,24 @@ describe('the record', () => {
     expect((await recordOf('/v1/images/generations', { model: 'dall-e-3' })).metrics.usage_estimated).toBe(false);
     a.script(json(200, { results: [], meta: { billed_units: { search_units: 1 } } }));
     expect((await recordOf('/v1/rerank', { model: 'rerank' })).metrics.usage_estimated).toBe(false);
+  });
+
+  test('of a transcript costs by the length of its sound: as told by the provider, by the transcript, or by the client', async () => {
+    const hear = async (answer: object, headers: Record<string, string> = {}) => {
+      a.script(json(200, answer));
+      const body = new FormData();
+      body.set('model', 'whisper-1');
+      body.set('file', new File(['x'], 'x.wav'));
+      const asked = { 'x-gw-api-key': workspaceKey, 'x-gw-provider': '@a', ...headers };
+      await (await fetch(`${plane.url}/v1/audio/transcriptions`, { method: 'POST', headers: asked, body })).text();
+      const [record] = await plane.settled();
+      return [record?.metrics.cost, record?.metrics.usage_estimated];
+    };
+    const header = { 'audio-file-duration': '200' };
+    expect(await hear({ text: 'a', usage: { type: 'duration', seconds: 100 } }, header)).toEqual([1, false]);
+    expect(await hear({ text: 'a', duration: 100 }, header)).toEqual([1, false]);
+    expect(await hear({ text: 'a' }, header)).toEqual([2, true]);
+    expect(await hear({ text: 'a' }, { 'audio-file-duration': '-1' })).toEqual([0, false]);
   });
 
   test('of a custom model is priced as its base', async () => {

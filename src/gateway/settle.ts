@@ -4,6 +4,7 @@ import type { LogBodies, LogMetrics, LogRecord } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
 import { noUsage } from '../providers/usage.ts';
 import { isSuccess, type Trail } from './answer.ts';
+import { GatewayError } from './errors.ts';
 import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 import { keptBodies } from './log-bodies.ts';
@@ -102,20 +103,32 @@ interface Billing {
 function billing(parts: GatewayParts, journey: Journey, trail: Trail): Billing {
   const { target, status } = trail;
   const produced = isSuccess(status);
-  const left = status === 499 && trail.responseHeaders !== null;
+  const left = wasLeft(trail);
   const reported = usageOfAnswer(journey.matched.route.kind, trail);
   const model = target?.rule?.baseModel ?? billedModel(target, reported?.model ?? null);
   if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cents: 0, model };
-  const usage = reported?.usage ?? estimateUsage(journey, trail);
+  const told = trail.usageOpen ? null : (reported?.usage ?? null);
+  const estimate = told ? null : estimateUsage(journey, trail);
+  const usage = told ?? completed(estimate, reported?.usage ?? null);
   const cents = parts.pricer.cost({
     provider: target.provider.id,
     model,
-    usage: usage ?? noUsage,
+    usage,
     prices: target.rule?.prices ?? null,
     adjustments: target.saved?.pricingAdjustments ?? null,
     batch: false,
   });
-  return { usage: usage ?? noUsage, estimated: !reported && usage !== null, cents, model };
+  return { usage, estimated: estimate !== null, cents, model };
+}
+
+/** Some streams begin with what was asked, and tell at their end what was produced. */
+function completed(estimate: Usage | null, begun: Usage | null): Usage {
+  if (!estimate || !begun) return estimate ?? begun ?? noUsage;
+  return {
+    ...begun,
+    inputTokens: begun.inputTokens || estimate.inputTokens,
+    outputTokens: Math.max(begun.outputTokens, estimate.outputTokens),
+  };
 }
 
 /** As it was asked for; where that is only a name of the customer's, as the provider knows it. */
@@ -154,7 +167,7 @@ function metricsOf(
     reasoning_units: usage.reasoningTokens,
     usage_estimated: billed.estimated,
     cost: billed.cents,
-    request_url: withoutSecrets(trail.upstream?.url ?? ''),
+    request_url: withoutSecrets(trail.upstream?.url ?? '').slice(0, longestUrl),
     request_method: trail.upstream?.method ?? journey.request.method,
     response_status_code: trail.status,
     response_time: responseTime,
@@ -180,9 +193,9 @@ function metricsOf(
     last_used_option_index: lastIndex(trail.path),
     last_used_option_path: trail.path,
     source: matched.route.kind === 'proxy' ? 'proxy' : 'gateway',
-    runtime: own.get('runtime') ?? '',
-    runtime_version: own.get('runtime-version') ?? '',
-    sdk_version: own.get('sdk-version') ?? '',
+    runtime: own.get('runtime')?.slice(0, longestRuntime) ?? '',
+    runtime_version: own.get('runtime-version')?.slice(0, longestRuntime) ?? '',
+    sdk_version: own.get('sdk-version')?.slice(0, longestRuntime) ?? '',
     error_message: errorText(trail)?.slice(0, longestError) ?? null,
     ignored_config_keys: plan.ignoredKeys,
     metadata: metadataAt(journey, trail),
@@ -190,11 +203,19 @@ function metricsOf(
 }
 
 const longestError = 1_024;
+const longestUrl = 4_096;
+const longestRuntime = 128;
 const decoder = new TextDecoder();
 
+/** The client did not wait for the end of an answer that had begun. */
+const wasLeft = ({ status, responseHeaders }: Trail): boolean => status === 499 && responseHeaders !== null;
+
 /** Ours, or what the provider said. */
-function errorText({ error, status, received }: Trail): string | null {
+function errorText(trail: Trail): string | null {
+  const { error, status, received } = trail;
   if (error) return error.message;
+  // What had come by then is an answer, and may be of those that must not be kept.
+  if (wasLeft(trail)) return new GatewayError('client_closed', 'the client closed the connection').message;
   const [body] = received;
   return isSuccess(status) || !body ? null : decoder.decode(body.subarray(0, 4 * longestError));
 }

@@ -1,9 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Plane, savedProvider, startPlane } from '../../test/gateway-parts.ts';
-import { json, type SimulatedProvider, startProvider } from '../../test/providers/simulated.ts';
+import { completion, wholeStream } from '../../test/providers/openai.ts';
+import { json, type SimulatedProvider, startProvider, stream } from '../../test/providers/simulated.ts';
+import { EncodedBody } from '../providers/encoded-body.ts';
 import { ProviderFault, RequestFault } from '../providers/faults.ts';
 import { objectOf, parsed } from '../providers/json.ts';
-import type { CallFacts, Provider, RawAnswer, Step, StepAnswers, Steps } from '../providers/provider.ts';
+import { openAiFamily } from '../providers/openai/family.ts';
+import type { CallFacts, JsonObject, Provider, RawAnswer, Step, StepAnswers, Steps } from '../providers/provider.ts';
+import { StreamedCall } from '../providers/streamed-call.ts';
 
 const jsonOf = (answer: RawAnswer | undefined) => objectOf(parsed(new TextDecoder().decode(answer?.bytes)));
 
@@ -28,13 +32,25 @@ function* embedding({ body }: CallFacts): Generator<Step, Record<string, unknown
   return { object: 'list', data: answers.map((answer, index) => ({ index, embedding: [jsonOf(answer).vector] })) };
 }
 
+/** Starts an answer and says where its stream is; or tells it whole, as a stream would have. */
+function* talking({ stream }: CallFacts, asked: JsonObject | EncodedBody): ReturnType<Steps> {
+  const [begun] = yield { calls: [{ method: 'POST', path: '/talks', body: asked }] };
+  const { url, said } = jsonOf(begun);
+  if (!stream) return { ...completion(String(said)) };
+  if (typeof url === 'string') return new StreamedCall({ method: 'GET', path: url, bare: true });
+  return new EncodedBody('text/event-stream', Buffer.from(wholeStream([String(said)]).join('')));
+}
+
 const madeUp = (endpoints: { imageGenerate?: Steps; embed?: Steps }): Provider => ({
   id: 'made-up',
   name: 'Made up',
   address: null,
   needsCredential: true,
   headers: ({ credential }) => ({ authorization: `Key ${credential}` }),
-  endpoints: Object.fromEntries(Object.entries(endpoints).map(([kind, steps]) => [kind, { steps }])),
+  endpoints: {
+    ...Object.fromEntries(Object.entries(endpoints).map(([kind, steps]) => [kind, { steps }])),
+    chatComplete: { chat: openAiFamily, steps: talking },
+  },
 });
 
 let plane: Plane;
@@ -59,6 +75,58 @@ beforeEach(() => {
 });
 afterEach(() => {
   expect(plane.faults).toEqual([]);
+});
+
+const talk = (path: string, more: object) =>
+  plane.call(
+    path,
+    { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], ...more },
+    { 'x-gw-provider': '@m' },
+  );
+
+describe('chat in steps', () => {
+  const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_completion_tokens: 9 };
+
+  test('is asked and answered in the words of its family, for every dialect', async () => {
+    provider.script(json(200, { said: 'Hello' }));
+    const chat = await talk('/v1/chat/completions', {});
+    expect(await chat.json()).toMatchObject({ choices: [{ message: { content: 'Hello' } }], provider: 'made-up' });
+    const message = await talk('/v1/messages', {});
+    expect(await message.json()).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'Hello' }] });
+    expect(provider.calls.map((call) => call.json)).toEqual([asked, asked]);
+  });
+
+  test.each(['/v1/chat/completions', '/v1/messages'])('streams the answer of its last call on %s', async (path) => {
+    const url = `${provider.url}/streams/1`;
+    provider.script(json(200, { url }), stream(wholeStream(['Hello', ' there'])));
+    const response = await talk(path, { stream: true });
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream');
+    expect(await response.text()).toContain(' there');
+    expect(provider.calls.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(provider.calls[1]?.headers.authorization).toBeUndefined();
+  });
+
+  test('streams what was told as events', async () => {
+    provider.script(json(200, { said: 'Hello' }));
+    const response = await talk('/v1/chat/completions', { stream: true });
+    expect(await response.text()).toEndWith('data: [DONE]\n\n');
+  });
+
+  test('is refused with the words of its last call', async () => {
+    provider.script(json(200, { url: `${provider.url}/streams/1` }), json(410, { detail: 'the stream is gone' }));
+    const response = await talk('/v1/chat/completions', { stream: true });
+    expect([response.status, await response.json()]).toMatchObject([
+      410,
+      { error: { message: 'made-up error: the stream is gone' } },
+    ]);
+  });
+
+  test('ends in an error where the stream of its last call breaks off', async () => {
+    const parts = wholeStream(['Hello', ' there']).slice(0, 3);
+    provider.script(json(200, { url: `${provider.url}/streams/1` }), stream(parts));
+    const response = await talk('/v1/chat/completions', { stream: true });
+    expect(await response.text()).toContain('closed the stream before it was complete');
+  });
 });
 
 const draw = (prompt: string, headers: Record<string, string> = {}) =>

@@ -1,37 +1,79 @@
 /** Operations that take several calls: the provider says what it needs next, we ask, and hand it the answers. */
+import { EncodedBody } from '../providers/encoded-body.ts';
 import { ProviderFault, readFault } from '../providers/faults.ts';
-import type { ProviderCall, RawAnswer, Step } from '../providers/provider.ts';
+import type { JsonObject, ProviderCall, RawAnswer, Step } from '../providers/provider.ts';
+import { StreamedCall } from '../providers/streamed-call.ts';
 import type { Answer } from './answer.ts';
 import { sendAuthorised } from './authorised.ts';
+import { begin } from './begun-work.ts';
 import { inClientsDialect, type Try } from './exchange.ts';
+import { keptFile } from './managed/kept-file.ts';
 import { bytesOf, send } from './send.ts';
 import { encoded, refusal, type TranslatedAnswer } from './translated.ts';
 import { isAddress, type Upstream } from './upstream.ts';
 
 const callsAtOnce = 5;
 
-export async function inSteps(call: Try, upstream: Upstream, signal: AbortSignal): Promise<Answer> {
-  return inClientsDialect(call.trail, new Headers(), await walk(call, upstream, signal));
+/** The answer; or the response that is still to be read, where the last call streams. */
+export async function inSteps(call: Try, upstream: Upstream, signal: AbortSignal): Promise<Answer | Response> {
+  const made = await walk(call, upstream, signal);
+  return made instanceof Response ? made : inClientsDialect(call.trail, new Headers(), made);
 }
 
-async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise<TranslatedAnswer> {
-  const { facts, endpoint } = upstream;
-  const operation = endpoint.steps?.(facts);
+async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise<TranslatedAnswer | Response> {
+  const { facts, endpoint, translation } = upstream;
+  const operation = endpoint.steps?.(facts, translation?.request?.(facts) ?? {});
   if (!operation) throw new Error('An operation without steps is one call');
+  const over = new AbortController();
+  let streams = false;
   try {
     let step = operation.next([]);
-    while (!step.done) step = operation.next(await carryOut(call, upstream, step.value, signal));
-    return { status: 200, ...encoded(step.value) };
+    while (!step.done) step = operation.next(await carryOut(call, upstream, step.value, signal, over.signal));
+    const outcome = step.value;
+    if (outcome instanceof StreamedCall) {
+      const response = await dial(call, upstream, outcome.call, signal);
+      streams = response.ok;
+      return response;
+    }
+    if (outcome instanceof EncodedBody && outcome.contentType === eventStream) return toldAsStream(outcome);
+    return { status: 200, ...encoded(inRoutesDialect(upstream, outcome)) };
   } catch (fault) {
     if (!(fault instanceof ProviderFault)) throw fault;
     return refusal(fault, facts.provider, call.journey.matched.route.errorForm);
+  } finally {
+    // Whoever reads a stream may still leave it.
+    if (!streams) over.abort();
   }
 }
 
-async function carryOut(call: Try, upstream: Upstream, step: Step, signal: AbortSignal): Promise<RawAnswer[]> {
+const eventStream = 'text/event-stream';
+
+const toldAsStream = ({ bytes }: EncodedBody): Response =>
+  new Response(bytes, { headers: { 'content-type': eventStream } });
+
+/** A family reads what its provider said, as it does after a single call. */
+const inRoutesDialect = (
+  { translation, facts }: Upstream,
+  outcome: JsonObject | EncodedBody,
+): JsonObject | EncodedBody =>
+  translation
+    ? translation.response(outcome, facts, { status: 200, headers: new Headers(), bytes: new Uint8Array() })
+    : outcome;
+
+async function carryOut(
+  call: Try,
+  upstream: Upstream,
+  step: Step,
+  signal: AbortSignal,
+  over: AbortSignal,
+): Promise<RawAnswer[]> {
   if ('waitMs' in step) {
     await call.parts.pause(step.waitMs, signal);
     return [];
+  }
+  if ('keptFile' in step) return [await keptFile(call, step.keptFile)];
+  if ('begins' in step) {
+    return [await begin(call, step, (next, until) => make(call, upstream, next, until), signal, over)];
   }
   const answers: RawAnswer[] = [];
   const waiting = step.calls.entries();
@@ -44,7 +86,17 @@ async function carryOut(call: Try, upstream: Upstream, step: Step, signal: Abort
 
 /** One of the calls. An answer that the operation does not expect ends it. */
 async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: AbortSignal): Promise<RawAnswer> {
-  const { parts, target } = call;
+  const response = await dial(call, upstream, next, signal);
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    bytes: await bytesOf(response, signal, call.target, call.parts.settings.answerLimit),
+  };
+  if (response.ok || next.accepts?.includes(response.status)) return answer;
+  throw readFault(answer.status, answer.bytes);
+}
+
+function dial({ parts, target }: Try, upstream: Upstream, next: ProviderCall, signal: AbortSignal): Promise<Response> {
   const content = next.body === undefined ? null : encoded(next.body);
   const elsewhere = isAddress(next.path);
   const made: Upstream = {
@@ -60,14 +112,7 @@ async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: A
     // An address out of an answer was chosen by somebody else, and is checked like one.
     customHost: upstream.customHost || elsewhere,
   };
-  const response = await (next.bare
+  return next.bare
     ? send(parts, target, made, signal)
-    : sendAuthorised(parts, target, made, signal, next.authentication));
-  const answer = {
-    status: response.status,
-    headers: response.headers,
-    bytes: await bytesOf(response, signal, target),
-  };
-  if (response.ok || next.accepts?.includes(response.status)) return answer;
-  throw readFault(answer.status, answer.bytes);
+    : sendAuthorised(parts, target, made, signal, next.authentication);
 }

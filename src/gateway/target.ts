@@ -29,6 +29,8 @@ export function resolveTarget(parts: GatewayParts, journey: Journey, leaf: Leaf,
     const named = prefixed ? (prefixed.model ?? '') : asked;
     // A model written with the provider stands over the client's, and below what the config overrides.
     const model = typeof leaf.overrideParams?.model === 'string' ? named : (choice.model ?? named);
+    if (prefixed && model === '') throw namesNoModel(asked);
+    refuseOtherSpelling(journey, choice.savedSlug, parameters);
     return savedTarget(parts, journey, leaf, choice.savedSlug, model);
   }
   const provider = providerNamed(parts, choice.name, choice.fields, journey.rules.customHost ?? leaf.customHost);
@@ -95,6 +97,20 @@ function refuseOther({ workspace }: Journey, name: string, modelSlug: string | n
   if (modelSlug !== null && workspace.provider(modelSlug)) throw conflict(modelSlug, name);
 }
 
+/** Some servers read names in any case: where only some models are allowed, none may stand under another spelling. */
+function refuseOtherSpelling({ workspace }: Journey, slug: string, parameters: JsonObject): void {
+  const saved = workspace.provider(slug);
+  if (!saved || (saved.models.allowAll && saved.models.bySlug.size === 0)) return;
+  const spelled = Object.keys(parameters).find((name) => name !== 'model' && name.toLowerCase() === 'model');
+  if (spelled === undefined) return;
+  throw new GatewayError('invalid_body', `the field "${spelled}" may be taken for the model; leave it out`, {
+    field: spelled,
+  });
+}
+
+const namesNoModel = (asked: string) =>
+  new GatewayError('invalid_body', `"${asked}" names a provider and no model; write @slug/model`, { field: 'model' });
+
 const conflict = (modelSlug: string, chosen: string) =>
   new GatewayError('provider_conflict', `the model names provider @${modelSlug}, but ${chosen} is already chosen`, {
     field: 'model',
@@ -105,11 +121,7 @@ function savedTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, slug: st
   if (!saved) throw new GatewayError('provider_not_found', `no provider "@${slug}" in this workspace`);
   requireUsable(saved, parts.clock.now());
   const rule = saved.models.bySlug.get(model) ?? null;
-  if (model !== '' && !(rule ? rule.enabled : saved.models.allowAll)) {
-    throw new GatewayError('model_not_allowed', `the model "${model}" is not enabled on provider "@${slug}"`, {
-      field: 'model',
-    });
-  }
+  if (model !== '' && !isAllowed(saved, model)) throw notAllowed(saved, model, '');
   const customHost = journey.rules.customHost ?? leaf.customHost ?? rule?.customHost ?? saved.customHost;
   const fields = { ...saved.fields, ...leaf.fields };
   return {
@@ -122,6 +134,32 @@ function savedTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, slug: st
     customHost,
     customHeaders: rule ? { ...saved.customHeaders, ...rule.customHeaders } : saved.customHeaders,
   };
+}
+
+export const isAllowed = ({ models }: SavedProvider, model: string): boolean =>
+  models.bySlug.get(model)?.enabled ?? models.allowAll;
+
+export const notAllowed = ({ slug }: SavedProvider, model: string, where: string): GatewayError =>
+  new GatewayError('model_not_allowed', `${where}the model "${model}" is not enabled on provider "@${slug}"`, {
+    field: 'model',
+  });
+
+/** Whether there are models that the provider has and the caller may not use. */
+export const restrictsModels = ({ models }: SavedProvider): boolean =>
+  !models.allowAll || [...models.bySlug.values()].some(({ enabled }) => !enabled);
+
+/** A model that is named elsewhere than in `model`, under the same rules: its provider's own prefix goes, another's is refused. */
+export function permittedModel({ workspace }: Journey, { saved }: Target, named: string, where: string): string {
+  const prefixed = named.startsWith('@') ? splitModel(named) : null;
+  const isOurs = prefixed !== null && workspace.provider(prefixed.slug) !== null;
+  if (isOurs && prefixed.slug !== saved?.slug) {
+    throw new GatewayError('provider_conflict', `${where}: the model names provider @${prefixed.slug}`, {
+      field: 'model',
+    });
+  }
+  const model = isOurs ? (prefixed.model ?? '') : named;
+  if (saved && model !== '' && !isAllowed(saved, model)) throw notAllowed(saved, model, `${where}: `);
+  return model;
 }
 
 function requireUsable(saved: SavedProvider, now: Date): void {
@@ -142,12 +180,22 @@ function requireUsable(saved: SavedProvider, now: Date): void {
   }
 }
 
+/** A host to which every route goes as it came, with whatever headers the client sent. */
+export const asItComes: Provider = {
+  id: 'passthrough',
+  name: 'Passthrough',
+  address: null,
+  needsCredential: false,
+  headers: () => ({}),
+  endpoints: {},
+};
+
 /** A provider that we do not know by name is taken for an OpenAI-compatible one when its address is given. */
 function providerNamed(parts: GatewayParts, name: string, fields: TargetFields, customHost: string | null): Provider {
   const known = parts.providers.get(name);
   if (known) return known;
   if (customHost !== null || typeof fields.custom_host === 'string')
-    return openAiCompatible({ id: name, name, address: null });
+    return name === asItComes.id ? asItComes : openAiCompatible({ id: name, name, address: null });
   throw new GatewayError('invalid_provider', `no provider is called "${name}"; see GET /v1/reference/providers`, {
     field: 'x-gw-provider',
   });

@@ -10,17 +10,21 @@ import type { Upstream } from './upstream.ts';
 
 /** A fault that the provider reports breaks the stream, with the provider's status. */
 export function translatedStream(
-  body: ReadableStream<Uint8Array>,
+  { body, headers }: Response,
   { translation, facts, endpoint }: Upstream,
   abort: AbortController,
   idleMs: number,
   onFault: (fault: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const translator = translation?.stream?.(facts);
-  if (!translator) {
+  if (!translator || !body) {
     throw new GatewayError('invalid_provider_response', 'the provider streams what was not asked to stream');
   }
-  const passage = new Passage(body, cutterOf(endpoint.framing ?? 'sse'), translator, idleMs);
+  const endIsTold = headers.has('transfer-encoding') || headers.has('content-length');
+  const passage = new Passage(body.getReader(), cutterOf(endpoint.framing ?? 'sse'), translator, {
+    endIsTold,
+    quietMs: Math.min(longestQuietMs, idleMs / 4),
+  });
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -64,20 +68,31 @@ interface Passed {
 const signOfLife = Buffer.from(':\n\n');
 const longestQuietMs = 5_000;
 
+interface Manner {
+  /** Bytes that end where they must not would have been an error. */
+  endIsTold: boolean;
+  quietMs: number;
+}
+
 class Passage {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #cutter: EventCutter;
   readonly #translator: StreamTranslator;
-  readonly #quietMs: number;
+  readonly #manner: Manner;
   #handedOnAt = performance.now();
   /** Reported behind events that came with it: those go out first. */
   #reported: ProviderFault | null = null;
 
-  constructor(body: ReadableStream<Uint8Array>, cutter: EventCutter, translator: StreamTranslator, idleMs: number) {
-    this.#reader = body.getReader();
+  constructor(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    cutter: EventCutter,
+    translator: StreamTranslator,
+    manner: Manner,
+  ) {
+    this.#reader = reader;
     this.#cutter = cutter;
     this.#translator = translator;
-    this.#quietMs = Math.min(longestQuietMs, idleMs / 4);
+    this.#manner = manner;
   }
 
   /** Until there is something to hand on, or nothing more to read. */
@@ -87,10 +102,11 @@ class Passage {
       const { value, done } = await this.#reader.read();
       const events = this.#translated(done ? this.#cutter.rest() : this.#cutter.push(value));
       const over = done && !this.#reported;
-      if (over) events.push(...translating(() => this.#translator.end()));
+      if (over) events.push(...translating(() => this.#translator.end(this.#manner.endIsTold)));
       if (events.length > 0 || over) return { bytes: this.#handOn(events.map(writeEvent)), over };
       // A model may think for minutes without a word that this client wants to hear; it is not silent for that.
-      if (performance.now() - this.#handedOnAt > this.#quietMs) return { bytes: this.#handOn([signOfLife]), over };
+      if (performance.now() - this.#handedOnAt > this.#manner.quietMs)
+        return { bytes: this.#handOn([signOfLife]), over };
     }
   }
 

@@ -2,7 +2,7 @@
 import { EncodedBody } from '../providers/encoded-body.ts';
 import { isTooDeep, ProviderFault, readFault } from '../providers/faults.ts';
 import { parsed } from '../providers/json.ts';
-import type { JsonObject, RawAnswer } from '../providers/provider.ts';
+import type { JsonObject, RawAnswer, Usage } from '../providers/provider.ts';
 import { anthropicType } from './anthropic-errors.ts';
 import type { Bytes } from './body.ts';
 import { type ErrorForm, GatewayError } from './errors.ts';
@@ -12,6 +12,8 @@ export interface TranslatedAnswer {
   status: number;
   bytes: Bytes;
   contentType: string;
+  /** Where the answer itself does not tell it. */
+  usage?: Usage | null;
 }
 
 const json = 'application/json';
@@ -35,7 +37,7 @@ export const tooDeep = (): ProviderFault => new ProviderFault(502, 'the answer i
 
 export function encoded(body: JsonObject | EncodedBody): Omit<TranslatedAnswer, 'status'> {
   return body instanceof EncodedBody
-    ? { bytes: body.bytes, contentType: body.contentType }
+    ? { bytes: body.bytes, contentType: body.contentType, usage: body.usage }
     : { bytes: Buffer.from(JSON.stringify(body)), contentType: json };
 }
 

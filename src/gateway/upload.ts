@@ -15,7 +15,10 @@ export function withUpload(
 ): Operation | Promise<Operation> {
   if (body.form !== 'stream' || !operation.endpoint.steps || !isForm(body.contentType)) return operation;
   const { contentType } = body;
-  return readBytes(request, limit).then((bytes) => ({
+  // Of a body that was looked into, only what replays it can still be read.
+  const unread =
+    body.stream === request.body ? request : new Request(request.url, { method: 'POST', body: body.stream });
+  return readBytes(unread, limit).then((bytes) => ({
     ...operation,
     facts: {
       ...operation.facts,

@@ -77,8 +77,8 @@ function passedHeaders(journey: Journey, target: Target): HeaderFields {
   return passed;
 }
 
-/** Headers that the client has declared to be for this connection alone. */
-function connectionNames(connection: string | null): string[] | null {
+/** Headers that the sender has declared to be for this connection alone. */
+export function connectionNames(connection: string | null): string[] | null {
   if (connection === null || connection === 'keep-alive' || connection === 'close') return null;
   return connection.split(',').map((name) => name.trim().toLowerCase());
 }

@@ -1,4 +1,5 @@
 /** The upstream request of one attempt: address, headers and body, with the client's own bytes wherever nothing changed them. */
+import type { SavedProvider } from '../catalog/catalog.ts';
 import type { Leaf } from '../catalog/plan.ts';
 import { EncodedBody } from '../providers/encoded-body.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, TargetFields, Translation } from '../providers/provider.ts';
@@ -6,9 +7,12 @@ import { type Bytes, parametersOf } from './body.ts';
 import { GatewayError } from './errors.ts';
 import { editFields } from './form.ts';
 import type { Journey } from './journey.ts';
+import { rewritten } from './json-rewrite.ts';
 import { isRepeated, spliceString } from './json-splice.ts';
 import type { Operation } from './operation.ts';
-import type { Target } from './target.ts';
+import { hidden } from './passed-model.ts';
+import { restrictsModels, type Target } from './target.ts';
+import { watchedRows } from './upload-rows.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 export interface Upstream {
@@ -44,7 +48,8 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
   const path = typeof endpoint.path === 'function' ? endpoint.path(facts, base) : (endpoint.path ?? ownPath(journey));
   refuseDots(path);
   const { bytes, changed, contentType } = bodyBytes(journey, target, operation);
-  const body = bytes ?? (journey.body.form === 'stream' && !endpoint.steps ? journey.body.stream : null);
+  const body =
+    bytes ?? (journey.body.form === 'stream' && !endpoint.steps ? watchedRows(journey, target, journey.body) : null);
   const repeatable = !(body instanceof ReadableStream);
   const headers = upstreamHeaders(journey, leaf, target, facts, { passthrough, repeatable });
   if (endpoint.headers) Object.assign(headers, endpoint.headers(facts));
@@ -111,11 +116,11 @@ function addressOf(target: Target, facts: CallFacts): string {
   );
 }
 
-/** The route's own path with what it captured. */
-const ownPath = ({ matched }: Journey): string =>
-  matched.route.upstreamPath.includes(':')
-    ? matched.route.upstreamPath.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(matched.params[name] ?? ''))
-    : matched.route.upstreamPath;
+/** The route's own path with what it captured; colons of a path that only passes through are its own. */
+const ownPath = ({ matched: { route, params } }: Journey): string =>
+  route.kind === 'proxy' || !route.upstreamPath.includes(':')
+    ? route.upstreamPath
+    : route.upstreamPath.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 
 interface BodyToSend {
   bytes: Bytes | null;
@@ -134,7 +139,7 @@ function bodyBytes(journey: Journey, target: Target, { endpoint, facts, translat
   const shaped = endpoint.adjust ? endpoint.adjust(facts.body, facts) : facts.body;
   // A provider may know the model by another name still, and says so by adjusting it.
   const settled = shaped.model !== facts.body.model;
-  if (body.form === 'form') return formBytes(body, shaped, settled ? '' : target.model);
+  if (body.form === 'form') return formBytes(body, shaped, settled ? '' : target.model, target.saved);
   const renamed = !settled && typeof shaped.model === 'string' && shaped.model !== target.model && target.model !== '';
   const addsModel = !settled && shaped.model === undefined && target.model !== '';
   if (shaped === body.json && !addsModel) {
@@ -142,7 +147,8 @@ function bodyBytes(journey: Journey, target: Target, { endpoint, facts, translat
     const spliced = spliceString(body.bytes, 'model', target.model);
     if (spliced) return { bytes: spliced, changed: true };
   }
-  return { bytes: encode(renamed || addsModel ? { ...shaped, model: target.model } : shaped), changed: true };
+  const wanted = renamed || addsModel ? { ...shaped, model: target.model } : shaped;
+  return { bytes: rewritten(body.bytes, body.json, wanted), changed: true };
 }
 
 const noBody: BodyToSend = { bytes: null, changed: false };
@@ -153,8 +159,10 @@ function translatedBytes(body: JsonObject | EncodedBody, { adjust }: ProviderEnd
 }
 
 /** Where only some models are allowed, a body that names two must not let the provider pick the one we did not check. */
-const isAmbiguous = (bytes: Bytes, { saved }: Target): boolean =>
-  saved !== null && !(saved.models.allowAll && saved.models.bySlug.size === 0) && isRepeated(bytes, 'model');
+const isAmbiguous = (bytes: Bytes, { saved }: Target): boolean => hasModelRules(saved) && isRepeated(bytes, 'model');
+
+const hasModelRules = (saved: Target['saved']): saved is SavedProvider =>
+  saved !== null && !(saved.models.allowAll && saved.models.bySlug.size === 0);
 
 const encode = (body: Readonly<JsonObject>): Bytes => Buffer.from(JSON.stringify(body));
 
@@ -163,10 +171,15 @@ function formBytes(
   body: Extract<Journey['body'], { form: 'form' }>,
   shaped: Readonly<JsonObject>,
   model: string,
+  saved: Target['saved'],
 ): BodyToSend {
   const sent = parametersOf(body);
   const wanted = model === '' ? shaped : { ...shaped, model };
   const changes = new Map<string, string | null>();
+  if (hasModelRules(saved)) {
+    if (wanted.model === undefined && restrictsModels(saved)) throw hidden(saved);
+    if (body.fields.filter(({ name }) => name === 'model').length > 1) changes.set('model', asText(wanted.model));
+  }
   for (const name of Object.keys(sent)) if (wanted[name] === undefined) changes.set(name, null);
   for (const [name, value] of Object.entries(wanted)) {
     if (value !== sent[name] && value !== undefined) changes.set(name, asText(value));

@@ -4,6 +4,7 @@ import type { EndpointKind } from '../providers/endpoints.ts';
 import type { JsonObject, ServerEvent, Usage } from '../providers/provider.ts';
 import { laterUsage, noUsage, readUsage } from '../providers/usage.ts';
 import type { Trail } from './answer.ts';
+import { charactersIn } from './characters.ts';
 import { jsonOf, objectIn } from './dialects/dialect.ts';
 import type { Journey } from './journey.ts';
 import { readEvents } from './sse.ts';
@@ -18,7 +19,9 @@ export function usageOfAnswer(kind: EndpointKind, trail: Trail): { usage: Usage;
   if (!bytes) return null;
   if (isStream(trail)) return usageInEvents(readEvents(bytes));
   const json = parsed(bytes);
-  const usage = json && (readUsage(json.usage) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json));
+  const usage =
+    json &&
+    (readUsage(json.usage) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json) ?? heardSeconds(kind, json));
   return usage ? { usage, model: typeof json?.model === 'string' ? json.model : null } : null;
 }
 
@@ -83,6 +86,14 @@ function countedImages(kind: EndpointKind, json: JsonObject): Usage | null {
   return isImage && Array.isArray(json.data) ? { ...noUsage, units: { generated_images: json.data.length } } : null;
 }
 
+const soundKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>(['createTranscription', 'createTranslation']);
+
+const seconds = (count: number): Usage => ({ ...noUsage, units: { audio_seconds: count } });
+
+/** A detailed transcript tells how long the sound was. */
+const heardSeconds = (kind: EndpointKind, { duration }: JsonObject): Usage | null =>
+  soundKinds.has(kind) && Number(duration) > 0 ? seconds(Number(duration)) : null;
+
 const charactersPerToken = 4;
 
 const textKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
@@ -95,13 +106,27 @@ const textKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 /** A provider that tells nothing is counted by length: about four characters a token. The log marks the figures as estimated. */
 export function estimateUsage(journey: Journey, trail: Trail): Usage | null {
   const { kind } = journey.matched.route;
+  if (soundKinds.has(kind)) return saidSeconds(journey);
   if (!textKinds.has(kind) || journey.body.form !== 'json') return null;
-  const input = JSON.stringify(
-    journey.body.json.messages ?? journey.body.json.input ?? journey.body.json.prompt ?? '',
-  ).length;
+  const { messages, input, prompt, system, instructions, tools } = journey.body.json;
+  const asked = charactersIn([messages ?? input ?? prompt, system, instructions, tools]);
+  const produced = trail.firstTokenMs === null ? writtenIn(trail) : trail.producedCharacters;
   return {
     ...noUsage,
-    inputTokens: Math.ceil(input / charactersPerToken),
-    outputTokens: Math.ceil(trail.producedCharacters / charactersPerToken),
+    inputTokens: Math.ceil(asked / charactersPerToken),
+    outputTokens: Math.ceil(produced / charactersPerToken),
   };
+}
+
+/** Of an answer that came whole, in any of the dialects. */
+function writtenIn(trail: Trail): number {
+  const bytes = plainBytes(trail);
+  const { choices, content, output } = (bytes && parsed(bytes)) ?? {};
+  return charactersIn(choices ?? content ?? output);
+}
+
+/** SDKs that know how long a file of sound is say so; most transcripts do not. */
+function saidSeconds({ own: { fields } }: Journey): Usage | null {
+  const said = Number(fields['audio-file-duration']);
+  return said > 0 && said < Number.POSITIVE_INFINITY ? seconds(said) : null;
 }

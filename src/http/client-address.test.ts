@@ -30,6 +30,12 @@ test('of several hops the last one that is no proxy of ours is the client', () =
   expect(clientAddress('10.0.0.1', forwarded('6.6.6.6, 198.51.100.1, 10.0.0.9'), proxies).ip).toBe('198.51.100.1');
 });
 
+test('a hop with its port is the hop, so that no client can put another before it', () => {
+  expect(clientAddress('10.0.0.1', forwarded('6.6.6.6, 198.51.100.1:4444'), proxies).ip).toBe('198.51.100.1');
+  expect(clientAddress('10.0.0.1', forwarded('6.6.6.6, [2001:db8::1]:4444'), proxies).ip).toBe('2001:db8::1');
+  expect(clientAddress('10.0.0.1', forwarded('6.6.6.6, [2001:db8::1], 10.0.0.9:80'), proxies).ip).toBe('2001:db8::1');
+});
+
 test('what is no address is passed over', () => {
   expect(clientAddress('10.0.0.1', forwarded('198.51.100.1, unknown, '), proxies).ip).toBe('198.51.100.1');
   expect(clientAddress('10.0.0.1', forwarded('nonsense'), proxies).ip).toBe('10.0.0.1');

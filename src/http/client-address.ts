@@ -25,8 +25,12 @@ export function clientAddress(peer: string, headers: Headers, proxies: readonly 
   };
   const plain = ipaddr.isValid(peer) ? ipaddr.process(peer).toString() : peer;
   if (!trusted(plain)) return { ip: plain, viaTrustedProxy: false };
-  const hops = (headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim());
+  const hops = (headers.get('x-forwarded-for') ?? '').split(',').map(withoutPort);
   // Each proxy appends the peer that it saw, so the last address that is not a proxy of ours is the client.
   const client = hops.reverse().find((hop) => ipaddr.isValid(hop) && !trusted(hop));
   return { ip: client ? ipaddr.process(client).toString() : plain, viaTrustedProxy: true };
 }
+
+/** Some proxies write the port too; passed over as no address, the hop would let the one before it count, which any client can write. */
+const withoutPort = (hop: string): string =>
+  hop.trim().replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, (_, ipv6 = '', __, ipv4 = '') => ipv6 + ipv4);

@@ -1,4 +1,5 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
+import http from 'node:http';
 import { faultFields, type Log } from '../log.ts';
 import { Underway } from '../underway.ts';
 import type { Cors } from './cors.ts';
@@ -15,6 +16,14 @@ type Handled = Response | Upgraded | null;
 
 /** A handler that may also turn its request into a WebSocket. */
 type UpgradingHandler = (request: Request, peer: Peer, upgrade: Upgrade) => Promise<Handled> | Handled;
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  key: string;
+  cert: string;
+  /** Certificates between ours and one that clients know, where they do not stand in `cert`. */
+  ca: string | null;
+}
 
 export interface Listener {
   url: string;
@@ -33,7 +42,7 @@ interface ListenerParts {
 }
 
 export function listen(
-  address: { host: string; port: number },
+  address: { host: string; port: number; tls?: TlsFiles | null },
   { handlers, idle, cors, log }: ListenerParts,
 ): Listener {
   const underway = new Underway();
@@ -48,6 +57,8 @@ export function listen(
     return unknownPath(request);
   };
 
+  // The runtime takes its bound from here, for this listener too.
+  Object.assign(http, { maxHeaderSize: largestHeaders });
   const server = Bun.serve({
     hostname: address.host,
     port: address.port,
@@ -58,6 +69,7 @@ export function listen(
     reusePort: false,
     // Each plane bounds its own bodies; this is only the outermost wall.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    ...(address.tls && { tls: tlsOf(address.tls) }),
     websocket: sockets.handlers,
     async fetch(request, self) {
       const leave = underway.enter();
@@ -82,7 +94,7 @@ export function listen(
   });
 
   return {
-    url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
+    url: `${address.tls ? 'https' : 'http'}://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
     port: server.port ?? address.port,
     async stop(graceMs) {
       const drained = server.stop(false);
@@ -94,6 +106,15 @@ export function listen(
     },
   };
 }
+
+const tlsOf = ({ key, cert, ca }: TlsFiles) => ({
+  key: Bun.file(key),
+  cert: Bun.file(cert),
+  ...(ca !== null && { ca: Bun.file(ca) }),
+});
+
+/** Bytes of all headers together: a config may come in one of them, with up to 64 KiB. */
+const largestHeaders = 96 * 1024;
 
 const flushMs = 200;
 

@@ -17,9 +17,20 @@ export function awsKeys(
   const asked = { roleArn, externalId, tags, region };
   // The same role may be open to one set of keys and closed to another.
   return surroundings.tokens.get({ aws: 'role', ...asked, with: own }, async () => {
-    const keys = own ?? (await gatewayKeys(region, surroundings));
+    const keys = own ?? (await lendingKeys(region, surroundings));
     return assumedRole(asked, keys, surroundings);
   });
+}
+
+/** What the gateway assumes customers' roles with: itself, or a role between, which their policies name instead of its own. */
+async function lendingKeys(region: string, surroundings: Surroundings): Promise<AwsKeys> {
+  const { env, tokens } = surroundings;
+  const roleArn = env.AWS_ASSUME_ROLE_SOURCE_ARN;
+  if (!roleArn) return gatewayKeys(region, surroundings);
+  const asked = { roleArn, externalId: env.AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID || null, tags: {}, region };
+  return tokens.get({ aws: 'source-role', ...asked }, async () =>
+    assumedRole(asked, await gatewayKeys(region, surroundings), surroundings),
+  );
 }
 
 /** The gateway's own identity, looked for in the order in which AWS's own tools look for theirs. */

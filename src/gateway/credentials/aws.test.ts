@@ -11,6 +11,7 @@ import {
   parametersOf,
   tokenService,
 } from '../../../test/providers/aws-identity.ts';
+import type { KnownKeys } from '../../../test/providers/aws-signature.ts';
 import { type ReceivedCall, type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
 import type { Authentication, AwsCredentials } from '../../providers/authentication.ts';
 import { GatewayError } from '../errors.ts';
@@ -206,6 +207,49 @@ describe('a role', () => {
     service.script(tokenService({ caller, region, issued }));
     const env = { AWS_ACCESS_KEY_ID: caller.accessKeyId, AWS_SECRET_ACCESS_KEY: caller.secretAccessKey };
     expect(keyIn(await authorise(credentialsWith(env), role({ with: null })))).toBe('ASIA1');
+  });
+
+  test('is assumed through the role that the operator puts between, which has an external id of its own', async () => {
+    const signedBy = (access: number): KnownKeys => ({
+      accessKeyId: `ASIA${access}`,
+      secretAccessKey: `secret-${access}`,
+      sessionToken: `session-${access}`,
+    });
+    service.script(
+      tokenService({ webToken: 'web-token', region, issued }),
+      tokenService({ caller: signedBy(1), externalId: 'between', region, issued }),
+      tokenService({ caller: signedBy(2), externalId: 'customer', region, issued }),
+      tokenService({ caller: signedBy(2), externalId: 'another', region, issued }),
+    );
+    const credentials = credentialsWith({
+      AWS_WEB_IDENTITY_TOKEN_FILE: join(folder, 'token'),
+      AWS_ROLE_ARN: 'arn:aws:iam::1:role/pod',
+      AWS_ASSUME_ROLE_SOURCE_ARN: 'arn:aws:iam::1:role/lender',
+      AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID: 'between',
+    });
+    const customer = role({ with: null, externalId: 'customer', tags: { tenant: 'one' } });
+    expect(keyIn(await authorise(credentials, customer))).toBe('ASIA3');
+    expect(keyIn(await authorise(credentials, role({ with: null, externalId: 'another' })))).toBe('ASIA4');
+    const asked = service.calls.map((call) => parametersOf(call));
+    expect(asked.map(({ RoleArn, ExternalId }) => [RoleArn, ExternalId])).toEqual([
+      ['arn:aws:iam::1:role/pod', undefined],
+      ['arn:aws:iam::1:role/lender', 'between'],
+      ['arn:aws:iam::123456789012:role/models', 'customer'],
+      ['arn:aws:iam::123456789012:role/models', 'another'],
+    ]);
+    expect(asked.map((parameters) => parameters['Tags.member.1.Value'])).toEqual([
+      undefined,
+      undefined,
+      'one',
+      undefined,
+    ]);
+  });
+
+  test('with keys of the customer’s needs no role between', async () => {
+    service.script(tokenService({ caller, region, issued }));
+    const env = { AWS_ASSUME_ROLE_SOURCE_ARN: 'arn:aws:iam::1:role/lender' };
+    expect(keyIn(await authorise(credentialsWith(env), role()))).toBe('ASIA1');
+    expect(service.calls).toHaveLength(1);
   });
 
   test('lets a caller that leaves go, while others wait on', async () => {

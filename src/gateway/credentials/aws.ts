@@ -19,13 +19,12 @@ interface SignatureScope {
   at: Date;
 }
 
-export const aws: Authorise<'aws'> = async (authentication, request, surroundings, signal) => {
+export const aws: Authorise<'aws'> = async (authentication, request, surroundings) => {
   const { service, region, credentials } = authentication;
   if (credentials.from === 'gateway' || (credentials.from === 'role' && credentials.with === null)) {
     requireService(request.url, 'AWS', (host) => isServiceIn(region, host), surroundings.env);
   }
-  const found = awsKeys(credentials, region, surroundings);
-  const keys = found instanceof Promise ? await unlessGivenUp(found, signal) : found;
+  const keys = await awsKeys(credentials, region, surroundings);
   return signed(request, keys, { service, region, at: surroundings.now() });
 };
 
@@ -35,15 +34,6 @@ const isServiceIn = (region: string, host: string): boolean =>
   (host.endsWith(`.${region}.amazonaws.com`) ||
     host.endsWith(`.${region}.amazonaws.com.cn`) ||
     host.endsWith(`.${region}.api.aws`));
-
-/** Others may wait for the same keys: who leaves stops waiting, and lets them be fetched. */
-const unlessGivenUp = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 
 /** Keys are derived from the secret once a day for each scope; clients have few of them. */
 const derivedKeys = new Map<string, ArrayBuffer>();

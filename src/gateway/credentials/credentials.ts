@@ -1,9 +1,10 @@
 /** Authorises calls to clouds: signs them, or adds a token that is fetched once and kept until shortly before it ends. */
 import type { Authentication } from '../../providers/authentication.ts';
+import { unlessGivenUp } from '../send.ts';
 import { aws } from './aws.ts';
 import { entra } from './entra.ts';
+import { exchange } from './exchange.ts';
 import { google } from './google.ts';
-import { ibm } from './ibm.ts';
 import { oci } from './oci.ts';
 import { TokenCache } from './token-cache.ts';
 
@@ -32,7 +33,6 @@ export type Authorise<Kind extends Authentication['kind']> = (
   authentication: Extract<Authentication, { kind: Kind }>,
   request: AuthorisedRequest,
   surroundings: Surroundings,
-  signal: AbortSignal,
 ) => Promise<Record<string, string>>;
 
 export interface Credentials {
@@ -46,7 +46,7 @@ export interface Credentials {
 }
 
 /** One file a kind. */
-const kinds: { readonly [Kind in Authentication['kind']]: Authorise<Kind> } = { aws, entra, google, ibm, oci };
+const kinds: { readonly [Kind in Authentication['kind']]: Authorise<Kind> } = { aws, entra, exchange, google, oci };
 
 export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): Credentials {
   const tokens = new TokenCache(() => surroundings.now().getTime());
@@ -55,6 +55,8 @@ export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): C
     authentication: Extract<Authentication, { kind: Kind }>,
     request: AuthorisedRequest,
     signal: AbortSignal,
-  ): Promise<Record<string, string>> => kinds[authentication.kind as Kind](authentication, request, around, signal);
+  ): Promise<Record<string, string>> =>
+    // A token is fetched for all who wait for it: who leaves stops waiting, and lets it be fetched.
+    unlessGivenUp(kinds[authentication.kind as Kind](authentication, request, around), signal);
   return { authorise, forget: (authentication) => tokens.forget(authentication) };
 }

@@ -1,4 +1,4 @@
-/** Asks a token service for a token, in the form that OAuth gives to its answers. */
+/** Asks a token service for a token, in the form that OAuth gives to its answers, or close to it. */
 import { countOf, objectOf, parsed, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
 import type { Surroundings } from './credentials.ts';
@@ -11,7 +11,7 @@ export async function askToken(
   { fetch, now }: Surroundings,
   service: string,
   url: string,
-  init: { method: 'GET' | 'POST'; headers?: Record<string, string>; form?: Record<string, string> },
+  init: { method: 'GET' | 'POST'; headers?: Record<string, string>; form?: Readonly<Record<string, string>> },
 ): Promise<Token<string>> {
   const { form, ...request } = init;
   const { response, text } = await fetch(url, {
@@ -25,23 +25,31 @@ export async function askToken(
       throw new GatewayError('upstream_unreachable', `${service} cannot be reached for a token`);
     });
   const answer = objectOf(parsed(text));
-  const value = textOf(answer.access_token);
+  const value = textOf(answer.access_token) ?? textOf(answer.token);
   if (!response.ok || !value) throw refused(service, response.status, answer);
   return { value, expiresAt: endOf(answer, now().getTime()) };
 }
 
 function refused(service: string, status: number, answer: Record<string, unknown>): GatewayError {
   const words =
-    textOf(answer.error_description) ?? textOf(answer.errorMessage) ?? textOf(answer.error) ?? `status ${status}`;
+    textOf(answer.error_description) ??
+    textOf(answer.errorMessage) ??
+    textOf(answer.error) ??
+    textOf(answer.message) ??
+    `status ${status}`;
   // Wrong credentials are for the caller to mend; anything else is the service's fault.
   const blame = status >= 400 && status < 500 && status !== 429 ? { status: 401, type: 'authentication_error' } : {};
   return new GatewayError('upstream_refused', `${service} gave no token: ${words.split(/\r?\n/, 1)[0]}`, blame);
 }
 
 /** Told as a duration or as a moment, in numbers or in text. */
-function endOf({ expires_in, expires_on, expiration }: Record<string, unknown>, now: number): number {
+function endOf({ expires_in, ...told }: Record<string, unknown>, now: number): number {
   const seconds = countOf(Number(expires_in ?? Number.NaN));
   if (seconds > 0) return now + seconds * 1000;
-  const moment = countOf(Number(expires_on ?? expiration ?? Number.NaN));
-  return moment > 0 ? moment * 1000 : now;
+  const moment = countOf(Number(told.expires_on ?? told.expiration ?? told.expires_at ?? Number.NaN));
+  if (moment === 0) return now;
+  return moment > farSeconds ? moment : moment * 1000;
 }
+
+/** A moment beyond the year 5000, if it were in seconds: it is in milliseconds. */
+const farSeconds = 1e11;

@@ -6,13 +6,17 @@ import { FileFault, isId } from '../../batches/files.ts';
 import { LineFault } from '../../batches/line-chunks.ts';
 import { batchRecord, fileRecord } from '../../batches/records.ts';
 import type { ManagedBatchTable, ManagedFileTable } from '../../batches/schema.ts';
+import { isKept } from '../../providers/batch-rows.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { wordOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
 import type { Journey } from '../journey.ts';
 import type { GatewayParts } from '../parts.ts';
+import { keepsRowsHere } from './keeps-rows.ts';
 import { readUpload } from './multipart.ts';
+import { namedProvider } from './named-provider.ts';
 import { newBatchOf } from './new-batch.ts';
+import { ownerOf } from './owner.ts';
 
 interface Managed extends GatewayParts {
   desk: BatchDesk;
@@ -32,8 +36,6 @@ const operations: Partial<Record<EndpointKind, Operation>> = {
   getBatchOutput,
 };
 
-const ownPrefix = 'gw_';
-
 /** The operation that a provider must offer to keep what these are about. */
 const keeping: Partial<Record<EndpointKind, EndpointKind>> = {
   uploadFile: 'uploadFile',
@@ -47,27 +49,19 @@ export function isManaged({ providers }: GatewayParts, journey: Journey): boolea
   const { kind } = journey.matched.route;
   if (!operations[kind]) return false;
   const { id } = journey.matched.params;
-  if (id !== undefined) return id.startsWith(ownPrefix);
-  if (namesOwnFile(journey)) return true;
+  if (id !== undefined) return isKept(id);
   const named = namedProvider(journey);
+  const known = providers.get(named ?? '');
+  if (namesOwnFile(journey)) return !known?.rowsInline || runsAtOnce(journey);
   if (named === null || named === 'gw') return true;
-  const known = providers.get(named);
+  if (keepsRowsHere(known) && journey.purpose === 'batch') return true;
   return known !== undefined && !known.endpoints[keeping[kind] ?? kind];
 }
 
-/** A batch of lines that were uploaded to us is run by us, whoever answers the lines. */
-const namesOwnFile = ({ body }: Journey): boolean =>
-  body.form === 'json' && wordOf(body.json.input_file_id).startsWith(ownPrefix);
+/** A batch of lines that were uploaded to us is run by us, whoever answers the lines; but a provider that takes rows from us can be handed them. */
+const namesOwnFile = ({ body }: Journey): boolean => body.form === 'json' && isKept(wordOf(body.json.input_file_id));
 
-/** The provider that the request or its config names for all of it; null when there is none. */
-function namedProvider({ provider, plan: { root }, workspace }: Journey): string | null {
-  const saved = (slug: string) => workspace.provider(slug)?.provider ?? slug;
-  if (provider.savedSlug !== null) return saved(provider.savedSlug);
-  if (provider.name !== null) return provider.name;
-  if (root.kind !== 'leaf') return '';
-  if (root.provider.from === 'saved') return saved(root.provider.slug);
-  return root.provider.from === 'inline' ? root.provider.provider : null;
-}
+const runsAtOnce = ({ body }: Journey): boolean => body.form === 'json' && body.json.completion_window === 'immediate';
 
 export async function managedReply(parts: GatewayParts, journey: Journey): Promise<Response> {
   const operation = operations[journey.matched.route.kind];
@@ -88,11 +82,6 @@ function asGatewayError(fault: unknown): unknown {
   if (fault instanceof BatchRefusal) return new GatewayError('invalid_body', fault.message, { field: fault.field });
   return fault;
 }
-
-const ownerOf = ({ caller, workspace }: Journey) => ({
-  organisationId: caller.organisationId,
-  workspaceId: workspace.workspaceId,
-});
 
 async function fileOf({ desk }: Managed, journey: Journey): Promise<ManagedFileTable> {
   const id = journey.matched.params.id ?? '';

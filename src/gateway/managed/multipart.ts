@@ -1,5 +1,7 @@
 /** Reads a multipart form as it arrives: small text fields, and one file whose bytes are handed on without being held. */
 import { GatewayError } from '../errors.ts';
+import { boundaryOf, isFile, parameter } from '../form.ts';
+import { broken, FormCutter, type FormEvent } from './form-cutter.ts';
 
 interface UploadedForm {
   filename: string;
@@ -10,16 +12,13 @@ interface UploadedForm {
   laterField(name: string): Promise<string | null>;
 }
 
-const longestHead = 16 * 1024;
 const longestField = 64 * 1024;
 
 export async function readUpload(stream: ReadableStream<Uint8Array>, contentType: string): Promise<UploadedForm> {
-  const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
-  const mark = boundary?.[1] ?? boundary?.[2];
+  const mark = boundaryOf(contentType);
   if (!mark) throw new GatewayError('invalid_content_type', 'send the file as multipart/form-data with a boundary');
-  const form = new FormBytes(stream, mark);
+  const form = new FormEvents(stream, mark);
   const fields = new Map<string, string>();
-  await form.skipPreamble();
   const filename = await readFields(form, fields);
   if (filename === null) throw new GatewayError('invalid_body', 'the form has no file', { field: 'file' });
   return {
@@ -34,74 +33,51 @@ export async function readUpload(stream: ReadableStream<Uint8Array>, contentType
 }
 
 /** Reads text fields up to a file, and answers its name; null at the end of the form. */
-async function readFields(form: FormBytes, fields: Map<string, string>): Promise<string | null> {
+async function readFields(form: FormEvents, fields: Map<string, string>): Promise<string | null> {
   for (;;) {
-    const head = await form.head();
-    if (head === null) return null;
-    const filename = /\bfilename="([^"]*)"/i.exec(head)?.[1];
-    if (filename !== undefined) return filename;
+    const event = await form.next();
+    if (event.is === 'end') return null;
+    if (event.is !== 'part') continue;
+    if (isFile(event.head)) return parameter(event.head, 'filename') ?? '';
     const pieces: Uint8Array[] = [];
     for await (const piece of form.value(longestField)) pieces.push(piece);
-    fields.set(/\bname="([^"]*)"/i.exec(head)?.[1] ?? '', Buffer.concat(pieces).toString());
+    fields.set(parameter(event.head, 'name') ?? '', Buffer.concat(pieces).toString());
   }
 }
 
-/** The bytes of a form, looked at no further ahead than a boundary is long. */
-class FormBytes {
+class FormEvents {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #boundary: Buffer;
-  /** A line break in front lets the first boundary look like all others. */
-  #held: Buffer = Buffer.from('\r\n');
-  #ended = false;
+  readonly #cutter: FormCutter;
+  readonly #waiting: FormEvent[] = [];
 
   constructor(stream: ReadableStream<Uint8Array>, mark: string) {
     this.#reader = stream.getReader();
-    this.#boundary = Buffer.from(`\r\n--${mark}`);
+    this.#cutter = new FormCutter(mark);
   }
 
-  async skipPreamble(): Promise<void> {
-    for await (const _ of this.value(longestHead));
-  }
-
-  /** The headers of the next part; null behind the last. */
-  async head(): Promise<string | null> {
-    await this.#until(() => this.#held.length >= 2);
-    if (this.#held.subarray(0, 2).toString() === '--') return null;
-    await this.#until(() => this.#held.includes('\r\n\r\n') || this.#held.length > longestHead);
-    const end = this.#held.indexOf('\r\n\r\n');
-    if (end === -1) throw broken();
-    const head = this.#held.toString('utf8', 0, end);
-    this.#held = this.#held.subarray(end + 4);
-    return head;
-  }
-
-  /** The bytes up to the next boundary. */
-  async *value(limit: number): AsyncGenerator<Uint8Array> {
-    let size = 0;
+  async next(): Promise<FormEvent> {
     for (;;) {
-      const at = this.#held.indexOf(this.#boundary);
-      // A boundary may have begun at the end of what is held.
-      const safe = at === -1 ? Math.max(0, this.#held.length - this.#boundary.length) : at;
-      size += safe;
-      if (size > limit) throw new GatewayError('invalid_body', `a field of the form is longer than ${limit} bytes`);
-      if (safe > 0) yield this.#held.subarray(0, safe);
-      this.#held = this.#held.subarray(at === -1 ? safe : at + this.#boundary.length);
-      if (at !== -1) return;
-      if (!(await this.#more())) throw broken();
+      const event = this.#waiting.shift();
+      if (event) return event;
+      if (this.#cutter.isComplete) return { is: 'end' };
+      const { value, done } = await this.#reader.read();
+      if (done) throw broken();
+      this.#waiting.push(...this.#cutter.push(value));
     }
   }
 
-  async #until(enough: () => boolean): Promise<void> {
-    while (!enough()) if (!(await this.#more())) throw broken();
-  }
-
-  async #more(): Promise<boolean> {
-    if (this.#ended) return false;
-    const { value, done } = await this.#reader.read();
-    this.#ended = done;
-    if (value) this.#held = Buffer.concat([this.#held, value]);
-    return !done;
+  /** The bytes of the part that was begun last. */
+  async *value(limit: number): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for (;;) {
+      const event = await this.next();
+      if (event.is !== 'bytes') {
+        this.#waiting.unshift(event);
+        return;
+      }
+      size += event.bytes.length;
+      if (size > limit) throw new GatewayError('invalid_body', `a field of the form is longer than ${limit} bytes`);
+      yield event.bytes;
+    }
   }
 }
-
-const broken = (): GatewayError => new GatewayError('invalid_body', 'the form ends in the middle of a part');

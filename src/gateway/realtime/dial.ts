@@ -15,7 +15,8 @@ import { explain, GivenUp } from '../send.ts';
 import { resolveTarget, type Target } from '../target.ts';
 import { buildUpstream, type Upstream } from '../upstream.ts';
 import { offeredProtocols, upstreamQuery } from './handshake.ts';
-import { type DialAddress, UpstreamSocket } from './upstream-socket.ts';
+import { TranslatedSocket } from './translated-socket.ts';
+import { type DialAddress, type ProviderSocket, UpstreamSocket } from './upstream-socket.ts';
 
 export async function dial(parts: GatewayParts, journey: Journey, leaf: Leaf): Promise<Answer> {
   const trail = newTrail(leaf);
@@ -36,7 +37,7 @@ async function dialOnce(call: Try, upstream: Upstream): Promise<Answer> {
   const { trail } = call;
   const sentAt = performance.now();
   try {
-    const socket = await open(call, upstream);
+    const socket = inDialect(call, upstream, await open(call, upstream));
     trail.status = 101;
     trail.error = null;
     return { status: 101, headers: null, content: { form: 'socket', socket }, trail, rescue: null };
@@ -46,6 +47,12 @@ async function dialOnce(call: Try, upstream: Upstream): Promise<Answer> {
     trail.endedAt = performance.now();
     trail.upstreamMs += trail.endedAt - sentAt;
   }
+}
+
+/** Clients speak OpenAI's events, whatever the provider speaks. */
+function inDialect({ parts, journey }: Try, { endpoint, facts }: Upstream, socket: UpstreamSocket): ProviderSocket {
+  if (!endpoint.realtime) return socket;
+  return new TranslatedSocket(socket, endpoint.realtime(facts), (fault) => parts.onFault(fault, journey.requestId));
 }
 
 function sessionUpstream(journey: Journey, leaf: Leaf, target: Target, shaped: JsonObject): Upstream {
@@ -59,7 +66,7 @@ function sessionUpstream(journey: Journey, leaf: Leaf, target: Target, shaped: J
   const own = Object.entries(upstream.headers).filter(([name]) => !/^sec-websocket-/i.test(name));
   const headers = Object.fromEntries(own);
   const beta = journey.own.get('openai-beta') ?? journey.request.headers.get('openai-beta');
-  if (beta) headers['openai-beta'] = beta;
+  if (beta && !upstream.endpoint.realtime) headers['openai-beta'] = beta;
   return { ...upstream, headers };
 }
 
@@ -89,8 +96,8 @@ async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): 
 }
 
 async function addressOf(parts: GatewayParts, journey: Journey, upstream: Upstream): Promise<DialAddress> {
-  const { forProvider: protocols } = offeredProtocols(journey.request.headers);
-  const { url, headers } = upstream;
+  const { url, headers, endpoint } = upstream;
+  const protocols = endpoint.realtime ? [] : offeredProtocols(journey.request.headers).forProvider;
   const pinned = upstream.customHost ? await parts.hostGuard.check(url) : null;
   if (!pinned) return { url: webSocketUrl(url), headers, protocols, serverName: null };
   const address = new URL(url);

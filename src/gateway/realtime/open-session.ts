@@ -9,7 +9,7 @@ import type { Routed } from '../route.ts';
 import { chosenProtocol, offeredProtocols } from './handshake.ts';
 import { Session, type SessionTerms } from './session.ts';
 import { SessionLog } from './session-log.ts';
-import type { UpstreamSocket } from './upstream-socket.ts';
+import type { ProviderSocket } from './upstream-socket.ts';
 
 const pingMs = 30_000;
 /** Private close codes, after the statuses that the same faults have before a session. */
@@ -21,7 +21,7 @@ export function openSession(
   parts: GatewayParts,
   journey: Journey,
   routed: Routed,
-  upstream: UpstreamSocket,
+  upstream: ProviderSocket,
   upgrade: Upgrade,
   underway: Underway,
 ): boolean {

@@ -1,7 +1,7 @@
-/** A realtime session: frames go both ways unchanged, each side at the pace of the other, until one of them leaves. */
+/** A realtime session: frames go both ways, each side at the pace of the other, until one of them leaves. */
 import type { ClientSocket, Frame, Relay } from '../../http/sockets.ts';
 import type { Deadline, Deadlines } from '../deadlines.ts';
-import type { UpstreamSocket } from './upstream-socket.ts';
+import type { ProviderSocket } from './upstream-socket.ts';
 
 /** Bytes waiting for one side from which on the other is not read; what was read already, one frame at most, comes on top. */
 const fullAt = 1024 * 1024;
@@ -33,7 +33,7 @@ export interface SessionTerms {
 }
 
 export class Session implements Relay {
-  readonly #upstream: UpstreamSocket;
+  readonly #upstream: ProviderSocket;
   readonly #deadlines: Deadlines;
   readonly #terms: SessionTerms;
   #client: ClientSocket | null = null;
@@ -43,7 +43,7 @@ export class Session implements Relay {
   #pinged = false;
   #standingSeenAt = performance.now();
 
-  constructor(upstream: UpstreamSocket, deadlines: Deadlines, terms: SessionTerms) {
+  constructor(upstream: ProviderSocket, deadlines: Deadlines, terms: SessionTerms) {
     this.#upstream = upstream;
     this.#deadlines = deadlines;
     this.#terms = terms;

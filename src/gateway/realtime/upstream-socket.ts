@@ -1,7 +1,7 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
 import type { Frame } from '../../http/sockets.ts';
 
-interface UpstreamListener {
+export interface UpstreamListener {
   message(frame: Frame): void;
   /** Any sign of life, frames included. */
   alive(): void;
@@ -15,6 +15,12 @@ export interface DialAddress {
   /** The name on the certificate, where the address is a pinned one. */
   serverName: string | null;
 }
+
+/** What a session needs of its provider's side. */
+export type ProviderSocket = Pick<
+  UpstreamSocket,
+  'listen' | 'protocol' | 'waiting' | 'paused' | 'send' | 'ping' | 'pause' | 'resume' | 'close' | 'terminate'
+>;
 
 /** Bun's client can send headers and pause; its type gives way to the browser's, which can neither. */
 const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;

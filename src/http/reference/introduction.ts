@@ -9,7 +9,7 @@ export const introduction = (document: OpenApiDocument): Html => html`<section c
 <h4>Credentials</h4>
 <p class="prose">Send an API key in the header <code>x-gw-api-key</code> or as a bearer token. A person who signed in sends the session as a bearer token, or as a cookie together with the header <code>x-gw-csrf</code> on calls that write.</p>
 <h4>Paths</h4>
-<p class="prose">Every path is served under <code>/v1</code> and <code>/v2</code> alike. Wherever a workspace is named, its id or its slug will do. Unknown fields of a body are ignored; fields left out of an update stay as they are.</p>
+<p class="prose">Every path is served under <code>/v1</code> and <code>/v2</code> alike. Wherever a workspace is named, its id or its slug will do. Unknown fields at the top of a body are ignored; inside limits, policies and settings they are refused. Fields left out of an update stay as they are.</p>
 <h4>Lists</h4>
 <p class="prose">Newest first, in pages: <code>current_page</code> counts from 0, <code>page_size</code> above its maximum is cut to it, and <code>total</code> counts all matches.</p>
 <h4>Refusals</h4>

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readEnvironment } from './environment.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-environment-'));
+  writeFileSync(join(folder, 'secret'), `${'s'.repeat(40)}\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a value that is the path of a file stands for what is in it', () => {
+  expect(readEnvironment({ GW_MASTER_KEY: join(folder, 'secret') }).masterKey).toBe('s'.repeat(40));
+});
+
+test('a path of nothing, or of a folder, is a value like any other', () => {
+  const missing = join(folder, 'a-file-that-is-not-there-at-all');
+  expect(readEnvironment({ GW_MASTER_KEY: missing }).masterKey).toBe(missing);
+  expect(readEnvironment({ GW_MASTER_KEY: `${folder}${'/.'.repeat(20)}` }).masterKey).toStartWith(folder);
+});
+
+test.each(['300,000', '1.5', '-1', 'soon'])('a number that is %s is refused with the bounds', (value) => {
+  expect(() => readEnvironment({ REQUEST_TIMEOUT: value })).toThrow(
+    'REQUEST_TIMEOUT: must be a whole number from 1 to 86400000, in digits alone',
+  );
+});
+
+test('a variable that names a path keeps it', () => {
+  expect(readEnvironment({ GW_DATA_DIR: join(folder, 'secret') }).dataDir).toBe(join(folder, 'secret'));
+});
+
+test('hosts under which the gateway itself answers are known', () => {
+  const { ownHosts } = readEnvironment({
+    HOST: '0.0.0.0',
+    PORT: '80',
+    CONTROL_PLANE_URL: 'https://gw.example',
+  }).gateway;
+  expect(ownHosts).toEqual(['gw.example', '0.0.0.0', 'localhost', '127.0.0.1', '[::1]']);
+});

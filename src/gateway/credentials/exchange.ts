@@ -1,0 +1,15 @@
+/** Services that exchange a credential that lives long for a token that does not; the provider says how they are asked. */
+import type { Authorise } from './credentials.ts';
+import { askToken } from './token-service.ts';
+
+export const exchange: Authorise<'exchange'> = async (authentication, _request, around) => {
+  const { service, url, method, headers, idHeader, form } = authentication;
+  const token = await around.tokens.get(authentication, () =>
+    askToken(around, service, url, {
+      method,
+      headers: { accept: 'application/json', ...headers, ...(idHeader && { [idHeader]: crypto.randomUUID() }) },
+      ...(form && { form }),
+    }),
+  );
+  return { authorization: `Bearer ${token}` };
+};

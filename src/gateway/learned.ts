@@ -1,0 +1,96 @@
+/** What a provider must be asked before calls to a target can be made; remembered, so that few of them wait for it. */
+import type { Leaf } from '../catalog/plan.ts';
+import { objectIn } from '../providers/json.ts';
+import type { CallFacts, JsonObject, Lesson, TargetFields } from '../providers/provider.ts';
+import { sendAuthorised } from './authorised.ts';
+import type { Token } from './credentials/token-cache.ts';
+import { GatewayError } from './errors.ts';
+import { clientGone, type Journey } from './journey.ts';
+import { factsOf } from './operation.ts';
+import type { GatewayParts } from './parts.ts';
+import { bytesOf, GivenUp, unlessGivenUp } from './send.ts';
+import type { Target } from './target.ts';
+import type { Upstream } from './upstream.ts';
+
+const rememberedMs = 24 * 60 * 60_000;
+/** Not long, because rights may be given meanwhile. */
+const unknownMs = 10 * 60_000;
+/** Calls can go on without an answer. */
+const patienceMs = 5_000;
+
+/** The very same target where there is nothing to ask. */
+export function learned(
+  parts: GatewayParts,
+  journey: Journey,
+  leaf: Leaf,
+  target: Target,
+  shaped: JsonObject,
+): Target | Promise<Target> {
+  const lesson = target.provider.learns?.(target);
+  if (!lesson) return target;
+  // Who may not ask is told nothing by what others have learned.
+  const asked = { path: lesson.call.path, credential: target.credential, fields: target.fields };
+  const facts = factsOf(journey, target, shaped, false, true);
+  const told = parts.lessons.get(asked, () => ask(parts, target, lesson, facts));
+  return inTime(parts, journey, leaf, told).then((fields) => ({ ...target, fields: { ...target.fields, ...fields } }));
+}
+
+/** Others may wait for the same answer: who leaves, or has no time left, stops waiting. */
+async function inTime<T>(parts: GatewayParts, journey: Journey, leaf: Leaf, told: Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
+  const deadline = parts.deadlines.set(timeoutMs, () =>
+    stop.abort(new GatewayError('request_timeout', `the provider did not answer within ${timeoutMs} ms`)),
+  );
+  const gone = clientGone(journey);
+  const leave = () => stop.abort(new GatewayError('client_closed', 'the client closed the connection'));
+  gone.addEventListener('abort', leave, { once: true });
+  try {
+    return await unlessGivenUp(told, stop.signal);
+  } finally {
+    deadline.clear();
+    gone.removeEventListener('abort', leave);
+  }
+}
+
+async function ask(
+  parts: GatewayParts,
+  target: Target,
+  { call, read }: Lesson,
+  facts: CallFacts,
+): Promise<Token<TargetFields>> {
+  const upstream: Upstream = {
+    url: call.path,
+    method: call.method,
+    headers: { ...target.provider.headers(facts), ...call.headers },
+    body: null,
+    repeatable: true,
+    changed: false,
+    customHost: target.customHost !== null,
+    passthrough: false,
+    facts,
+    endpoint: {},
+    translation: null,
+    base: '',
+  };
+  const now = parts.clock.now().getTime();
+  const answer = await answerTo(parts, target, upstream);
+  return answer ? { value: read(answer), expiresAt: now + rememberedMs } : { value: {}, expiresAt: now + unknownMs };
+}
+
+/** Null where there is none: the call itself is then made without knowing, and tells what is wrong. */
+async function answerTo(parts: GatewayParts, target: Target, upstream: Upstream): Promise<JsonObject | null> {
+  const abort = new AbortController();
+  const silent = new GivenUp(new GatewayError('upstream_unreachable', 'the provider does not answer'));
+  const deadline = parts.deadlines.set(patienceMs, () => abort.abort(silent));
+  try {
+    const response = await sendAuthorised(parts, target, upstream, abort.signal);
+    const bytes = await bytesOf(response, abort.signal, target, parts.settings.answerLimit);
+    return response.ok ? objectIn(bytes) : null;
+  } catch (fault) {
+    if (fault instanceof GatewayError) return null;
+    throw fault;
+  } finally {
+    deadline.clear();
+  }
+}
