@@ -68,6 +68,37 @@ describe('starting', () => {
     expect(oneLine(stderr)).toBe(true);
   });
 
+  test('a first start that cannot listen shows the secrets that it made, and they work', async () => {
+    const folder = newFolder();
+    const other = await serve({ GW_DATA_DIR: newFolder() });
+    const failed = await run(['serve'], { PORT: new URL(other.url).port, GW_DATA_DIR: folder });
+    other.kill('SIGKILL');
+    const adminKey = /admin key\s+(\S+)/.exec(failed.stdout)?.[1] ?? '';
+    expect({ code: failed.code, urls: failed.stdout.includes('http') }).toEqual({ code: 1, urls: false });
+    const served = await serve({ GW_DATA_DIR: folder });
+    const answer = await fetch(`${served.url}/v1/workspaces`, { headers: { 'x-gw-api-key': adminKey } });
+    expect(answer.status).toBe(200);
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+
+  test.each([
+    ['a file that is not there', 'TLS_KEY_PATH', undefined],
+    ['a file without a key', 'TLS_KEY_PATH', 'no PEM'],
+  ])('%s is told in one line that names %s', async (_, name, content) => {
+    const path = join(newFolder(), 'tls.pem');
+    if (content) writeFileSync(path, content);
+    const { code, stderr } = await run(['serve'], {
+      PORT: '0',
+      GW_DATA_DIR: newFolder(),
+      TLS_KEY_PATH: path,
+      TLS_CERT_PATH: path,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Wrong environment: ${name}`);
+    expect(oneLine(stderr)).toBe(true);
+  });
+
   test('an address that is not of this machine is told in one line', async () => {
     const { code, stderr } = await run(['serve'], { PORT: '0', HOST: '203.0.113.1', GW_DATA_DIR: newFolder() });
     expect(code).toBe(1);

@@ -5,6 +5,7 @@ import type { Plan } from '../src/catalog/plan.ts';
 import { type GatewaySettings, readEnvironment } from '../src/environment.ts';
 import { createBreakers } from '../src/gateway/breakers.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
+import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import { Deadlines } from '../src/gateway/deadlines.ts';
 import { createGateway } from '../src/gateway/handle.ts';
 import { createHostGuard, type Lookup } from '../src/gateway/host-guard.ts';
@@ -119,6 +120,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
       env: {},
       readFile: (path) => Bun.file(path).text(),
     }),
+    lessons: new TokenCache(now),
     inlinePlans: new Map(),
     random,
     pause: async (ms) => void lab.waits.push(ms),

@@ -5,6 +5,7 @@ import type { Plan } from '../src/catalog/plan.ts';
 import { readEnvironment } from '../src/environment.ts';
 import { createBreakers } from '../src/gateway/breakers.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
+import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import { Deadlines } from '../src/gateway/deadlines.ts';
 import { createGateway } from '../src/gateway/handle.ts';
 import { createHostGuard, type PinnedHost } from '../src/gateway/host-guard.ts';
@@ -76,6 +77,7 @@ export function startRealtimeWorld(
       env: {},
       readFile: (path) => Bun.file(path).text(),
     }),
+    lessons: new TokenCache(() => Date.now()),
     inlinePlans: new Map(),
     random: () => 0,
     pause: async () => undefined,

@@ -221,7 +221,7 @@ describe('tools', () => {
     });
     const [, assistant, user] = sent().messages;
     const id = assistant.content[0].id;
-    expect(id).toMatch(/^call_1_[0-9a-f]{8}$/);
+    expect(id).toMatch(/^call_1_[0-9a-f]{16}$/);
     expect(assistant.content).toEqual([use(id, { city: 'Bonn' }), use('call_2', {})]);
     expect(user).toEqual({
       role: 'user',
@@ -330,6 +330,7 @@ test.each([
   ['stop_sequence', 'stop'],
   ['pause_turn', 'stop'],
   ['max_tokens', 'length'],
+  ['compaction', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['refusal', 'content_filter'],
 ])('who stops for %s has finished with %s', async (stop_reason, finish) => {

@@ -6,6 +6,7 @@ import { sharedByTests } from '../journey.ts';
 import { answerVerdict, azureOpenAi, filtered, promptVerdict } from '../providers/azure.ts';
 import * as api from '../providers/openai-api.ts';
 import { startRealtime } from '../providers/realtime.ts';
+import { responds } from '../providers/responses-api.ts';
 import { lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { RealtimeClient } from '../realtime-client.ts';
 import { startWorld, type World } from '../world.ts';
@@ -35,6 +36,7 @@ beforeAll(async () => {
       alias: 'vectors',
     },
     { azure_deployment_name: 'speech-prod', azure_api_version: 'v1', azure_model_slug: 'whisper' },
+    { azure_deployment_name: 'deep-prod', azure_api_version: version, azure_model_slug: 'o3-pro' },
   ];
   const configurations = {
     custom_host: host,
@@ -61,6 +63,17 @@ const tools = [
     function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
   },
 ];
+
+test('a path that passes through names the version, unless the client does', async () => {
+  const path = '/v1/proxy/deployments/chat-prod/chat/completions';
+  const paths = async (query: string): Promise<string> => {
+    await world.call(path + query, { messages }, { 'x-gw-provider': '@azure' });
+    return received().path.replace('/openai/deployments/chat-prod/chat/completions', '');
+  };
+  expect(await paths('')).toBe(`?api-version=${version}`);
+  expect(await paths('?a=1')).toBe(`?a=1&api-version=${version}`);
+  expect(await paths('?api-version=2025-01-01')).toBe('?api-version=2025-01-01');
+});
 
 test('the simulated resource is one to the SDK for Azure, under a dated version and under v1', async () => {
   const dated = new AzureOpenAI({
@@ -304,6 +317,22 @@ describe('the resource', () => {
     const answer = await openaiClient(world).responses.create({ model: '@azure/gpt-4o-mini', input: 'Hello' });
     expect(answer.id).toBe('resp_1');
     expect(received()).toMatchObject({ path: dated('/responses'), json: { model: 'chat-prod', input: 'Hello' } });
+  });
+
+  test('asks for responses where a model has no chat, whatever the client speaks', async () => {
+    resource.script(responds({ text: 'Hello there.' }));
+    const asked = {
+      path: dated('/responses'),
+      json: { model: 'deep-prod', input: [{ role: 'user', content: 'Hello' }], store: false },
+    };
+    const { choices } = await openaiClient(world).chat.completions.create({ model: '@azure/o3-pro', messages });
+    expect(choices[0]).toMatchObject({ message: { content: 'Hello there.' }, finish_reason: 'stop' });
+    expect(received()).toMatchObject(asked);
+    const runner = openaiClient(world).chat.completions.stream({ model: '@azure/o3-pro', messages });
+    expect((await runner.finalChatCompletion()).choices[0]?.message.content).toBe('Hello there.');
+    const message = await anthropicClient(world).messages.create({ model: '@azure/o3-pro', max_tokens: 9, messages });
+    expect(message.content).toMatchObject([{ type: 'text', text: 'Hello there.' }]);
+    expect(received()).toMatchObject(asked);
   });
 });
 

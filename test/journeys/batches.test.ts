@@ -4,6 +4,7 @@ import OpenAI, { toFile } from 'openai';
 import { startApp } from '../../src/app.ts';
 import { readEnvironment } from '../../src/environment.ts';
 import { onEachEngine } from '../harness.ts';
+import { storeOf } from '../people.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
@@ -172,6 +173,43 @@ onEachEngine('batches of the gateway', (start) => {
       expect(answer.response).toMatchObject({ status_code: 200, body: { model: 'echo' } });
     });
 
+    test('keeps what a line was answered while others are still under way', async () => {
+      const gate = Promise.withResolvers<void>();
+      provider.script(openai.says('Answer'), async (call, response) => {
+        await gate.promise;
+        return openai.says('Answer')(call, response);
+      });
+      const batch = await order((await upload(rows(2))).id);
+      const running = tick();
+      const kept = async () =>
+        storeOf(world.gateway)
+          .db.selectFrom('managed_batch_rows')
+          .select('line')
+          .where('batch_id', '=', batch.id)
+          .execute();
+      while ((await kept()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(await kept()).toHaveLength(1);
+      gate.resolve();
+      await running;
+      expect(await client.batches.retrieve(batch.id)).toMatchObject({ status: 'completed' });
+    });
+
+    test('asks again only for what a kill left unanswered', async () => {
+      const batch = await order((await upload(rows(30))).id);
+      await tick();
+      const { db } = storeOf(world.gateway);
+      await db.deleteFrom('managed_batch_rows').where('batch_id', '=', batch.id).where('line', 'in', [3, 20]).execute();
+      await tick();
+      expect(provider.calls.slice(25).map(({ json }) => json.messages[0].content)).toEqual(
+        expect.arrayContaining(['Question 3', 'Question 20', 'Question 29']),
+      );
+      expect(provider.calls).toHaveLength(32);
+      const done = await client.batches.retrieve(batch.id);
+      expect(done.request_counts).toEqual({ total: 30, completed: 30, failed: 0 });
+      const answers = await linesOf(done.output_file_id);
+      expect(answers.map(({ custom_id }) => custom_id)).toEqual(rows(30).map((line) => JSON.parse(line).custom_id));
+    });
+
     test('that is cancelled runs no further line and keeps what it has', async () => {
       const batch = await order((await upload(rows(40))).id);
       await tick();
@@ -229,6 +267,38 @@ onEachEngine('batches of the gateway', (start) => {
       expect(none.status).toBe(404);
       await tick();
     });
+  });
+});
+
+onEachEngine('answers that the store did not take', (start) => {
+  test('are kept when it is back, and no line is asked twice', async () => {
+    const provider = await startProvider();
+    const world = await startWorld({ a: { provider: 'openai', simulated: provider } }, {}, start);
+    const { gateway } = world;
+    const { schema } = storeOf(gateway).db;
+    const away = () => schema.alterTable('managed_batch_rows').renameTo('somewhere_else').execute();
+    const back = () => schema.alterTable('somewhere_else').renameTo('managed_batch_rows').execute();
+    const tick = () => gateway.app.jobs.runOnce('managed-batches');
+    provider.script(async (call, response) => {
+      await away();
+      return openai.says('Answer')(call, response);
+    }, openai.says('Answer'));
+    const client = new OpenAI({ apiKey: gateway.workspaceKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    const file = await toFile(Buffer.from(rows(1).join('\n')), 'rows.jsonl');
+    const { id } = await client.files.create({ purpose: 'batch', file });
+    const asked = { endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
+    const batch = await client.batches.create({ input_file_id: id, ...asked });
+    await tick();
+    expect(gateway.faults.splice(0)).toEqual([expect.stringContaining('managed-batches failed')]);
+    await tick();
+    expect(gateway.faults.splice(0)).toEqual([expect.stringContaining('managed-batches failed')]);
+    await back();
+    await tick();
+    const done = await client.batches.retrieve(batch.id);
+    expect(done).toMatchObject({ status: 'completed', request_counts: { total: 1, completed: 1, failed: 0 } });
+    expect(provider.calls).toHaveLength(1);
+    await gateway.stopWithoutFaults();
+    await provider.stop();
   });
 });
 

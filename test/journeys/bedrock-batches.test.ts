@@ -220,7 +220,7 @@ describe('a file', () => {
       files: new Map([['file', file]]),
       fields: { ...keySettings, aws_s3_bucket: 'bucket', aws_server_side_encryption: 'AES256', ...fields },
     });
-    const steps = endpoint.steps?.(facts);
+    const steps = endpoint.steps?.(facts, {});
     const asked = steps?.next([]);
     const [call] = asked && !asked.done && 'calls' in asked.value ? asked.value.calls : [];
     return { call: call as Json, answer: steps?.next([])?.value as Json };

@@ -1,11 +1,12 @@
 /** Claude Platform on AWS: Anthropic's API behind AWS signatures, for OpenAI's SDK and for Anthropic's own. */
 import { beforeAll, beforeEach, expect, test } from 'bun:test';
+import { toFile } from 'openai';
 import { anthropicClient, openaiClient } from '../clients.ts';
 import { sharedByTests } from '../journey.ts';
 import { failure } from '../providers/anthropic.ts';
 import { answers, says } from '../providers/anthropic-api.ts';
 import { faultOfSignature } from '../providers/aws-signature.ts';
-import { type Behaviour, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { type Behaviour, json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 const keys = { accessKeyId: 'AKIATEST', secretAccessKey: 'aws-secret' };
@@ -68,6 +69,26 @@ test('it answers on the native route', async () => {
   const message = await client.messages.create({ ...question, max_tokens: 9 });
   expect(message.content as unknown).toEqual([{ type: 'text', text: 'Hello there' }]);
   expect(provider.calls[0]?.json).toEqual({ ...question, max_tokens: 9 });
+});
+
+test('a batch from an uploaded file is handed its rows, signed', async () => {
+  const made = { id: 'msgbatch_1', processing_status: 'in_progress', request_counts: { processing: 1 } };
+  provider.script(behindAws(json(200, made)));
+  const client = openaiClient(world, { 'x-gw-provider': '@signed' });
+  const row = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: { ...question, max_tokens: 9 } };
+  const file = await client.files.create({
+    purpose: 'batch',
+    file: await toFile(Buffer.from(JSON.stringify(row)), 'rows.jsonl'),
+  });
+  const batch = await client.batches.create({
+    input_file_id: file.id,
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+  });
+  expect(batch).toMatchObject({ id: 'msgbatch_1', status: 'in_progress', input_file_id: file.id });
+  expect(provider.calls.map(({ path, json: body }) => [path, body])).toEqual([
+    ['/v1/messages/batches', { requests: [{ custom_id: 'a', params: { ...question, max_tokens: 9 } }] }],
+  ]);
 });
 
 test('its calls are priced like Anthropic’s', async () => {

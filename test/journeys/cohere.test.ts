@@ -1,11 +1,11 @@
 /** Cohere: its own SDK against the simulated API first, then OpenAI's SDK through the gateway. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { CohereClientV2 } from 'cohere-ai';
+import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import type { OpenAI } from 'openai';
 import { openaiClient } from '../clients.ts';
 import { sharedByTests } from '../journey.ts';
-import { cohereApi, refused, type Said, vectorOf } from '../providers/cohere.ts';
-import { lastCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
+import { cohereApi, generationLines, refused, type Said, vectorOf } from '../providers/cohere.ts';
+import { bytes, lastCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 let said: Said = { text: 'Hello there.' };
@@ -355,5 +355,47 @@ test('completions are generated the older way', async () => {
   expect(received()).toMatchObject({
     path: '/v1/generate',
     json: { model: 'command', prompt: 'Once', stop_sequences: ['.'], max_tokens: 5 },
+  });
+});
+
+describe('completions, streamed', () => {
+  const pieces = async () => {
+    const found: OpenAI.Completion[] = [];
+    const asked = { model: '@c/command', prompt: 'Once', stream: true as const };
+    for await (const piece of await client.completions.create(asked)) found.push(piece);
+    return found;
+  };
+
+  test('are lines of JSON to Cohere’s own SDK', async () => {
+    const types: string[] = [];
+    const own = new CohereClient({ token: 'sk-c-secret', environment: address });
+    for await (const event of await own.generateStream({ model: 'command', prompt: 'Once' }))
+      types.push(event.eventType);
+    expect(types).toEqual(['text-generation', 'text-generation', 'stream-end']);
+  });
+
+  test('come piece by piece under one id, with usage at the end', async () => {
+    const found = await pieces();
+    expect(found.map(({ choices }) => choices[0]?.text).join('')).toBe(' upon a time');
+    expect(new Set(found.map(({ id }) => id)).size).toBe(1);
+    expect(found.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }], usage: { total_tokens: 5 } });
+    expect(received().json).toEqual({ model: 'command', prompt: 'Once', stream: true });
+  });
+
+  test.each([
+    [
+      'that fail say so',
+      { is_finished: true, event_type: 'stream-error', finish_reason: 'ERROR', err: 'model overloaded' },
+      'model overloaded',
+    ],
+    [
+      'of which the model broke off one are none',
+      { is_finished: true, event_type: 'stream-end', finish_reason: 'TIMEOUT', response: { id: 'g-1' } },
+      'took too long',
+    ],
+    ['that break off are not complete', { event_type: 'text-generation', text: '' }, 'before it was complete'],
+  ])('%s', async (_, last, words) => {
+    provider.script(bytes(200, generationLines(last).join(''), { 'content-type': 'application/stream+json' }));
+    await expect(pieces()).rejects.toThrow(words);
   });
 });

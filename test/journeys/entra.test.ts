@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
 import { azureOpenAi } from '../providers/azure.ts';
 import { watsonxApi } from '../providers/other-clouds.ts';
-import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { type Behaviour, bytes, json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startTokenServices, type TokenServices } from '../providers/token-services.ts';
 
 let services: TokenServices;
@@ -83,6 +83,61 @@ describe('Azure', () => {
     expect(await status(target({ azure_auth_mode: 'managed' }))).toBe(403);
     plane.parts.settings.cloudIdentity = 'off';
     expect(await status({ provider: '@lent' })).toBe(403);
+  });
+
+  describe('a batch that writes to blob storage', () => {
+    const application = {
+      azure_auth_mode: 'entra',
+      azure_entra_tenant_id: 't',
+      azure_entra_client_id: 'c',
+      azure_entra_client_secret: 's',
+    };
+    const rows = '{"custom_id":"a"}\n';
+
+    /** The resource and the storage account, under one address. */
+    const withBlobs =
+      (batch: object): Behaviour =>
+      (call, response) => {
+        if (call.path === '/outputs/results.jsonl') {
+          const { authorization, 'x-ms-version': version, 'x-ms-date': date } = call.headers;
+          const isKnown = authorization === 'Bearer token-2' && version && date && !call.headers['api-key'];
+          const content = { 'content-type': 'application/octet-stream' };
+          return isKnown ? bytes(200, rows, content)(call, response) : bytes(403, '<Error/>', content)(call, response);
+        }
+        return json(200, { id: 'batch_1', status: 'completed', output_file_id: '', ...batch })(call, response);
+      };
+    const output = async (config: object) => {
+      const headers = { 'x-gw-config': plane.saveConfig(config) };
+      const answer = await plane.call('/v1/batches/batch_1/output', undefined, headers);
+      return [answer.status, await answer.text()];
+    };
+
+    test.each(['output_blob', 'error_blob'])('has its %s fetched with a token for storage', async (field) => {
+      resource = await startProvider();
+      const blob = `${new URL(resource.url).origin}/outputs/results.jsonl`;
+      resource.script(withBlobs({ [field]: blob }));
+      expect(await output(target(application))).toEqual([200, rows]);
+      expect(services.asked.map((form) => form.get('scope'))).toEqual([
+        'https://cognitiveservices.azure.com/.default',
+        'https://storage.azure.com/.default',
+      ]);
+    });
+
+    test('is read elsewhere where only the resource’s key or the gateway’s own identity is there', async () => {
+      resource = await startProvider();
+      const blob = `${new URL(resource.url).origin}/outputs/results.jsonl`;
+      resource.script(withBlobs({ output_blob: blob }));
+      for (const more of [{ api_key: 'key' }, { azure_auth_mode: 'managed' }]) {
+        expect(await output(target(more))).toEqual([404, expect.stringContaining(`to ${blob}: read it there`)]);
+      }
+    });
+
+    test('is not fetched from a host that is no storage of Azure', async () => {
+      const blob = 'https://collector.example/outputs/results.jsonl';
+      resource = await startProvider(withBlobs({ output_blob: blob }));
+      expect(await output(target(application))).toEqual([404, expect.stringContaining('read it there')]);
+      expect(services.asked).toHaveLength(1);
+    });
   });
 
   test('a token that is refused is asked for once more', async () => {

@@ -85,6 +85,23 @@ describe('a JSON body', () => {
     });
   }
 
+  test('that a config changes keeps every digit of its numbers', async () => {
+    const config = await world.saveConfig({
+      provider: '@a',
+      default_params: { max_tokens: 5 },
+      override_params: { model: 'other' },
+      drop_params: ['tools[*].strict'],
+    });
+    const text =
+      '{"model":"m","seed":12345678901234567890,"far":1e400,"tools":[{"strict":true,"max":9223372036854775807}]}';
+    for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions']) {
+      expect((await post(path, text, { 'x-gw-provider': '', 'x-gw-config': config })).status).toBe(200);
+      expect(a.calls.at(-1)?.body.toString()).toBe(
+        '{"model":"other","seed":12345678901234567890,"far":1e400,"tools":[{"max":9223372036854775807}],"max_tokens":5}',
+      );
+    }
+  });
+
   test('that is no object, or no JSON, is refused with what is wrong', async () => {
     for (const body of ['[1]', '"text"', '{"a":', 'null', '{"a":1}}', '\xff']) {
       const { status, body: answer } = await post('/v1/chat/completions', body);
@@ -118,6 +135,12 @@ describe('a JSON answer', () => {
     expect(reply.body.toString()).toBe(answer);
     expect(reply.headers['content-encoding']).toBeUndefined();
     expect(reply.headers['content-length']).toBe(String(Buffer.byteLength(answer)));
+  });
+
+  test('that is a redirect leads nowhere, because clients would take our key along', async () => {
+    a.script(bytes(307, '', { location: 'https://elsewhere.example/', 'x-request-id': 'req_1' }));
+    const { status, headers } = await post('/v1/chat/completions', '{"model":"gpt-4o-mini"}');
+    expect([status, headers.location, headers['x-request-id']]).toEqual([307, undefined, 'req_1']);
   });
 
   test('that is a page of a broken proxy is handed on as it is', async () => {

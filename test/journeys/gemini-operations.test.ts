@@ -87,14 +87,22 @@ test('Imagen draws as many as are asked for, and says why it draws none', async 
 });
 
 const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
-const drawn = { candidates: [{ parts: [{ text: 'Here.' }, picture] }], usage: { candidatesTokenCount: 1_290 } };
+const drawn = {
+  candidates: [{ parts: [{ text: 'Here.' }, picture] }],
+  usage: { candidatesTokenCount: 1_290, candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_280 }] },
+};
 
 test('Gemini’s image models draw one a call, from words and from pictures', async () => {
   const model = 'gemini-2.5-flash-image';
   provider.script(answers(drawn));
   const images = await client.images.generate({ model, prompt: 'A cat', n: 2, size: '1536x1024' });
   expect(images.data).toEqual([{ b64_json: 'AAAA' }, { b64_json: 'AAAA' }]);
-  expect(images.usage).toMatchObject({ input_tokens: 40, output_tokens: 2_580, total_tokens: 2_620 });
+  expect(images.usage).toMatchObject({
+    input_tokens: 40,
+    output_tokens: 2_580,
+    output_tokens_details: { image_tokens: 2_560 },
+    total_tokens: 2_620,
+  });
   expect(provider.calls.map(({ json: body }) => body)).toEqual(
     [1, 2].map(() => ({
       contents: [{ role: 'user', parts: [{ text: 'A cat' }] }],
@@ -132,7 +140,8 @@ test('speech is a WAV file, or bare samples', async () => {
   const model = 'gemini-2.5-flash-preview-tts';
   const samples = Buffer.from([1, 0, 2, 0]);
   const sound = { inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: samples.toString('base64') } };
-  provider.script(answers({ candidates: [{ parts: [sound] }] }));
+  const usage = { candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 10 }] };
+  provider.script(answers({ candidates: [{ parts: [sound] }], usage }));
   const asked = { model, input: 'Hi there', voice: 'Kore' };
   const wav = await client.audio.speech.create({ ...asked, instructions: 'Say cheerfully:' });
   const file = Buffer.from(await wav.arrayBuffer());
@@ -149,6 +158,10 @@ test('speech is a WAV file, or bare samples', async () => {
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
     },
   });
+  const [log] = await world.records(wav.headers.get('x-gw-trace-id') ?? '', 1);
+  expect(log).toMatchObject({ req_units: 20, res_units: 10, usage_estimated: false });
+  // Cents: 20 × $0.50 and 10 × $10, each for a million tokens.
+  expect(log?.cost).toBeCloseTo((20 * 0.5 + 10 * 10) / 10_000, 10);
   const bare = await client.audio.speech.create({ ...asked, response_format: 'pcm' });
   expect(Buffer.from(await bare.arrayBuffer())).toEqual(samples);
   expect(await refused(client.audio.speech.create({ ...asked, response_format: 'mp3' }))).toMatchObject({

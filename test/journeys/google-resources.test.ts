@@ -4,6 +4,7 @@ import { type OpenAI, toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
 import { sharedByTests } from '../journey.ts';
+import { messageOf } from '../providers/anthropic-api.ts';
 import { answerOf, startGemini, studio } from '../providers/gemini.ts';
 import { type Behaviour, bytes, json, lastCall, type SimulatedProvider } from '../providers/simulated.ts';
 import * as vertex from '../providers/vertex.ts';
@@ -247,10 +248,49 @@ describe('Vertex AI', () => {
     });
     expect(received()).toMatchObject({ method: 'PUT', path: '/rows-1/rows.jsonl' });
     expect(received().body.toString()).toBe(content);
-    const foreign = { ...row('a', 'Hi'), body: { ...row('a', 'Hi').body, model: 'anthropic.claude-sonnet-4-5' } };
+    const foreign = { ...row('a', 'Hi'), body: { ...row('a', 'Hi').body, model: 'meta.llama-4-scout' } };
     expect(
       await refused(vtx.files.create({ file: await rowsFile(JSON.stringify(foreign)), purpose: 'batch' })),
-    ).toMatchObject({ status: 400 });
+    ).toMatchObject({ status: 400, message: expect.stringContaining('the row "a" names meta.llama-4-scout') });
+  });
+
+  test('rows for Claude are Anthropic’s, its job is Anthropic’s model, and its output is OpenAI’s rows', async () => {
+    provider.script(vertex.known(bytes(200, '', {})));
+    const model = 'anthropic.claude-sonnet-4-5@20250929';
+    const asked = { ...row('a', 'Hi'), body: { ...row('a', 'Hi').body, model, max_tokens: 9 } };
+    await vtx.files.create({ file: await rowsFile(JSON.stringify(asked)), purpose: 'batch' });
+    expect(received().json).toEqual({
+      custom_id: 'a',
+      request: { anthropic_version: 'vertex-2023-10-16', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+    });
+    const claude = 'publishers/anthropic/models/claude-sonnet-4-5@20250929';
+    const done = job('SUCCEEDED', { model: claude, outputInfo });
+    provider.script(vertex.known(json(200, done)));
+    const made = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h', model } as Json;
+    await vtx.batches.create(made);
+    expect(received().json.model).toBe(claude);
+    const lines = [
+      { custom_id: 'a', request: {}, response: messageOf('claude', { content: [{ type: 'text', text: 'Hello' }] }) },
+      {
+        custom_id: 'b',
+        request: {},
+        response: { type: 'error', error: { type: 'invalid_request_error', message: 'Too long.' } },
+      },
+      { custom_id: 'c', request: {}, response: '', status: 'INTERNAL' },
+    ];
+    provider.script(
+      vertex.known(json(200, done)),
+      vertex.known(
+        bytes(200, lines.map((line) => JSON.stringify(line)).join('\n'), { 'content-type': 'application/jsonl' }),
+      ),
+    );
+    expect(linesOf(await (await output('vtx', '77')).text())).toMatchObject([
+      { custom_id: 'a', response: { status_code: 200, body: { choices: [{ message: { content: 'Hello' } }] } } },
+      { custom_id: 'b', response: null, error: { message: 'Too long.' } },
+      { custom_id: 'c', response: null, error: { message: 'INTERNAL' } },
+    ]);
+    const llama = await refused(vtx.batches.create({ ...made, model: 'meta.llama-4-scout' }));
+    expect(llama).toMatchObject({ status: 400, message: expect.stringContaining('has no batches here') });
   });
 
   test('an object is looked at and read under its id', async () => {

@@ -143,6 +143,8 @@ describe('models', () => {
     const listed = await items(openaiClient(world).models.list());
     const ours = listed.find(({ id }) => id === '@a/gpt-4o-mini');
     expect(ours).toMatchObject({ id: '@a/gpt-4o-mini', object: 'model', owned_by: 'openai' });
+    // No price list knows the sandbox's.
+    expect(listed.map(({ id }) => id)).toContain('@sandbox/echo');
     expect(provider.calls).toEqual([]);
   });
 

@@ -6,12 +6,21 @@ import { sharedByTests } from '../journey.ts';
 import { keys, type Said as OracleSaid, oracleApi } from '../providers/oracle.ts';
 import * as clouds from '../providers/other-clouds.ts';
 import { picture, pictureBase64 } from '../providers/picture-makers.ts';
-import { type Behaviour, type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { predictionEvents, replicateApi } from '../providers/replicate.ts';
+import {
+  type Behaviour,
+  type ReceivedCall,
+  type SimulatedProvider,
+  startProvider,
+  stream,
+} from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
 const simulated = new Map<string, SimulatedProvider>();
 let oracleSaid: OracleSaid = { text: 'Hello there.' };
 let replicateOutput: unknown = ['Hello', ' there.'];
+let replicateEvents: readonly string[] | null = null;
+let replicateCancelled = Promise.withResolvers<void>();
 let world: World;
 let client: OpenAI;
 
@@ -36,7 +45,14 @@ const apis: Record<string, { api: Behaviour; below: string; fields?: object }> =
     below: '',
     fields: { watsonx_zen_api_key: 'dTpr', watsonx_project_id: 'proj' },
   },
-  replicate: { api: clouds.replicateApi('sk-replicate-secret', () => replicateOutput), below: '' },
+  replicate: {
+    api: replicateApi('sk-replicate-secret', {
+      output: () => replicateOutput,
+      events: () => replicateEvents,
+      cancelled: () => replicateCancelled.resolve(),
+    }),
+    below: '',
+  },
   'reka-ai': { api: clouds.rekaApi('sk-reka-ai-secret'), below: '' },
   bytez: { api: clouds.bytezApi('sk-bytez-secret'), below: '' },
   triton: { api: clouds.tritonApi, below: '' },
@@ -60,6 +76,8 @@ sharedByTests(
 beforeEach(() => {
   oracleSaid = { text: 'Hello there.' };
   replicateOutput = ['Hello', ' there.'];
+  replicateEvents = null;
+  replicateCancelled = Promise.withResolvers();
 });
 
 const calls = (id: string): ReceivedCall[] => simulated.get(id)?.calls ?? [];
@@ -71,8 +89,21 @@ const last = (id: string): ReceivedCall => {
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const said = async (model: string, more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>
   client.chat.completions.create({ model, messages, ...more });
-const streamed = async (model: string) =>
-  (await client.chat.completions.stream({ model, messages }).finalChatCompletion()).choices[0]?.message.content;
+const streamed = async (model: string, more: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) =>
+  (await client.chat.completions.stream({ model, messages, ...more, stream: true }).finalChatCompletion()).choices[0]
+    ?.message.content;
+/** The words of a streamed completion, and why it ended. */
+const completed = async (model: string) => {
+  let text = '';
+  let finish: string | null = null;
+  let tokens = 0;
+  for await (const piece of await client.completions.create({ model, prompt: 'Hello', stream: true })) {
+    text += piece.choices[0]?.text ?? '';
+    finish = piece.choices[0]?.finish_reason ?? finish;
+    tokens = piece.usage?.total_tokens ?? tokens;
+  }
+  return { text, finish, tokens };
+};
 
 describe('Oracle', () => {
   const model = '@oracle/meta.llama-3.3-70b-instruct';
@@ -137,13 +168,7 @@ describe('Workers AI', () => {
       path: '/accounts/acc-1/ai/run/@cf/meta/llama-3-8b',
       json: { prompt: 'Say', max_tokens: 5 },
     });
-    let text = '';
-    let finish: string | null = null;
-    for await (const { choices } of await client.completions.create({ model, prompt: 'Say', stream: true })) {
-      text += choices[0]?.text ?? '';
-      finish = choices[0]?.finish_reason ?? finish;
-    }
-    expect([text, finish]).toEqual(['Hello there.', 'stop']);
+    expect(await completed(model)).toEqual({ text: 'Hello there.', finish: 'stop', tokens: 8 });
   });
 
   test('embeds, and draws in either of its forms', async () => {
@@ -221,6 +246,8 @@ describe('watsonx.ai', () => {
       temperature: 0.5,
       stop_sequences: ['.'],
     });
+    expect(await completed(model)).toEqual({ text: ' there.', finish: 'stop', tokens: 5 });
+    expect(last('watsonx').path).toStartWith('/ml/v1/text/generation_stream?');
     const { data } = await client.embeddings.create({ model, input: ['one', 'three'] });
     expect(data.map(({ embedding }) => embedding[0])).toEqual([3, 5]);
     const ranked = await world.call('/v1/rerank', { model, query: 'q', documents: ['a', 'b'], top_n: 1 });
@@ -282,15 +309,58 @@ describe('Replicate', () => {
     expect(last('replicate').headers.authorization).toBeUndefined();
   });
 
-  test('refuses streams, tools and other dialects, naming what it cannot do', async () => {
-    const model = '@replicate/owner/name';
-    const stream = (async () => client.chat.completions.create({ model, messages, stream: true }))();
-    await expect(stream).rejects.toMatchObject({ status: 400, message: expect.stringContaining('stream') });
+  const model = '@replicate/owner/name';
+
+  test('streams from where its prediction says, without showing its key there', async () => {
+    replicateOutput = ['Hello,\n\n', 'there', ' 👋'];
+    expect(await streamed(model)).toBe('Hello,\n\nthere 👋');
+    const [asked, fetched] = calls('replicate');
+    expect(asked).toMatchObject({
+      path: '/models/owner/name/predictions',
+      json: { input: { prompt: 'Hello' }, stream: true },
+    });
+    expect(asked?.headers.prefer).toBeUndefined();
+    expect(fetched).toMatchObject({ method: 'GET', path: '/streams/p-1' });
+    expect(fetched?.headers.authorization).toBeUndefined();
+  });
+
+  test('tells the whole answer of a model that does not stream as a stream', async () => {
+    replicateOutput = ['Hello,\n', 'there.'];
+    const runner = client.chat.completions.stream({
+      model: '@replicate/owner/still-1',
+      messages,
+      stream_options: { include_usage: true },
+    });
+    expect((await runner.finalChatCompletion()).choices[0]).toMatchObject({
+      message: { content: 'Hello,\nthere.' },
+      finish_reason: 'stop',
+    });
+    expect(await runner.totalUsage()).toMatchObject({ prompt_tokens: 6, completion_tokens: 4 });
+    expect(last('replicate')).toMatchObject({ method: 'GET', path: '/predictions/p-1' });
+  });
+
+  test.each([
+    ['fails', ['event: error\ndata: {"detail":"CUDA out of memory"}\n\n'], 'CUDA out of memory'],
+    ['is cancelled', predictionEvents(['Hello'], { reason: 'canceled' }), 'the prediction was cancelled'],
+  ])('a stream whose prediction %s does not look complete', async (_, events, words) => {
+    replicateEvents = events;
+    await expect(streamed(model)).rejects.toThrow(words);
+  });
+
+  test('a stream that breaks off does not look complete, and its prediction is cancelled', async () => {
+    replicateEvents = predictionEvents(['Hello']).slice(0, -1);
+    await expect(streamed(model)).rejects.toThrow('before it was complete');
+    await replicateCancelled.promise;
+    expect(last('replicate')).toMatchObject({ method: 'POST', path: '/predictions/p-1/cancel' });
+  });
+
+  test('is asked in other dialects too, and refuses tools', async () => {
+    const answer = await world.call('/v1/messages', { model, max_tokens: 5, messages });
+    expect((await answer.json()) as unknown).toMatchObject({ content: [{ type: 'text', text: 'Hello there.' }] });
+    expect(last('replicate').json).toEqual({ input: { prompt: 'Hello', max_tokens: 5 } });
     const tools = [{ type: 'function' as const, function: { name: 'weather' } }];
     await expect(said(model, { tools })).rejects.toThrow('tools');
-    const other = await world.call('/v1/messages', { model, max_tokens: 5, messages });
-    expect(other.status).toBe(400);
-    expect(calls('replicate')).toHaveLength(0);
+    expect(calls('replicate')).toHaveLength(1);
   });
 });
 
@@ -307,6 +377,11 @@ describe('the small ones', () => {
       runtime_top_p: 0.5,
       stop_words: ['.'],
     });
+    expect(await streamed('@reka-ai/reka-core', { max_tokens: 9 })).toBe('Hello there.');
+    expect(last('reka-ai')).toMatchObject({
+      path: '/v1/chat/completions',
+      json: { model: 'reka-core', messages, max_tokens: 9, stream: true },
+    });
   });
 
   test("Bytez is asked by the model's address", async () => {
@@ -315,6 +390,9 @@ describe('the small ones', () => {
       path: '/models/v2/owner/name',
       json: { messages, params: { max_new_tokens: 9 } },
     });
+    expect(await streamed('@bytez/owner/name', { max_tokens: 9 })).toBe('Hello there.');
+    expect(last('bytez')).toMatchObject({ path: '/models/v2/openai/v1/chat/completions' });
+    expect(last('bytez').json).toEqual({ model: 'owner/name', messages, max_tokens: 9, stream: true });
   });
 
   test('Triton completes', async () => {
@@ -329,6 +407,26 @@ describe('the small ones', () => {
       path: '/v2/models/llama/generate',
       json: { text_input: 'Hello', stop_words: ['.'], max_tokens: 5 },
     });
+    expect(await completed('@triton/llama')).toEqual({ text: ' there.', finish: 'stop', tokens: 0 });
+    expect(last('triton')).toMatchObject({
+      path: '/v2/models/llama/generate_stream',
+      json: { text_input: 'Hello', stream: true },
+    });
+  });
+
+  test('a stream of Triton that breaks off, or whose end nothing marks, does not look complete', async () => {
+    const triton = simulated.get('triton');
+    const piece = 'data: {"text_output":" the"}\n\n';
+    const unmarked: Behaviour = (_, { socket }) => {
+      socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n${piece}`);
+    };
+    for (const ending of [stream([piece], 'cut'), unmarked]) {
+      triton?.script(ending);
+      await expect(completed('@triton/llama')).rejects.toThrow();
+    }
+    triton?.script(stream([piece, 'data: {"error":"out of memory"}\n\n']));
+    await expect(completed('@triton/llama')).rejects.toThrow('out of memory');
+    triton?.script(clouds.tritonApi);
   });
 
   test('AI21 takes stops as a list, and embeds', async () => {

@@ -58,6 +58,21 @@ describe('the way there', () => {
     });
   }
 
+  test('a verb behind a colon stays in the path', async () => {
+    for (const prefix of ['/v1', '/v1/proxy']) {
+      await call(`${prefix}/models/gemini-2.5-flash:generateContent`, { body: Buffer.from('x') });
+      expect(received().path).toBe('/v1/models/gemini-2.5-flash:generateContent');
+    }
+  });
+
+  test('TRACE stays here, because its answer would show our credential', async () => {
+    for (const path of ['/v1/anything', '/v1/proxy/chat/completions']) {
+      const { status, body } = await call(path, { method: 'TRACE' });
+      expect([status, JSON.parse(body.toString()).error.code]).toEqual([400, 'unsupported_endpoint']);
+    }
+    expect(provider.calls).toEqual([]);
+  });
+
   test('HEAD is answered with the headers alone', async () => {
     provider.script(bytes(200, '', { 'content-length': '1234', 'content-type': 'image/png', etag: '"x"' }));
     const { status, headers, body } = await call('/v1/pictures/1', { method: 'HEAD' });
@@ -200,6 +215,26 @@ describe('the way back', () => {
     const [record] = await world.records(reply.headers['x-gw-trace-id'] ?? '', 1);
     expect(record).toMatchObject({ req_units: 20, res_units: 10, stream_mode: 1, is_proxy_call: true });
     expect(record?.cost).toBeGreaterThan(0);
+  });
+
+  test('what the provider says for its own host and connection is not said for ours', async () => {
+    const spoken = {
+      'alt-svc': 'h3=":443"',
+      'strict-transport-security': 'max-age=1',
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': '*',
+      connection: 'keep-alive, x-of-this-line',
+      'x-of-this-line': '1',
+      'x-request-id': 'req_1',
+    };
+    provider.script(json(200, {}, spoken));
+    for (const path of ['/v1/anything', '/v1/chat/completions']) {
+      const { headers } = await call(path, {
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from('{}'),
+      });
+      expect(Object.keys(spoken).filter((name) => headers[name] !== undefined)).toEqual(['x-request-id']);
+    }
   });
 
   test('cookies of the provider stay with us', async () => {

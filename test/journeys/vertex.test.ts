@@ -22,7 +22,7 @@ const save = (slug: string, more: object = {}, key: object = { key: 'ya29.token'
 
 beforeAll(async () => {
   provider = await startGemini(vertex.says('Hello'));
-  world = await startWorld({});
+  world = await startWorld({}, { METADATA_MAP_KEY_PREFIX: 'ai_' });
   await save('vtx');
   client = openaiClient(world, { 'x-gw-provider': '@vtx' });
 });
@@ -60,6 +60,15 @@ describe('Gemini', () => {
     expect(received().path).toBe(
       `/v1/${vertex.place}/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse`,
     );
+  });
+
+  test('gets what is said about the request as labels, where its integration asks for that', async () => {
+    await save('labelled', { vertex_map_metadata: true });
+    const headers = { 'x-gw-metadata': '{"Cost Centre":"R&D 7"}' };
+    await openaiClient(world, { 'x-gw-provider': '@labelled', ...headers }).chat.completions.create(gemini);
+    expect(received().json.labels).toEqual({ ai_cost_centre: 'r_d_7' });
+    await client.chat.completions.create(gemini, { headers });
+    expect(received().json.labels).toBeUndefined();
   });
 
   test('reads addresses by itself, gets labels, and names its tier in a header', async () => {
@@ -220,6 +229,39 @@ describe('other publishers', () => {
     expect((await streamed({ model, messages })).choices[0]?.message.content).toBe('Hello there');
     expect(received().path).toBe(path.replace('rawPredict', 'streamRawPredict'));
   });
+});
+
+describe('what other publishers spell otherwise', () => {
+  const spelled: Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'> = {
+    messages: [{ role: 'developer', content: 'Be brief.' }, ...messages],
+    max_completion_tokens: 9,
+    seed: 1,
+    tools: [{ type: 'function', function: { name: 'f', strict: true } }],
+    tool_choice: 'required',
+  };
+  const asSystem = [{ role: 'system', content: 'Be brief.' }, ...messages];
+
+  test('is written as Mistral does', async () => {
+    provider.script(vertex.known(openai.says('Hello')));
+    await client.chat.completions.create({ model: 'mistralai.mistral-small-2503', ...spelled });
+    expect(received().json).toEqual({
+      model: 'mistral-small-2503',
+      messages: asSystem,
+      max_tokens: 9,
+      random_seed: 1,
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      tool_choice: 'any',
+    });
+  });
+
+  test.each(['meta.llama-4-scout-maas', 'endpoints.123456'])(
+    'is left to %s, but for a role that only some know',
+    async (model) => {
+      provider.script(vertex.known(openai.says('Hello')));
+      await client.chat.completions.create({ model, ...spelled });
+      expect(received().json).toEqual({ ...spelled, model: expect.any(String), messages: asSystem });
+    },
+  );
 });
 
 describe('a credential', () => {
