@@ -2,9 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { liftCallLimit } from '../src/call-limit.ts';
 import { benchAdmin } from './admin.ts';
 import { root } from './child.ts';
 import { benchGateway } from './gateway.ts';
+
+// Thousands of streams at once take as many calls.
+liftCallLimit();
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, peer: { type: 'boolean' }, soak: { type: 'string' } },
