@@ -1,4 +1,5 @@
 /** Lifts the runtime's own limit of calls to providers: unless told otherwise at its start, it lets 256 out at once and holds the rest back. */
+import { isExecutable } from './executable.ts';
 
 const variable = 'BUN_CONFIG_MAX_HTTP_REQUESTS';
 /** The most that the runtime takes. */
@@ -8,7 +9,7 @@ const most = '65535';
 export function liftCallLimit(): void {
   if (process.env[variable] !== undefined || process.execve === undefined) return;
   // One executable finds its program in itself; otherwise the runtime is told which file to run.
-  const given = process.argv.slice(import.meta.dir.startsWith('/$bunfs') ? 2 : 1);
+  const given = process.argv.slice(isExecutable ? 2 : 1);
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...given], {
     ...process.env,
     [variable]: most,

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Credentials } from '../src/gateway/credentials/credentials.ts';
 import { allProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
+import { type Plane, savedProvider, startPlane } from './gateway-parts.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -76,3 +77,15 @@ export const anyModels: readonly string[] = [
 ];
 
 export const remoteProviders: readonly Provider[] = allProviders.filter(({ local }) => !local);
+
+/** A plane on which every provider is saved under its own id, and answered by whoever listens at `url`. */
+export function planeOfAll(url: string): Plane {
+  const plane = startPlane();
+  plane.parts.credentials = anyCredentials;
+  for (const provider of remoteProviders) {
+    const { id } = provider;
+    const more = { provider: id, customHost: url, fields: anyFields(provider), credential: 'sk-any' };
+    plane.providers.set(id, savedProvider(id, more));
+  }
+  return plane;
+}

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { EventSplitter, readEvents } from '../src/gateway/sse.ts';
 import { objectOf, parsed } from '../src/providers/json.ts';
 import type { Provider, ServerEvent } from '../src/providers/provider.ts';
-import { anyCredentials, anyFields, remoteProviders } from './any-provider.ts';
-import { type Plane, savedProvider, startPlane } from './gateway-parts.ts';
+import { planeOfAll, remoteProviders } from './any-provider.ts';
+import type { Plane } from './gateway-parts.ts';
 import { type HostileRoute, hostileRoutes } from './hostile-routes.ts';
 import { dialectStreams, type Said, type StreamDialect } from './providers/dialect-streams.ts';
 import { everything, type PlausibleServer, startPlausible } from './providers/plausible.ts';
@@ -20,13 +20,7 @@ const server: PlausibleServer = startPlausible();
 let plane: Plane;
 
 beforeAll(() => {
-  plane = startPlane();
-  plane.parts.credentials = anyCredentials;
-  for (const provider of remoteProviders) {
-    const { id } = provider;
-    const more = { provider: id, customHost: server.url, fields: anyFields(provider), credential: 'sk-any' };
-    plane.providers.set(id, savedProvider(id, more));
-  }
+  plane = planeOfAll(server.url);
 });
 afterAll(async () => {
   await plane.stop();

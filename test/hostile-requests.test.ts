@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Provider } from '../src/providers/provider.ts';
-import { anyCredentials, anyFields, anyModels, remoteProviders } from './any-provider.ts';
-import { type Plane, savedProvider, startPlane } from './gateway-parts.ts';
+import { anyModels, planeOfAll, remoteProviders } from './any-provider.ts';
+import type { Plane } from './gateway-parts.ts';
 import { type HostileRoute, hostileRoutes } from './hostile-routes.ts';
 import { type PlausibleServer, startPlausible } from './providers/plausible.ts';
 import { spoiled } from './spoiled.ts';
@@ -16,15 +16,9 @@ const server: PlausibleServer = startPlausible();
 let plane: Plane;
 
 beforeAll(() => {
-  plane = startPlane();
-  plane.parts.credentials = anyCredentials;
+  plane = planeOfAll(server.url);
   // A target that fails often must still be asked.
   plane.parts.breakers = { isOpen: () => false, record: () => undefined };
-  for (const provider of remoteProviders) {
-    const { id } = provider;
-    const more = { provider: id, customHost: server.url, fields: anyFields(provider), credential: 'sk-any' };
-    plane.providers.set(id, savedProvider(id, more));
-  }
 });
 afterAll(async () => {
   await plane.stop();

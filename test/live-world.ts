@@ -10,7 +10,7 @@ import { startTlsFront, type TlsFront } from './servers/tls-front.ts';
 import { startWorld, type World } from './world.ts';
 
 /** The SDK's client, with everything that it is told in order. */
-export class LiveClient {
+class LiveClient {
   readonly socket: OpenAIRealtimeWS;
   readonly closed: Promise<Farewell>;
   readonly #arrived: Json[] = [];

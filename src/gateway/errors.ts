@@ -106,6 +106,8 @@ export class GatewayError extends Error {
   }
 }
 
+export const clientLeft = (): GatewayError => new GatewayError('client_closed', 'the client closed the connection');
+
 /** How the route's clients expect an error to look. */
 export type ErrorForm = 'openai' | 'anthropic';
 

@@ -5,8 +5,8 @@ import type { Answer, Content, Joining, Trail } from './answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
-import { GatewayError, type GatewayErrorCode } from './errors.ts';
-import { clientGone, type Journey } from './journey.ts';
+import { clientLeft, GatewayError } from './errors.ts';
+import { clientGone, type Journey, timeoutOf } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { bytesOf, GivenUp } from './send.ts';
 import { inSteps } from './steps.ts';
@@ -81,8 +81,7 @@ export function failed(trail: Trail, error: GatewayError): Answer {
   return { status: error.status, headers: null, content: { form: 'error', error }, trail, rescue: null };
 }
 
-const giveUp = ({ abort }: Flight, code: GatewayErrorCode, message: string): void =>
-  abort.abort(new GivenUp(new GatewayError(code, message)));
+const giveUp = ({ abort }: Flight, error: GatewayError): void => abort.abort(new GivenUp(error));
 
 function forgetEarlierTry(trail: Trail): void {
   trail.responseHeaders = null;
@@ -95,16 +94,16 @@ const patienceMs = 40;
 
 function leaveWithClient(journey: Journey, flight: Flight): void {
   const gone = clientGone(journey);
-  const leave = () => giveUp(flight, 'client_closed', 'the client closed the connection');
+  const leave = () => giveUp(flight, clientLeft());
   if (gone.aborted) leave();
   else gone.addEventListener('abort', leave, { once: true });
 }
 
 function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[] {
-  const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
+  const timeoutMs = timeoutOf(parts, journey, leaf);
   const deadlines = [
     parts.deadlines.set(timeoutMs, () =>
-      giveUp(flight, 'request_timeout', `the provider did not answer within ${timeoutMs} ms`),
+      giveUp(flight, new GatewayError('request_timeout', `the provider did not answer within ${timeoutMs} ms`)),
     ),
   ];
   // An upload breaks off together with its client: then we must know at once that it was not the provider.
@@ -117,7 +116,7 @@ function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[]
   if (firstMs !== null && flight.upstream.facts.stream) {
     deadlines.push(
       parts.deadlines.set(firstMs, () =>
-        giveUp(flight, 'first_token_timeout', `the provider sent no token within ${firstMs} ms`),
+        giveUp(flight, new GatewayError('first_token_timeout', `the provider sent no token within ${firstMs} ms`)),
       ),
     );
   }

@@ -6,7 +6,7 @@ import { admit } from './admit.ts';
 import type { Answer, Trail } from './answer.ts';
 import { failed, newTrail } from './attempt.ts';
 import { carry } from './carry.ts';
-import { GatewayError } from './errors.ts';
+import { clientLeft, GatewayError } from './errors.ts';
 import type { HeaderFields } from './headers.ts';
 import { identify } from './identify.ts';
 import type { Arrival, Identified, Journey } from './journey.ts';
@@ -87,8 +87,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const { content, trail } = routed.answer;
     if (content.form !== 'socket') return reply(journey, routed);
     if (openSession(parts, journey, routed, content.socket, upgrade, underway)) return 'upgraded';
-    const gone = new GatewayError('client_closed', 'the client closed the connection');
-    return reply(journey, { ...routed, answer: failed(trail, gone) });
+    return reply(journey, { ...routed, answer: failed(trail, clientLeft()) });
   };
 
   const reply = (journey: Journey, { answer, trails }: Routed): Response => {

@@ -1,9 +1,10 @@
 /** One request on its way through the stages: what each of them found out. */
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
-import type { Plan, RetryRule } from '../catalog/plan.ts';
+import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { ClientBody } from './body.ts';
 import type { OwnHeaders } from './headers.ts';
+import type { GatewayParts } from './parts.ts';
 import type { MatchedRoute } from './routes.ts';
 
 /** Known from the moment the request is received. */
@@ -70,6 +71,10 @@ export interface Journey extends Identified {
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
 }
+
+/** How long one try may take: as the request says, else its target, else the installation. */
+export const timeoutOf = ({ settings }: GatewayParts, { rules }: Journey, leaf: Leaf): number =>
+  rules.requestTimeout ?? leaf.requestTimeout ?? settings.requestTimeout;
 
 /** Aborted when the client leaves. Asking for it costs more than all other looks at a request together, so only those ask who wait. */
 export const clientGone = ({ request }: Arrival): AbortSignal => request.signal;

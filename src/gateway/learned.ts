@@ -4,8 +4,8 @@ import { objectIn } from '../providers/json.ts';
 import type { CallFacts, JsonObject, Lesson, TargetFields } from '../providers/provider.ts';
 import { sendAuthorised } from './authorised.ts';
 import type { Token } from './credentials/token-cache.ts';
-import { GatewayError } from './errors.ts';
-import { clientGone, type Journey } from './journey.ts';
+import { clientLeft, GatewayError } from './errors.ts';
+import { clientGone, type Journey, timeoutOf } from './journey.ts';
 import { factsOf } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
 import { bytesOf, GivenUp, unlessGivenUp } from './send.ts';
@@ -38,12 +38,12 @@ export function learned(
 /** Others may wait for the same answer: who leaves, or has no time left, stops waiting. */
 async function inTime<T>(parts: GatewayParts, journey: Journey, leaf: Leaf, told: Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
+  const timeoutMs = timeoutOf(parts, journey, leaf);
   const deadline = parts.deadlines.set(timeoutMs, () =>
     stop.abort(new GatewayError('request_timeout', `the provider did not answer within ${timeoutMs} ms`)),
   );
   const gone = clientGone(journey);
-  const leave = () => stop.abort(new GatewayError('client_closed', 'the client closed the connection'));
+  const leave = () => stop.abort(clientLeft());
   gone.addEventListener('abort', leave, { once: true });
   try {
     return await unlessGivenUp(told, stop.signal);

@@ -4,7 +4,7 @@ import type { LogBodies, LogMetrics, LogRecord } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
 import { noUsage } from '../providers/usage.ts';
 import { isSuccess, type Trail } from './answer.ts';
-import { GatewayError } from './errors.ts';
+import { clientLeft } from './errors.ts';
 import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 import { keptBodies } from './log-bodies.ts';
@@ -215,7 +215,7 @@ function errorText(trail: Trail): string | null {
   const { error, status, received } = trail;
   if (error) return error.message;
   // What had come by then is an answer, and may be of those that must not be kept.
-  if (wasLeft(trail)) return new GatewayError('client_closed', 'the client closed the connection').message;
+  if (wasLeft(trail)) return clientLeft().message;
   const [body] = received;
   return isSuccess(status) || !body ? null : decoder.decode(body.subarray(0, 4 * longestError));
 }

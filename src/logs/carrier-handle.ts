@@ -1,4 +1,5 @@
 /** Starts the carrier's thread, passes orders on, and starts it again should it die. */
+import { isExecutable } from '../executable.ts';
 import { faultFields, type Log } from '../log.ts';
 import type { CarrierOrders, CarrierReport } from './carrier.ts';
 import type { Order } from './carrier-thread.ts';
@@ -8,9 +9,7 @@ const restartMs = 1_000;
 const stopLimitMs = 5_000;
 
 // Inside the executable a thread's file is found by its path from the root of the project.
-const threadFile = import.meta.dir.startsWith('/$bunfs')
-  ? './src/logs/carrier-thread.ts'
-  : new URL('./carrier-thread.ts', import.meta.url).href;
+const threadFile = isExecutable ? './src/logs/carrier-thread.ts' : new URL('./carrier-thread.ts', import.meta.url).href;
 
 export class CarrierHandle {
   readonly #orders: CarrierOrders;

@@ -4,7 +4,7 @@ import type { Fields } from './fields.ts';
 import { present } from './json.ts';
 import type { CallFacts, JsonObject, ServerEvent } from './provider.ts';
 
-export interface CompletedText {
+interface CompletedText {
   index: number;
   text: string;
   /** Why it ends; null where it goes on. */

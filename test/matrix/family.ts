@@ -4,6 +4,17 @@ import type { Behaviour, ReceivedCall } from '../providers/simulated.ts';
 import type { CellName, Script, Told } from './cells.ts';
 import type { ClientName } from './clients.ts';
 
+/** Of a family without tools and forms: nothing arrives, because all of it is refused. */
+export const textAlone = {
+  asked: { 'tool call': null, 'parallel tools': null, 'tool result turn': null, 'structured output': null },
+  refuses: {
+    'tool call': 'tools',
+    'parallel tools': 'tools',
+    'tool result turn': 'tools',
+    'structured output': 'response_format',
+  },
+} as const;
+
 export interface MatrixFamily {
   name: string;
   /** The provider's id, and the model that is asked for. */

@@ -1,7 +1,7 @@
 /** Gemini's Live API for tests: a real WebSocket server on loopback, at both of its addresses, that speaks its messages in binary frames. */
 import type { Json } from '../harness.ts';
 import { LiveRules } from './gemini-live-rules.ts';
-import { type Farewell, type Frame, type Handshake, RealtimeSession } from './realtime.ts';
+import { type Farewell, type Frame, type Handshake, Openings, RealtimeSession } from './realtime.ts';
 
 /** One session: what the caller sent, and what the model says. */
 export class LiveSession {
@@ -91,8 +91,7 @@ interface Caller extends Handshake {
 
 export function startLive(): SimulatedLive {
   const handshakes: Handshake[] = [];
-  const opened: LiveSession[] = [];
-  let waiting: ((session: LiveSession) => void) | null = null;
+  const openings = new Openings<LiveSession>();
   let slow = false;
 
   const server = Bun.serve({
@@ -123,9 +122,7 @@ export function startLive(): SimulatedLive {
         const session = new LiveSession(new RealtimeSession(socket.data, own), new LiveRules(vertex));
         session.slow = slow;
         socket.data = session;
-        if (waiting) waiting(session);
-        else opened.push(session);
-        waiting = null;
+        openings.add(session);
       },
       message(socket, frame) {
         if (socket.data instanceof LiveSession) socket.data.receive(frame);
@@ -142,13 +139,7 @@ export function startLive(): SimulatedLive {
     hesitate: (hesitates) => {
       slow = hesitates;
     },
-    session() {
-      const session = opened.shift();
-      if (session) return Promise.resolve(session);
-      return new Promise((resolve) => {
-        waiting = resolve;
-      });
-    },
+    session: () => openings.next(),
     stop: () => server.stop(true),
   };
 }

@@ -59,6 +59,26 @@ export interface Handshake {
   headers: Record<string, string>;
 }
 
+/** Sessions as they are opened, for tests that wait for the next one. */
+export class Openings<Session> {
+  readonly #opened: Session[] = [];
+  #waiting: ((session: Session) => void) | null = null;
+
+  add(session: Session): void {
+    if (this.#waiting) this.#waiting(session);
+    else this.#opened.push(session);
+    this.#waiting = null;
+  }
+
+  next(): Promise<Session> {
+    const session = this.#opened.shift();
+    if (session) return Promise.resolve(session);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+}
+
 export interface SimulatedRealtime {
   /** The address to save as custom host, version segment included. */
   url: string;
@@ -75,8 +95,7 @@ export interface SimulatedRealtime {
 
 export function startRealtime(): SimulatedRealtime {
   const handshakes: Handshake[] = [];
-  const opened: RealtimeSession[] = [];
-  let waiting: ((session: RealtimeSession) => void) | null = null;
+  const openings = new Openings<RealtimeSession>();
   let refusal: number | null = null;
   let silent = false;
 
@@ -104,9 +123,7 @@ export function startRealtime(): SimulatedRealtime {
         const session = new RealtimeSession(socket.data, own);
         own.data = session;
         own.send(JSON.stringify(sessionEvent('session.created')));
-        if (waiting) waiting(session);
-        else opened.push(session);
-        waiting = null;
+        openings.add(session);
       },
       message(socket, frame) {
         if (!(socket.data instanceof RealtimeSession)) throw new Error('The session is not open');
@@ -131,13 +148,7 @@ export function startRealtime(): SimulatedRealtime {
     ignore: (ignores) => {
       silent = ignores;
     },
-    session() {
-      const session = opened.shift();
-      if (session) return Promise.resolve(session);
-      return new Promise((resolve) => {
-        waiting = resolve;
-      });
-    },
+    session: () => openings.next(),
     stop: () => server.stop(true),
   };
 }

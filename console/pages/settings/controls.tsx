@@ -6,7 +6,7 @@ import type { OrganisationSettings } from '../../api/types.ts';
 import { type ControlMode, SettingRow } from './host.tsx';
 import type { ChoiceSetting, NumberSetting, SwitchSetting, TagsSetting } from './setting.ts';
 
-export interface ControlProps<S> {
+interface ControlProps<S> {
   setting: S;
   values: OrganisationSettings;
   mode: ControlMode;

@@ -6,9 +6,9 @@ import type { Answer } from '../answer.ts';
 import { asGatewayError, newTrail, repeatedly } from '../attempt.ts';
 import { authorised } from '../authorised.ts';
 import { parametersOf } from '../body.ts';
-import { GatewayError } from '../errors.ts';
+import { clientLeft, GatewayError } from '../errors.ts';
 import { failed, type Try } from '../exchange.ts';
-import { clientGone, type Journey } from '../journey.ts';
+import { clientGone, type Journey, timeoutOf } from '../journey.ts';
 import { operationOf } from '../operation.ts';
 import type { GatewayParts } from '../parts.ts';
 import { explain, GivenUp } from '../send.ts';
@@ -73,11 +73,11 @@ function sessionUpstream(journey: Journey, leaf: Leaf, target: Target, shaped: J
 async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): Promise<UpstreamSocket> {
   const abort = new AbortController();
   const giveUp = (error: GatewayError) => abort.abort(new GivenUp(error));
-  const leave = () => giveUp(new GatewayError('client_closed', 'the client closed the connection'));
+  const leave = () => giveUp(clientLeft());
   const gone = clientGone(journey);
   if (gone.aborted) leave();
   else gone.addEventListener('abort', leave, { once: true });
-  const timeoutMs = journey.rules.requestTimeout ?? leaf.requestTimeout ?? parts.settings.requestTimeout;
+  const timeoutMs = timeoutOf(parts, journey, leaf);
   const deadline = parts.deadlines.set(timeoutMs, () =>
     giveUp(new GatewayError('request_timeout', `the provider did not accept the session within ${timeoutMs} ms`)),
   );

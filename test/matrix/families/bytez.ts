@@ -4,7 +4,7 @@ import { answers } from '../../providers/chat-api.ts';
 import { json } from '../../providers/simulated.ts';
 import { limit, pixel } from '../cells.ts';
 import { chatScript, limitAsMaxTokens, standsAt, streamedChat } from '../chat-host.ts';
-import type { MatrixFamily } from '../family.ts';
+import { type MatrixFamily, textAlone } from '../family.ts';
 
 const model = 'google/gemma-3-4b-it';
 const user = (content: Json): Json => ({ role: 'user', content });
@@ -37,10 +37,7 @@ export const bytez: MatrixFamily = {
         { type: 'image', base64: `data:image/png;base64,${pixel}` },
       ]),
     ]),
-    'tool call': null,
-    'parallel tools': null,
-    'tool result turn': null,
-    'structured output': null,
+    ...textAlone.asked,
     reasoning: null,
     'stop reason': asking([user('Go on.')], { stop: ['END'] }),
     error: asking([user('Hi')]),
@@ -55,10 +52,7 @@ export const bytez: MatrixFamily = {
   tells: (told, _, stream) => (stream ? told : { ...told, stop: 'done' }),
   usage: { input: 0, cached: 0, output: 0 },
   refuses: {
-    'tool call': 'tools',
-    'parallel tools': 'tools',
-    'tool result turn': 'tools',
-    'structured output': 'response_format',
+    ...textAlone.refuses,
     reasoning: 'reasoning_effort',
   },
 };

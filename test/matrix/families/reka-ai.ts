@@ -4,7 +4,7 @@ import { answers } from '../../providers/chat-api.ts';
 import { json } from '../../providers/simulated.ts';
 import { limit, pixel } from '../cells.ts';
 import { chatScript, limitAsMaxTokens, standsAt, streamedChat } from '../chat-host.ts';
-import type { MatrixFamily } from '../family.ts';
+import { type MatrixFamily, textAlone } from '../family.ts';
 
 const model = 'reka-core';
 const human = (text: string, more: Json = {}): Json => ({ type: 'human', text, ...more });
@@ -43,10 +43,7 @@ export const rekaAi: MatrixFamily = {
     'several turns': asking([human('Hi'), { type: 'model', text: 'Hello' }, human('Who are you?')]),
     system: asking([human('Be brief.\n\nHi')]),
     'image in': asking([human('What is it?', { media_url: `data:image/png;base64,${pixel}` })]),
-    'tool call': null,
-    'parallel tools': null,
-    'tool result turn': null,
-    'structured output': null,
+    ...textAlone.asked,
     reasoning: null,
     'stop reason': asking([human('Go on.')], { stop_words: ['END'] }),
     error: asking([human('Hi')]),
@@ -57,10 +54,7 @@ export const rekaAi: MatrixFamily = {
   turnIn: () => null,
   usage: { input: 5, cached: 0, output: 3 },
   refuses: {
-    'tool call': 'tools',
-    'parallel tools': 'tools',
-    'tool result turn': 'tools',
-    'structured output': 'response_format',
+    ...textAlone.refuses,
     reasoning: 'reasoning_effort',
   },
 };

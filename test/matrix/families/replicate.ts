@@ -3,7 +3,7 @@ import type { Json } from '../../harness.ts';
 import { replicateApi } from '../../providers/replicate.ts';
 import { json } from '../../providers/simulated.ts';
 import { limit, pixel } from '../cells.ts';
-import type { MatrixFamily } from '../family.ts';
+import { type MatrixFamily, textAlone } from '../family.ts';
 
 const asking = (prompt: string, more: Json = {}): Json => ({ input: { prompt, max_tokens: limit, ...more } });
 
@@ -21,10 +21,7 @@ export const replicate: MatrixFamily = {
     'several turns': asking('User: Hi\n\nAssistant: Hello\n\nUser: Who are you?\n\nAssistant:'),
     system: asking('Hi', { system_prompt: 'Be brief.' }),
     'image in': asking('What is it?', { image: `data:image/png;base64,${pixel}` }),
-    'tool call': null,
-    'parallel tools': null,
-    'tool result turn': null,
-    'structured output': null,
+    ...textAlone.asked,
     reasoning: asking('Why?', { reasoning_effort: 'low' }),
     'stop reason': asking('Go on.', { stop_sequences: 'END' }),
     error: asking('Hi'),
@@ -40,9 +37,6 @@ export const replicate: MatrixFamily = {
   usage: { input: 6, cached: 0, output: 4 },
   streamUsage: { input: 0, cached: 0, output: 0 },
   refuses: {
-    'tool call': 'tools',
-    'parallel tools': 'tools',
-    'tool result turn': 'tools',
-    'structured output': 'response_format',
+    ...textAlone.refuses,
   },
 };

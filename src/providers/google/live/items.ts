@@ -11,7 +11,7 @@ export interface LiveTurn {
   parts: readonly JsonObject[];
 }
 
-export type SaidItem =
+type SaidItem =
   | { kind: 'turn'; turn: LiveTurn }
   | { kind: 'system'; text: string }
   | { kind: 'result'; callId: string; output: string };

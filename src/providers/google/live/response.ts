@@ -4,7 +4,7 @@ import type { Outbox } from './outbox.ts';
 import type { Item, Thread } from './thread.ts';
 import { realtimeUsage } from './usage.ts';
 
-export interface FunctionCall {
+interface FunctionCall {
   callId: string;
   name: string;
   arguments: string;

@@ -5,7 +5,7 @@ import type { Fields } from '../../fields.ts';
 import { generationOf } from '../generation.ts';
 import { isHosted } from '../hosted-tools.ts';
 
-export type LiveTool = Pick<Tool, 'name' | 'description' | 'parameters'>;
+type LiveTool = Pick<Tool, 'name' | 'description' | 'parameters'>;
 
 export interface LiveSettings {
   instructions: string | null;
