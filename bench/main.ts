@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { liftCallLimit } from '../src/call-limit.ts';
 import { benchAdmin } from './admin.ts';
+import { liftCallLimit } from './call-limit.ts';
 import { root } from './child.ts';
 import { benchGateway } from './gateway.ts';
 

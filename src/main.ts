@@ -1,7 +1,6 @@
 /** The command line: serve, migrate, keys. */
 import { parseArgs } from 'node:util';
 import { type App, openState, startApp } from './app.ts';
-import { liftCallLimit } from './call-limit.ts';
 import { systemClock } from './clock.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { firstSecrets, greeting } from './greeting.ts';
@@ -43,10 +42,7 @@ async function main(argv: string[]): Promise<void> {
     ...(options.host !== undefined && { HOST: options.host }),
     ...(options['data-dir'] !== undefined && { GW_DATA_DIR: options['data-dir'] }),
   });
-  if (command === 'serve') {
-    liftCallLimit();
-    return serve(settings);
-  }
+  if (command === 'serve') return serve(settings);
   if (command === 'migrate') return migrateAndReport(settings);
   if (command === 'keys') return print(await mintRecoveryKey(settings));
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);

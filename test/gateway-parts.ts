@@ -17,6 +17,7 @@ import { defaultSettings, type OrganisationSettings } from '../src/identity/sett
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { providers } from '../src/providers/index.ts';
+import { Wire } from '../src/wire/wire.ts';
 import { TestClock } from './harness.ts';
 
 export const workspaceKey = 'gw-workspace-key-0123456789';
@@ -113,6 +114,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),
     hostGuard: createHostGuard(gatewaySettings.trustedHosts, lookup),
+    wire: new Wire({}),
     desk: null,
     credentials: createCredentials({
       fetch,
@@ -213,6 +215,7 @@ export function startPlane(options: LabOptions = {}): Plane {
     },
     async stop() {
       lab.parts.deadlines.stop();
+      lab.parts.wire.close();
       await server.stop(true);
     },
   });

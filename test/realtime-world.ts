@@ -8,7 +8,7 @@ import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import { Deadlines } from '../src/gateway/deadlines.ts';
 import { createGateway } from '../src/gateway/handle.ts';
-import { createHostGuard, type PinnedHost } from '../src/gateway/host-guard.ts';
+import { createHostGuard } from '../src/gateway/host-guard.ts';
 import type { GatewayParts } from '../src/gateway/parts.ts';
 import { createStickyChoices } from '../src/gateway/sticky.ts';
 import { listen } from '../src/http/server.ts';
@@ -18,6 +18,8 @@ import { defaultSettings } from '../src/identity/settings.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { openai } from '../src/providers/openai/openai.ts';
+import type { Pinned } from '../src/wire/address.ts';
+import { Wire } from '../src/wire/wire.ts';
 import { savedProvider, workspaceCaller } from './gateway-parts.ts';
 import { TestClock } from './harness.ts';
 
@@ -66,6 +68,7 @@ export function startRealtimeWorld(
     providers: new Map([['openai', openai]]),
     pricer: createPricer(),
     sink: { append: (record) => void records.push(record) },
+    wire: new Wire({}),
     deadlines: new Deadlines(),
     breakers: createBreakers(() => performance.now()),
     sticky: createStickyChoices(() => performance.now()),
@@ -103,7 +106,7 @@ export function startRealtimeWorld(
 }
 
 /** The one name that has an address here: no public name leads to loopback. */
-function pinnedExample(url: string): PinnedHost | null {
+function pinnedExample(url: string): Pinned | null {
   const { hostname, host } = new URL(url);
   return hostname === 'pinned.example' ? { address: '127.0.0.1', name: hostname, host } : null;
 }

@@ -3,6 +3,7 @@
 import type { Leaf } from '../catalog/plan.ts';
 import type { CacheStatus } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
+import type { AnswerHeaders, ByteReader } from '../wire/answer.ts';
 import type { Bytes } from './body.ts';
 import type { GatewayError } from './errors.ts';
 import type { ProviderSocket } from './realtime/upstream-socket.ts';
@@ -28,7 +29,7 @@ export interface Trail {
   /** Time spent waiting for the provider, all tries together. */
   upstreamMs: number;
   firstTokenMs: number | null;
-  responseHeaders: Headers | null;
+  responseHeaders: AnswerHeaders | null;
   /** What was received; pieces for streams. */
   received: readonly Uint8Array[];
   /** As a stream reported it. */
@@ -50,7 +51,7 @@ export type Content =
   /** A stream of a dialect that we understand. */
   | { form: 'events'; events: UpstreamEvents; joined: Joining }
   /** Carried through as it comes. */
-  | { form: 'raw'; body: ReadableStream<Uint8Array> | null; abort: AbortController; idleMs: number }
+  | { form: 'raw'; body: ByteReader | null; abort: AbortController; idleMs: number }
   /** A realtime session that the provider has accepted. */
   | { form: 'socket'; socket: ProviderSocket }
   | { form: 'error'; error: GatewayError };
@@ -62,7 +63,7 @@ export interface Delivered {
 
 export interface Answer {
   status: number;
-  headers: Headers | null;
+  headers: AnswerHeaders | null;
   content: Content;
   trail: Trail;
   /** Goes on with the next target when this stream breaks; null when there is none. */

@@ -1,5 +1,6 @@
 /** A call with what its cloud asks for: a signature over exactly what is sent, or a token. */
 import type { Authentication } from '../providers/authentication.ts';
+import type { WireAnswer } from '../wire/answer.ts';
 import type { Bytes } from './body.ts';
 import { requireLeave } from './borrowed-identity.ts';
 import { GatewayError } from './errors.ts';
@@ -61,7 +62,7 @@ export function sendAuthorised(
   call: Upstream,
   signal: AbortSignal,
   authentication = target.provider.authentication?.(call.facts),
-): Promise<Response> {
+): Promise<WireAnswer> {
   return authentication ? sendWith(authentication, parts, target, call, signal) : send(parts, target, call, signal);
 }
 
@@ -71,7 +72,7 @@ async function sendWith(
   target: Target,
   call: Upstream,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<WireAnswer> {
   const ready = await authorised(parts, target, call, signal, authentication);
   const response = await send(parts, target, ready, signal);
   if (response.status !== 401 || !keepsToken.has(authentication.kind)) return response;

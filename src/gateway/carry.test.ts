@@ -27,7 +27,7 @@ const download = (init: RequestInit = {}) =>
 
 test('nothing is read from the provider before the client asks for it', async () => {
   let produced = 0;
-  const body = new ReadableStream<Uint8Array>(
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       pull(controller) {
         produced++;
@@ -36,7 +36,11 @@ test('nothing is read from the provider before the client asks for it', async ()
     },
     { highWaterMark: 0 },
   );
-  const carried = carry({ body, abort: new AbortController(), idleMs: 1_000 }, deadlines, () => undefined);
+  const carried = carry(
+    { body: body.getReader(), abort: new AbortController(), idleMs: 1_000 },
+    deadlines,
+    () => undefined,
+  );
   expect(produced).toBe(0);
   const reader = carried.getReader();
   for (let taken = 1; taken <= 3; taken++) {
@@ -82,13 +86,17 @@ test('a client that takes nothing keeps the provider waiting: little is held in 
 test('the copy for the log is bounded, and says how much passed', async () => {
   const ended = Promise.withResolvers<Carried>();
   let left = 20;
-  const body = new ReadableStream<Uint8Array>({
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     pull(controller) {
       if (left-- > 0) controller.enqueue(new Uint8Array(1024 * 1024));
       else controller.close();
     },
   });
-  const carried = carry({ body, abort: new AbortController(), idleMs: 1_000 }, deadlines, ended.resolve);
+  const carried = carry(
+    { body: body.getReader(), abort: new AbortController(), idleMs: 1_000 },
+    deadlines,
+    ended.resolve,
+  );
   expect((await new Response(carried).arrayBuffer()).byteLength).toBe(20 * 1024 * 1024);
   const { copy, outcome } = await ended.promise;
   expect([outcome, copy.whole, copy.size, copy.pieces.length]).toEqual(['complete', false, 20 * 1024 * 1024, 4]);

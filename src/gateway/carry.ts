@@ -1,4 +1,5 @@
 /** Bodies that are carried through unread: bytes go on as they come, with back-pressure; a bounded copy is kept for the log and for usage. */
+import type { ByteReader } from '../wire/answer.ts';
 import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { KeptCopy } from './kept-copy.ts';
@@ -13,7 +14,7 @@ export interface Carried {
 
 /** What is carried, and how long it may stay silent. */
 interface Cargo {
-  body: ReadableStream<Uint8Array>;
+  body: ByteReader;
   abort: AbortController;
   idleMs: number;
 }
@@ -23,7 +24,6 @@ export function carry(
   deadlines: Deadlines,
   done: (carried: Carried) => void,
 ): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
   const copy = new KeptCopy();
   const stalled = () => new GatewayError('stream_stalled', `the provider was silent for ${idleMs} ms`);
   let over = false;
@@ -39,7 +39,7 @@ export function carry(
         // Counted only while we wait for the provider: a client may take its time.
         const idle = deadlines.set(idleMs, () => abort.abort(new GivenUp(stalled())));
         try {
-          const { value, done: ended } = await reader.read();
+          const { value, done: ended } = await body.read();
           if (ended) {
             controller.close();
             finish('complete');

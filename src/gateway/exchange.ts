@@ -1,11 +1,13 @@
 /** One exchange with a provider: send, and read as much of the answer as must be known before the client gets any of it. */
 import type { Leaf } from '../catalog/plan.ts';
 import type { Framing } from '../providers/provider.ts';
+import { type AnswerHeaders, isOk, type WireAnswer } from '../wire/answer.ts';
 import type { Answer, Content, Joining, Trail } from './answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import { fieldsOf } from './headers.ts';
 import { clientGone, type Journey, timeoutOf } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { bytesOf, GivenUp } from './send.ts';
@@ -42,7 +44,7 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     const response = upstream.endpoint.steps
       ? await inSteps(call, upstream, flight.abort.signal)
       : await sendAuthorised(parts, target, upstream, flight.abort.signal);
-    if (!(response instanceof Response)) return response;
+    if ('trail' in response) return response;
     trail.responseHeaders = response.headers;
     trail.status = response.status;
     trail.error = null;
@@ -64,10 +66,10 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
 /** Nothing that the provider said of its own body is true of the translated one. */
 export function inClientsDialect(
   trail: Trail,
-  received: Headers,
+  received: AnswerHeaders,
   { status, bytes, contentType, usage }: TranslatedAnswer,
 ): Answer {
-  const headers = new Headers(received);
+  const headers = new Headers(fieldsOf(received));
   headers.set('content-type', contentType);
   trail.status = status;
   trail.received = [bytes];
@@ -125,7 +127,7 @@ function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[]
 
 const isStatus = (status: number): boolean => status >= 200 && status <= 599;
 
-const noAnswer = ({ status }: Response): Content => ({
+const noAnswer = ({ status }: WireAnswer): Content => ({
   form: 'error',
   error: new GatewayError('invalid_provider_response', `the provider answered with the status ${status}`),
 });
@@ -133,14 +135,14 @@ const noAnswer = ({ status }: Response): Content => ({
 async function readContent(
   call: Try,
   flight: Flight,
-  response: Response,
+  response: WireAnswer,
 ): Promise<Content | { form: 'translated'; answer: TranslatedAnswer }> {
   const { upstream, abort, joined } = flight;
   const { translation, endpoint } = upstream;
   const { kind, errorForm } = call.journey.matched.route;
   const idleMs = call.leaf.streamIdleTimeout ?? call.parts.settings.streamIdleTimeout;
   const untouched = !translation || translation.takes === 'nothing';
-  if (response.ok && untouched && (upstream.passthrough || binaryKinds.has(kind))) {
+  if (isOk(response) && untouched && (upstream.passthrough || binaryKinds.has(kind))) {
     return { form: 'raw', body: response.body, abort, idleMs };
   }
   if (!isStream(response, endpoint.framing ?? 'sse') || !response.body) {
@@ -166,14 +168,14 @@ const streamTypes: Readonly<Record<Framing, readonly string[]>> = {
   lines: ['application/x-ndjson', 'application/stream+json', 'application/jsonl'],
 };
 
-const isStream = ({ ok, headers }: Response, framing: Framing): boolean => {
-  const type = headers.get('content-type');
-  return ok && type !== null && streamTypes[framing].some((known) => type.startsWith(known));
+const isStream = (answer: WireAnswer, framing: Framing): boolean => {
+  const type = answer.headers.get('content-type');
+  return isOk(answer) && type !== null && streamTypes[framing].some((known) => type.startsWith(known));
 };
 
 const binaryKinds = new Set(['createSpeech', 'retrieveFileContent', 'getBatchOutput', 'uploadFile']);
 
-async function readWhole({ parts, trail, target }: Try, { abort }: Flight, response: Response): Promise<Content> {
+async function readWhole({ parts, trail, target }: Try, { abort }: Flight, response: WireAnswer): Promise<Content> {
   const bytes = await bytesOf(response, abort.signal, target, parts.settings.answerLimit);
   trail.received = [bytes];
   if (!isCutShort(response, bytes)) return { form: 'bytes', bytes };
@@ -182,8 +184,9 @@ async function readWhole({ parts, trail, target }: Try, { abort }: Flight, respo
 }
 
 /** An answer that tells no length ends where the connection ends, also when that broke: only its JSON shows the difference. */
-function isCutShort({ ok, headers }: Response, bytes: Uint8Array): boolean {
-  if (!ok || headers.has('content-length') || headers.has('transfer-encoding')) return false;
+function isCutShort(answer: WireAnswer, bytes: Uint8Array): boolean {
+  const { headers } = answer;
+  if (!isOk(answer) || headers.has('content-length') || headers.has('transfer-encoding')) return false;
   if (!headers.get('content-type')?.startsWith('application/json')) return false;
   try {
     JSON.parse(new TextDecoder().decode(bytes));

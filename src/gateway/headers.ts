@@ -1,10 +1,12 @@
 /** Headers read once into plain fields: the client's, of which ours are found by name under our prefix or one of the operator's aliases for it. */
+import { type AnswerHeaders, ReceivedHeaders } from '../wire/answer.ts';
 
 /** Header values by their names in lower case. */
 export type HeaderFields = Record<string, string>;
 
 /** Far cheaper than going through the headers one by one, each time someone needs them. */
-export function fieldsOf(headers: Headers): HeaderFields {
+export function fieldsOf(headers: AnswerHeaders): Readonly<HeaderFields> {
+  if (headers instanceof ReceivedHeaders) return headers.fields;
   const fields = headers.toJSON();
   const cookies: string[] | undefined = fields['set-cookie'];
   return cookies === undefined ? fields : { ...fields, 'set-cookie': cookies.join(', ') };

@@ -1,19 +1,11 @@
 /** Custom hosts at the moment of dialling: the address that was checked is the address that is dialled. */
 import { faultOfAddress, faultOfCustomHost, isTrustedHost } from '../http/custom-host.ts';
+import type { Pinned } from '../wire/address.ts';
 import { GatewayError } from './errors.ts';
-
-/** Where to connect instead of letting the connection look the name up again. */
-export interface PinnedHost {
-  address: string;
-  /** The name for TLS. */
-  name: string;
-  /** For the Host header: the name, and the port where it is not the scheme's own. */
-  host: string;
-}
 
 export interface HostGuard {
   /** Throws when the host may not be called; null when it needs no pinning (a trusted host). */
-  check(url: string): Promise<PinnedHost | null> | null;
+  check(url: string): Promise<Pinned | null> | null;
 }
 
 /** Looks a name up; every address that it has. */
@@ -72,7 +64,7 @@ export function createHostGuard(
     return addresses;
   };
 
-  const pin = async (url: string): Promise<PinnedHost> => {
+  const pin = async (url: string): Promise<Pinned> => {
     const { hostname, host } = new URL(url);
     const name = hostname.replace(/^\[|\]$/g, '');
     const addresses = await addressesOf(name);

@@ -1,7 +1,9 @@
 /** What a provider must be asked before calls to a target can be made; remembered, so that few of them wait for it. */
+
 import type { Leaf } from '../catalog/plan.ts';
 import { objectIn } from '../providers/json.ts';
 import type { CallFacts, JsonObject, Lesson, TargetFields } from '../providers/provider.ts';
+import { isOk } from '../wire/answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import type { Token } from './credentials/token-cache.ts';
 import { clientLeft, GatewayError } from './errors.ts';
@@ -86,7 +88,7 @@ async function answerTo(parts: GatewayParts, target: Target, upstream: Upstream)
   try {
     const response = await sendAuthorised(parts, target, upstream, abort.signal);
     const bytes = await bytesOf(response, abort.signal, target, parts.settings.answerLimit);
-    return response.ok ? objectIn(bytes) : null;
+    return isOk(response) ? objectIn(bytes) : null;
   } catch (fault) {
     if (fault instanceof GatewayError) return null;
     throw fault;

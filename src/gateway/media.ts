@@ -1,10 +1,15 @@
 /** Fetches what URLs in a request point to, for providers that take bytes only. The addresses are the client's: they are checked like custom hosts, and bounded. */
 import type { FetchedMedia } from '../providers/provider.ts';
+import { isOk, type WireAnswer } from '../wire/answer.ts';
+import { collected } from '../wire/collected.ts';
+import { decoded } from '../wire/decoded.ts';
+import { WireFault } from '../wire/fault.ts';
 import { GatewayError } from './errors.ts';
 import type { Try } from './exchange.ts';
 import { clientGone } from './journey.ts';
 import type { Operation } from './operation.ts';
-import { fetchPinned } from './send.ts';
+import type { GatewayParts } from './parts.ts';
+import { checked } from './send.ts';
 
 const largestBytes = 32 * 1024 * 1024;
 const mostAtOnce = 20;
@@ -28,35 +33,33 @@ export async function withMedia(call: Try, operation: Operation, urls: readonly 
 async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Promise<FetchedMedia> {
   let address = url;
   for (let hop = 0; hop <= redirectsFollowed; hop++) {
-    const response = await fetchPinned(parts, address, { method: 'GET', signal, redirect: 'manual' }).catch((fault) => {
-      if (fault instanceof GatewayError) throw fault;
-      throw refused(url, 'it cannot be reached');
+    const response = await fetched(parts, address, signal).catch((fault) => {
+      throw fault instanceof GatewayError ? fault : refused(url, 'it cannot be reached');
     });
     const location = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && location) {
       address = URL.parse(location, address)?.href ?? '';
       continue;
     }
-    if (!response.ok) throw refused(url, `its server answered ${response.status}`);
+    if (!isOk(response)) throw refused(url, `its server answered ${response.status}`);
     const mime = response.headers.get('content-type')?.split(';', 1)[0]?.trim() || 'application/octet-stream';
-    return { mime, base64: (await bounded(response, url)).toString('base64') };
+    return { mime, base64: (await bounded(response, url)).toBase64() };
   }
   throw refused(url, 'it redirects too often');
 }
 
-async function bounded(response: Response, url: string): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+async function fetched(parts: GatewayParts, url: string, signal: AbortSignal): Promise<WireAnswer> {
+  const pinned = await checked(parts, url, signal);
+  return parts.wire.call({ url, pinned, method: 'GET', headers: {}, body: null }, signal);
+}
+
+async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint8Array> {
   try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > largestBytes) throw refused(url, `it is larger than ${largestBytes} bytes`);
-      chunks.push(chunk);
-    }
+    return body ? await collected(decoded(body, headers), largestBytes) : new Uint8Array();
   } catch (fault) {
-    throw fault instanceof GatewayError ? fault : refused(url, 'its server broke off');
+    const large = fault instanceof WireFault && fault.code === 'AnswerTooLarge';
+    throw refused(url, large ? `it is larger than ${largestBytes} bytes` : 'its server broke off');
   }
-  return Buffer.concat(chunks);
 }
 
 const refused = (url: string, reason: string): GatewayError =>

@@ -9,6 +9,7 @@ import { faultFields, type Log } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
+import { Wire } from '../wire/wire.ts';
 import { createBreakers } from './breakers.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
@@ -46,6 +47,7 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
       },
       { ownHosts: needs.settings.ownHosts },
     ),
+    wire: new Wire(process.env),
     credentials: createCredentials({
       fetch,
       now: () => needs.clock.now(),

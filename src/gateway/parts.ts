@@ -8,6 +8,7 @@ import type { Keyring } from '../identity/keyring.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { Wire } from '../wire/wire.ts';
 import type { Breakers } from './breakers.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { TokenCache } from './credentials/token-cache.ts';
@@ -28,6 +29,8 @@ export interface GatewayParts {
   breakers: Breakers;
   sticky: StickyChoices;
   hostGuard: HostGuard;
+  /** Makes the calls to providers. */
+  wire: Wire;
   /** Files and batches that the gateway keeps itself; null where it keeps none. */
   desk: BatchDesk | null;
   /** Signs and fetches tokens for clouds. */

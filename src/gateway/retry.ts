@@ -13,7 +13,7 @@ export interface RetryState {
 /** The answer after which a target may be asked again. */
 interface FailedTry {
   status: number;
-  headers: Headers | null;
+  headers: Pick<Headers, 'get'> | null;
   now: Date;
 }
 
@@ -28,7 +28,7 @@ export function waitBefore(rule: RetryRule, state: RetryState, { status, headers
 }
 
 /** The wait that the provider asks for, in any of its forms. */
-function retryAfter(headers: Headers, now: Date): number | null {
+function retryAfter(headers: Pick<Headers, 'get'>, now: Date): number | null {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const value = Number(headers.get(name) || Number.NaN);
     if (value >= 0) return value;

@@ -1,6 +1,11 @@
 /** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
+import { version } from '../version.ts';
+import type { Pinned } from '../wire/address.ts';
+import { answerOf, type WireAnswer } from '../wire/answer.ts';
+import { collected } from '../wire/collected.ts';
+import { decoded, understood } from '../wire/decoded.ts';
+import { WireFault } from '../wire/fault.ts';
 import { GatewayError } from './errors.ts';
-import type { PinnedHost } from './host-guard.ts';
 import type { GatewayParts } from './parts.ts';
 import type { Target } from './target.ts';
 import type { Upstream } from './upstream.ts';
@@ -20,28 +25,25 @@ export async function send(
   target: Target,
   upstream: Upstream,
   signal: AbortSignal,
-): Promise<Response> {
-  const { url, method, headers, body } = upstream;
+): Promise<WireAnswer> {
+  const { url, method, headers, body, customHost, passthrough } = upstream;
   try {
     if (target.provider.local) {
-      return await target.provider.local(new Request(url, { method, headers, signal, ...(body && { body }) }));
+      return answerOf(
+        await target.provider.local(new Request(url, { method, headers, signal, ...(body && { body }) })),
+      );
     }
-    const init: PinnedInit & { timeout: false } = {
-      method,
-      headers,
-      signal,
-      redirect: 'manual',
-      // Our own deadlines count; the runtime's would end long waits that a config allows.
-      timeout: false,
-    };
-    if (body) init.body = body;
+    const pinned = customHost ? await checked(parts, url, signal) : null;
     // Passthrough hands on whatever encoding the two sides agreed on.
-    if (upstream.passthrough) init.decompress = false;
-    return await (upstream.customHost ? fetchPinned(parts, url, init) : fetch(url, init));
+    if (passthrough) return await parts.wire.call({ url, pinned, method, headers, body }, signal);
+    const answer = await parts.wire.call({ url, pinned, method, headers: { ...unlessSaid, ...headers }, body }, signal);
+    return answer.body ? { ...answer, body: decoded(answer.body, answer.headers) } : answer;
   } catch (fault) {
     throw unsendable(headers) ?? explain(fault, signal, target);
   }
 }
+
+const unlessSaid = { accept: '*/*', 'accept-encoding': understood, 'user-agent': `gw/${version}` };
 
 /** Values of headers also come from bodies, configs and settings, which may hold anything. */
 function unsendable(headers: Readonly<Record<string, string>>): GatewayError | null {
@@ -54,24 +56,10 @@ function unsendable(headers: Readonly<Record<string, string>>): GatewayError | n
   return null;
 }
 
-type PinnedInit = BunFetchRequestInit & { signal: AbortSignal; headers?: Record<string, string> };
-
-/** Calls an address that somebody outside chose: the address that was checked is the address that is dialled. */
-export function fetchPinned(parts: GatewayParts, url: string, init: PinnedInit): Promise<Response> {
-  const checked = parts.hostGuard.check(url);
-  return checked ? fetchChecked(checked, url, init) : fetch(url, init);
-}
-
-async function fetchChecked(checked: Promise<PinnedHost | null>, url: string, init: PinnedInit): Promise<Response> {
-  const pinned = await unlessGivenUp(checked, init.signal);
-  if (!pinned) return fetch(url, init);
-  const address = new URL(url);
-  address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
-  return fetch(address, {
-    ...init,
-    headers: { ...init.headers, host: pinned.host },
-    tls: { serverName: pinned.name },
-  });
+/** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
+export async function checked(parts: GatewayParts, url: string, signal: AbortSignal): Promise<Pinned | null> {
+  const verdict = parts.hostGuard.check(url);
+  return verdict && unlessGivenUp(verdict, signal);
 }
 
 /** A name server or a token service that stays silent must not outlast the request's own deadline; others may go on waiting. */
@@ -86,35 +74,16 @@ export function unlessGivenUp<T>(checked: Promise<T>, signal: AbortSignal): Prom
 
 /** The whole of an answer, up to a limit; a connection that breaks on the way is told like one that could not be made. */
 export async function bytesOf(
-  response: Response,
+  { body }: WireAnswer,
   signal: AbortSignal,
   target: Target,
   limit: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const { headers } = response;
-    const length = headers.has('content-encoding') ? null : headers.get('content-length');
-    // Only a length that is told of plain bytes is one: a little that is packed may be very much.
-    return length !== null && Number(length) <= limit
-      ? new Uint8Array(await response.arrayBuffer())
-      : await collected(response, limit);
+    return body ? await collected(body, limit) : new Uint8Array();
   } catch (fault) {
     throw explain(fault, signal, target);
   }
-}
-
-async function collected({ body }: Response, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  // Leaving the loop closes the connection.
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > limit) {
-      throw new GatewayError('invalid_provider_response', `the answer of the provider is larger than ${limit} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** What a failed connection means to the client. Internals stay out of the message. */
@@ -122,6 +91,9 @@ export function explain(fault: unknown, signal: AbortSignal, target: Target): Ga
   if (fault instanceof GatewayError) return fault;
   if (signal.aborted && signal.reason instanceof GivenUp) return signal.reason.error;
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+  if (code === 'AnswerTooLarge' && fault instanceof WireFault) {
+    return new GatewayError('invalid_provider_response', `the provider misbehaved: ${fault.message}`);
+  }
   const name = target.saved ? `@${target.saved.slug}` : target.provider.id;
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
     return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);

@@ -3,6 +3,7 @@ import { EncodedBody } from '../providers/encoded-body.ts';
 import { ProviderFault, readFault } from '../providers/faults.ts';
 import type { JsonObject, ProviderCall, RawAnswer, Step } from '../providers/provider.ts';
 import { StreamedCall } from '../providers/streamed-call.ts';
+import { answerOf, isOk, type WireAnswer } from '../wire/answer.ts';
 import type { Answer } from './answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import { begin } from './begun-work.ts';
@@ -15,12 +16,12 @@ import { isAddress, type Upstream } from './upstream.ts';
 const callsAtOnce = 5;
 
 /** The answer; or the response that is still to be read, where the last call streams. */
-export async function inSteps(call: Try, upstream: Upstream, signal: AbortSignal): Promise<Answer | Response> {
+export async function inSteps(call: Try, upstream: Upstream, signal: AbortSignal): Promise<Answer | WireAnswer> {
   const made = await walk(call, upstream, signal);
-  return made instanceof Response ? made : inClientsDialect(call.trail, new Headers(), made);
+  return 'body' in made ? made : inClientsDialect(call.trail, new Headers(), made);
 }
 
-async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise<TranslatedAnswer | Response> {
+async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise<TranslatedAnswer | WireAnswer> {
   const { facts, endpoint, translation } = upstream;
   const operation = endpoint.steps?.(facts, translation?.request?.(facts) ?? {});
   if (!operation) throw new Error('An operation without steps is one call');
@@ -32,7 +33,7 @@ async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise
     const outcome = step.value;
     if (outcome instanceof StreamedCall) {
       const response = await dial(call, upstream, outcome.call, signal);
-      streams = response.ok;
+      streams = isOk(response);
       return response;
     }
     if (outcome instanceof EncodedBody && outcome.contentType === eventStream) return toldAsStream(outcome);
@@ -48,8 +49,8 @@ async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise
 
 const eventStream = 'text/event-stream';
 
-const toldAsStream = ({ bytes }: EncodedBody): Response =>
-  new Response(bytes, { headers: { 'content-type': eventStream } });
+const toldAsStream = ({ bytes }: EncodedBody): WireAnswer =>
+  answerOf(new Response(bytes, { headers: { 'content-type': eventStream } }));
 
 /** A family reads what its provider said, as it does after a single call. */
 const inRoutesDialect = (
@@ -92,11 +93,16 @@ async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: A
     headers: response.headers,
     bytes: await bytesOf(response, signal, call.target, call.parts.settings.answerLimit),
   };
-  if (response.ok || next.accepts?.includes(response.status)) return answer;
+  if (isOk(response) || next.accepts?.includes(response.status)) return answer;
   throw readFault(answer.status, answer.bytes);
 }
 
-function dial({ parts, target }: Try, upstream: Upstream, next: ProviderCall, signal: AbortSignal): Promise<Response> {
+function dial(
+  { parts, target }: Try,
+  upstream: Upstream,
+  next: ProviderCall,
+  signal: AbortSignal,
+): Promise<WireAnswer> {
   const content = next.body === undefined ? null : encoded(next.body);
   const elsewhere = isAddress(next.path);
   const made: Upstream = {

@@ -1,6 +1,7 @@
 /** Streams of providers with a dialect of their own, in the client's, event by event. */
 import { isTooDeep, ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent, StreamTranslator } from '../providers/provider.ts';
+import type { ByteReader, ReadBytes, WireAnswer } from '../wire/answer.ts';
 import { GatewayError } from './errors.ts';
 import { cutterOf, type EventCutter } from './framing.ts';
 import { GivenUp } from './send.ts';
@@ -10,41 +11,36 @@ import type { Upstream } from './upstream.ts';
 
 /** A fault that the provider reports breaks the stream, with the provider's status. */
 export function translatedStream(
-  { body, headers }: Response,
+  { body, headers }: WireAnswer,
   { translation, facts, endpoint }: Upstream,
   abort: AbortController,
   idleMs: number,
   onFault: (fault: unknown) => void,
-): ReadableStream<Uint8Array> {
+): ByteReader {
   const translator = translation?.stream?.(facts);
   if (!translator || !body) {
     throw new GatewayError('invalid_provider_response', 'the provider streams what was not asked to stream');
   }
   const endIsTold = headers.has('transfer-encoding') || headers.has('content-length');
-  const passage = new Passage(body.getReader(), cutterOf(endpoint.framing ?? 'sse'), translator, {
+  const passage = new Passage(body, cutterOf(endpoint.framing ?? 'sse'), translator, {
     endIsTold,
     quietMs: Math.min(longestQuietMs, idleMs / 4),
   });
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { bytes, over } = await passage.next();
-          if (bytes) controller.enqueue(bytes);
-          if (over) controller.close();
-        } catch (fault) {
-          if (fault instanceof ProviderFault) abort.abort(new GivenUp(saidByProvider(fault, facts.provider)));
-          if (fault instanceof Untranslatable) {
-            onFault(fault.cause);
-            abort.abort(new GivenUp(new GatewayError('internal_error', 'something went wrong on our side')));
-          }
-          throw fault;
+  return {
+    async read() {
+      try {
+        return await passage.next();
+      } catch (fault) {
+        if (fault instanceof ProviderFault) abort.abort(new GivenUp(saidByProvider(fault, facts.provider)));
+        if (fault instanceof Untranslatable) {
+          onFault(fault.cause);
+          abort.abort(new GivenUp(new GatewayError('internal_error', 'something went wrong on our side')));
         }
-      },
-      cancel: (reason) => passage.cancel(reason),
+        throw fault;
+      }
     },
-    { highWaterMark: 0 },
-  );
+    cancel: () => passage.cancel(),
+  };
 }
 
 /** The translator failed where the provider is not to blame: a fault of ours, not of the connection. */
@@ -59,11 +55,6 @@ function translating(work: () => ServerEvent[]): ServerEvent[] {
   }
 }
 
-interface Passed {
-  bytes: Uint8Array | null;
-  over: boolean;
-}
-
 /** Says nothing, and that the provider is at work. */
 const signOfLife = Buffer.from(':\n\n');
 const longestQuietMs = 5_000;
@@ -75,20 +66,16 @@ interface Manner {
 }
 
 class Passage {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: ByteReader;
   readonly #cutter: EventCutter;
   readonly #translator: StreamTranslator;
   readonly #manner: Manner;
   #handedOnAt = performance.now();
+  #over = false;
   /** Reported behind events that came with it: those go out first. */
   #reported: ProviderFault | null = null;
 
-  constructor(
-    reader: ReadableStreamDefaultReader<Uint8Array>,
-    cutter: EventCutter,
-    translator: StreamTranslator,
-    manner: Manner,
-  ) {
+  constructor(reader: ByteReader, cutter: EventCutter, translator: StreamTranslator, manner: Manner) {
     this.#reader = reader;
     this.#cutter = cutter;
     this.#translator = translator;
@@ -96,27 +83,27 @@ class Passage {
   }
 
   /** Until there is something to hand on, or nothing more to read. */
-  async next(): Promise<Passed> {
+  async next(): Promise<ReadBytes> {
     for (;;) {
       if (this.#reported) throw this.#reported;
+      if (this.#over) return { done: true };
       const { value, done } = await this.#reader.read();
       const events = this.#translated(done ? this.#cutter.rest() : this.#cutter.push(value));
-      const over = done && !this.#reported;
-      if (over) events.push(...translating(() => this.#translator.end(this.#manner.endIsTold)));
-      if (events.length > 0 || over) return { bytes: this.#handOn(events.map(writeEvent)), over };
+      this.#over = done && !this.#reported;
+      if (this.#over) events.push(...translating(() => this.#translator.end(this.#manner.endIsTold)));
+      if (events.length > 0) return this.#handOn(events.map(writeEvent));
       // A model may think for minutes without a word that this client wants to hear; it is not silent for that.
-      if (performance.now() - this.#handedOnAt > this.#manner.quietMs)
-        return { bytes: this.#handOn([signOfLife]), over };
+      if (performance.now() - this.#handedOnAt > this.#manner.quietMs) return this.#handOn([signOfLife]);
     }
   }
 
-  cancel(reason: unknown): Promise<void> {
-    return this.#reader.cancel(reason);
+  cancel(): Promise<void> {
+    return this.#reader.cancel();
   }
 
-  #handOn(pieces: readonly Uint8Array[]): Uint8Array | null {
+  #handOn(pieces: readonly Uint8Array[]): ReadBytes {
     this.#handedOnAt = performance.now();
-    return pieces.length > 0 ? Buffer.concat(pieces) : null;
+    return { done: false, value: Buffer.concat(pieces) };
   }
 
   #translated(events: readonly ServerEvent[]): ServerEvent[] {

@@ -1,6 +1,7 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
 import { ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent } from '../providers/provider.ts';
+import type { ByteReader } from '../wire/answer.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
@@ -30,7 +31,7 @@ export class UpstreamEvents {
   readonly state: StreamState = newStreamState();
   readonly dialect: Dialect;
   readonly #copy = new KeptCopy();
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: ByteReader;
   readonly #abort: AbortController;
   readonly #splitter = new EventSplitter();
   readonly #idle: Deadline;
@@ -41,8 +42,8 @@ export class UpstreamEvents {
   /** Read, but not yet handed out. */
   readonly #pending: Piece[] = [];
 
-  constructor(body: ReadableStream<Uint8Array>, dialect: Dialect, abort: AbortController, timing: StreamTiming) {
-    this.#reader = body.getReader();
+  constructor(body: ByteReader, dialect: Dialect, abort: AbortController, timing: StreamTiming) {
+    this.#reader = body;
     this.dialect = dialect;
     this.#abort = abort;
     this.#idleMs = timing.idleMs;

@@ -92,7 +92,7 @@ export interface StreamTranslator {
 /** An answer as it came. */
 export interface RawAnswer {
   status: number;
-  headers: Headers;
+  headers: Pick<Headers, 'get' | 'has'>;
   bytes: Uint8Array;
 }
 

@@ -1,0 +1,93 @@
+/** A body on its way in: what came and was not read yet waits here, and a reader who is slow slows the server down. */
+import type { ByteReader, ReadBytes } from './answer.ts';
+import { type Bytes, readThrough, tooLarge } from './collected.ts';
+
+/** The connection that the bytes come from. */
+export interface Flow {
+  pause(): void;
+  resume(): void;
+  /** Closes it in the middle of the answer. */
+  abandon(): void;
+}
+
+const mostWaiting = 256 * 1024;
+
+export class IncomingBody implements ByteReader {
+  readonly #flow: Flow;
+  #waiting: Bytes[] = [];
+  #size = 0;
+  #paused = false;
+  #complete = false;
+  #fault: unknown = null;
+  #reader: { resolve(outcome: ReadBytes): void; reject(fault: unknown): void } | null = null;
+
+  constructor(flow: Flow) {
+    this.#flow = flow;
+  }
+
+  push(bytes: Bytes): void {
+    if (this.#reader) {
+      this.#settle({ done: false, value: bytes });
+      return;
+    }
+    this.#waiting.push(bytes);
+    this.#size += bytes.length;
+    if (this.#size > mostWaiting && !this.#paused) {
+      this.#paused = true;
+      this.#flow.pause();
+    }
+  }
+
+  complete(): void {
+    this.#complete = true;
+    this.#settle({ done: true });
+  }
+
+  /** What came before is still read. */
+  break(fault: unknown): void {
+    this.#fault = fault;
+    const reader = this.#reader;
+    this.#reader = null;
+    reader?.reject(fault);
+  }
+
+  read(): Promise<ReadBytes> {
+    const value = this.#waiting.shift();
+    if (value) {
+      this.#taken(value.length);
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#complete) return Promise.resolve({ done: true });
+    if (this.#fault) return Promise.reject(this.#fault);
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  async cancel(): Promise<void> {
+    this.#waiting = [];
+    if (!this.#complete) this.#flow.abandon();
+  }
+
+  /** Most answers are here with their head. */
+  whole(limit: number): Bytes | Promise<Bytes> {
+    const [only] = this.#waiting;
+    if (!this.#complete || this.#waiting.length > 1 || !only) return readThrough(this, limit);
+    this.#waiting = [];
+    if (only.length > limit) throw tooLarge(limit);
+    return only;
+  }
+
+  #settle(outcome: ReadBytes): void {
+    const reader = this.#reader;
+    this.#reader = null;
+    reader?.resolve(outcome);
+  }
+
+  #taken(size: number): void {
+    this.#size -= size;
+    if (!this.#paused || this.#size > mostWaiting / 2) return;
+    this.#paused = false;
+    if (!this.#complete) this.#flow.resume();
+  }
+}

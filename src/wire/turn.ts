@@ -1,0 +1,120 @@
+/** One request's answer as it comes in over a connection: the head, then the body, then the question what the connection is good for. */
+
+import type { WireAnswer } from './answer.ts';
+import { type AnswerHead, readHead } from './answer-head.ts';
+import { BodyFrames } from './body-frames.ts';
+import type { Bytes } from './collected.ts';
+import { WireFault } from './fault.ts';
+import { type Flow, IncomingBody } from './incoming-body.ts';
+
+const longestHead = 256 * 1024;
+const blankLine = Buffer.from('\r\n\r\n');
+
+export class Turn {
+  /** Nothing of an answer has come. */
+  silent = true;
+  /** The whole answer has come. */
+  over = false;
+  readonly #flow: Flow;
+  readonly #toHead: boolean;
+  readonly #answer = Promise.withResolvers<WireAnswer>();
+  #opening: Buffer | null = null;
+  #head: AnswerHead | null = null;
+  #frames: BodyFrames | null = null;
+  #body: IncomingBody | null = null;
+  #excess = false;
+
+  constructor(flow: Flow, method: string) {
+    this.#flow = flow;
+    this.#toHead = method === 'HEAD';
+  }
+
+  get answer(): Promise<WireAnswer> {
+    return this.#answer.promise;
+  }
+
+  /** Throws when this cannot be an answer. */
+  receive(bytes: Buffer<ArrayBuffer>): void {
+    this.silent = false;
+    const rest = this.#frames ? bytes : this.#receiveHead(bytes);
+    if (rest === null || this.over) return;
+    if (rest.length > 0) this.#receiveBody(rest);
+  }
+
+  /** The server has closed the connection: some answers end so, others are broken. */
+  closed(fault: unknown): void {
+    if (this.over) return;
+    if (this.#head?.framing?.by === 'close' && fault === null) {
+      this.#end();
+      return;
+    }
+    this.break(fault ?? new WireFault('ConnectionClosed', 'the server closed the connection'));
+  }
+
+  break(fault: unknown): void {
+    if (this.over) return;
+    this.over = true;
+    if (this.#body) this.#body.break(fault);
+    else this.#answer.reject(fault);
+  }
+
+  /** For how many seconds the connection can wait for another request; 0 when it is of no more use. */
+  get worthKeeping(): number {
+    if (!this.#head?.persists || this.#excess) return 0;
+    return Math.min(longestKept, this.#head.persistsSeconds ?? longestKept) - 1;
+  }
+
+  /** What comes behind the head, or null while that is not complete. */
+  #receiveHead(bytes: Buffer<ArrayBuffer>): Bytes | null {
+    const opening = this.#opening ? Buffer.concat([this.#opening, bytes]) : bytes;
+    const from = this.#opening ? Math.max(0, this.#opening.length - blankLine.length) : 0;
+    const end = opening.indexOf(blankLine, from);
+    if (end > longestHead || (end < 0 && opening.length > longestHead)) {
+      throw new WireFault('HeadTooLarge', `the headers of the answer are larger than ${longestHead} bytes`);
+    }
+    if (end < 0) {
+      this.#opening = opening;
+      return null;
+    }
+    this.#opening = null;
+    const head = readHead(opening.toString('latin1', 0, end + 2), this.#toHead);
+    const rest = opening.subarray(end + blankLine.length);
+    if (head.status < 200 && head.status !== 101) return rest.length > 0 ? this.#receiveHead(rest) : null;
+    this.#begin(head, rest);
+    return rest;
+  }
+
+  #begin(head: AnswerHead, rest: Bytes): void {
+    const { status, headers, framing } = head;
+    this.#head = head;
+    if (!framing) {
+      this.#excess = rest.length > 0;
+      this.over = true;
+      this.#answer.resolve({ status, headers, body: null });
+      return;
+    }
+    this.#frames = new BodyFrames(framing);
+    this.#body = new IncomingBody(this.#flow);
+    this.#answer.resolve({ status, headers, body: this.#body });
+    if (this.#frames.endedAt === 0) {
+      this.#excess = rest.length > 0;
+      this.#end();
+    }
+  }
+
+  #receiveBody(bytes: Bytes): void {
+    const piece = this.#frames?.push(bytes);
+    if (piece?.length) this.#body?.push(piece);
+    const endedAt = this.#frames?.endedAt ?? -1;
+    if (endedAt < 0) return;
+    this.#excess = endedAt < bytes.length;
+    this.#end();
+  }
+
+  #end(): void {
+    this.over = true;
+    this.#body?.complete();
+  }
+}
+
+const longestKept = 60;
