@@ -78,8 +78,8 @@ export function checkedMessage(events: readonly ServerEvent[]): Json {
   return message;
 }
 
-/** OpenAI's responses stream: numbered from 0, items and parts opened, filled and closed, the whole response last. */
-export function checkedResponse(events: readonly ServerEvent[]): Json {
+/** OpenAI's responses stream: numbered from 0, items and parts opened, filled and closed, the whole response last. Of joined streams the last response is another than the first. */
+export function checkedResponse(events: readonly ServerEvent[], source: 'one' | 'joined' = 'one'): Json {
   const items: { id: string; item: Json; done: boolean; parts: Json[]; openPart: boolean }[] = [];
   let last: Json = null;
   const all = events.map(parsed);
@@ -99,7 +99,7 @@ export function checkedResponse(events: readonly ServerEvent[]): Json {
         event,
       );
       need(event.response.status === kind, 'the status says so', event);
-      need(event.response.id === all[0].response.id, 'the id stays', event);
+      need(source === 'joined' || event.response.id === all[0].response.id, 'the id stays', event);
       last = event.response;
       continue;
     }

@@ -1,14 +1,13 @@
 /** Joins another target's stream to what the client already has: its opening is dropped, and so is the text that equals what was delivered. */
 import type { ServerEvent } from '../providers/provider.ts';
-import { type Dialect, newStreamState, type ResumeRules, type StreamState } from './dialects/dialect.ts';
+import { type Dialect, newStreamState, type ResumeRules, type Seam, type StreamState } from './dialects/dialect.ts';
 
 type Joined = { events: ServerEvent[] } | 'diverged';
 
 export class Resumption {
   readonly #dialect: Dialect;
   readonly #rules: ResumeRules;
-  /** All that the client has; grows with what is joined. */
-  readonly #delivered: StreamState;
+  readonly #seam: Seam;
   /** The client's block of text was closed before this stream began: there is no room for more of it. */
   readonly #closed: boolean;
   /** The new stream as it is by itself. */
@@ -22,7 +21,7 @@ export class Resumption {
     const text = delivered.text.join('');
     this.#dialect = dialect;
     this.#rules = rules;
-    this.#delivered = delivered;
+    this.#seam = { delivered, before: text, repeated: 0 };
     this.#closed = delivered.block === 'closed';
     this.#toRepeat = continued ? '' : text;
     this.#whiteSpace = continued ? text.slice(text.trimEnd().length) : '';
@@ -30,20 +29,30 @@ export class Resumption {
 
   join(events: readonly ServerEvent[]): Joined {
     const joined: ServerEvent[] = [];
+    const { delivered } = this.#seam;
+    const tell = (event: ServerEvent) => {
+      this.#dialect.read(event, delivered);
+      joined.push(event);
+    };
     for (const event of events) {
-      const next = this.#next(event);
-      if (next === 'diverged') return 'diverged';
-      if (!next) continue;
-      this.#dialect.read(next, this.#delivered);
-      joined.push(next);
+      const news = this.#newsIn(event);
+      if (news === 'diverged') return 'diverged';
+      if (!news) continue;
+      if (this.#rules.ends(event)) for (const missing of this.#rules.closing(event, delivered)) tell(missing);
+      tell(this.#rules.rewritten(event, news.text, this.#seam));
     }
     return { events: joined };
   }
 
-  /** The event as the client may see it; null when there is nothing new in it. */
-  #next(event: ServerEvent): ServerEvent | 'diverged' | null {
+  /** The fault that the new stream reports, as one of the stream that the client reads. */
+  retold(fault: ServerEvent): ServerEvent {
+    return this.#rules.rewritten(fault, '', this.#seam);
+  }
+
+  /** What of an event's text the client has not; null when there is nothing new in the event at all. */
+  #newsIn(event: ServerEvent): { text: string } | 'diverged' | null {
     this.#dialect.read(event, this.#own);
-    const place = this.#rules.place(event, this.#delivered);
+    const place = this.#rules.place(event, this.#seam.delivered);
     if (place === 'clash') return 'diverged';
     if (place === 'repeated') return null;
     const text = this.#rules.textOf(event) ?? '';
@@ -54,7 +63,7 @@ export class Resumption {
     if (this.#toRepeat !== '') return ends || this.#own.beyondText ? 'diverged' : null;
     if (fresh !== '' && this.#closed && this.#own.block !== 'closed') return 'diverged';
     if (fresh === '' && text !== '' && !ends) return null;
-    return this.#rules.rewritten(event, fresh, this.#delivered);
+    return { text: fresh };
   }
 
   /** The part of `text` that the client does not have; null when it differs from what it has. */
@@ -63,7 +72,9 @@ export class Resumption {
     const overlap = Math.min(this.#toRepeat.length, rest.length);
     if (this.#toRepeat.slice(0, overlap) !== rest.slice(0, overlap)) return null;
     this.#toRepeat = this.#toRepeat.slice(overlap);
-    return rest.slice(overlap);
+    const fresh = rest.slice(overlap);
+    this.#seam.repeated += text.length - fresh.length;
+    return fresh;
   }
 
   #afterWhiteSpace(text: string): string {

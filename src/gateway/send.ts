@@ -57,7 +57,7 @@ function unsendable(headers: Readonly<Record<string, string>>): GatewayError | n
 }
 
 /** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
-export async function checked(parts: GatewayParts, url: string, signal: AbortSignal): Promise<Pinned | null> {
+export function checked(parts: GatewayParts, url: string, signal: AbortSignal): Promise<Pinned | null> | null {
   const verdict = parts.hostGuard.check(url);
   return verdict && unlessGivenUp(verdict, signal);
 }
@@ -86,15 +86,18 @@ export async function bytesOf(
   }
 }
 
+/** The provider was reached, and what it said is at fault. */
+const unreadable: ReadonlySet<string> = new Set(['InvalidAnswer', 'HeadTooLarge', 'AnswerTooLarge']);
+
 /** What a failed connection means to the client. Internals stay out of the message. */
 export function explain(fault: unknown, signal: AbortSignal, target: Target): GatewayError {
   if (fault instanceof GatewayError) return fault;
   if (signal.aborted && signal.reason instanceof GivenUp) return signal.reason.error;
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
-  if (code === 'AnswerTooLarge' && fault instanceof WireFault) {
-    return new GatewayError('invalid_provider_response', `the provider misbehaved: ${fault.message}`);
-  }
   const name = target.saved ? `@${target.saved.slug}` : target.provider.id;
+  if (fault instanceof WireFault && unreadable.has(code)) {
+    return new GatewayError('invalid_provider_response', `the answer of ${name} cannot be read: ${fault.message}`);
+  }
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
     return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);
   }

@@ -4,7 +4,10 @@ import { newLab, saveConfig, savedProvider, workspaceKey } from '../../test/gate
 import * as anthropic from '../../test/providers/anthropic.ts';
 import * as openai from '../../test/providers/openai.ts';
 import { inPieces, refusal, type Scripted, scriptedProvider, streamed } from '../../test/providers/scripted.ts';
+import { dialects, messageEvents, type StreamDialect } from '../../test/stream-dialects.ts';
 import { providers } from '../providers/index.ts';
+import { objectsOf } from '../providers/json.ts';
+import type { JsonObject } from '../providers/provider.ts';
 import { createGateway } from './handle.ts';
 import { readEvents } from './sse.ts';
 
@@ -42,75 +45,23 @@ const rescued = saveConfig(lab, {
   targets: [{ provider: '@a' }, { provider: '@b' }, { provider: '@c' }],
 });
 
-interface Dialect {
-  path: string;
-  whole(words: readonly string[], id?: string): string[];
-  textOf(json: Record<string, never>): string;
-  isEnd(data: string): boolean;
-  /** What a client of this dialect relies on. */
-  isSound(events: { event: string | null; data: string }[]): boolean;
-}
-
-const completionChunk = (text: string, finish_reason: string | null, id: string) =>
-  `data: ${JSON.stringify({ id, object: 'text_completion', model: 'm', choices: [{ index: 0, text, finish_reason }] })}\n\n`;
-
-/** With a ping in it, as the real one has. */
-const messageEvents = (words: readonly string[], id = 'msg_01'): string[] => {
-  const [start = '', ...rest] = anthropic.wholeStream(words);
-  return [start.replace('msg_01', id), anthropic.ping, ...rest];
-};
-
-const count = (data: string[], pattern: RegExp) => data.filter((item) => pattern.test(item)).length;
-
-/** One finish, one terminator, and one id. */
-const isSoundChat = (events: { data: string }[]): boolean => {
-  const data = events.map((event) => event.data);
-  const ids = new Set(data.flatMap((item) => (item === '[DONE]' ? [] : [JSON.parse(item).id])));
-  return count(data, /"finish_reason":"/) === 1 && count(data, /^\[DONE\]$/) === 1 && ids.size === 1;
-};
-
-const dialects: Record<'chat' | 'completions' | 'messages', Dialect> = {
-  chat: {
-    path: '/v1/chat/completions',
-    whole: (words, id = 'chatcmpl-Bq1') => openai.wholeStream(words).map((event) => event.replace('chatcmpl-Bq1', id)),
-    textOf: (json: { choices?: { delta?: { content?: string } }[] }) => json.choices?.[0]?.delta?.content ?? '',
-    isEnd: (data) => data === '[DONE]',
-    isSound: isSoundChat,
-  },
-  completions: {
-    path: '/v1/completions',
-    whole: (words, id = 'cmpl-1') => [
-      ...words.map((word) => completionChunk(word, null, id)),
-      completionChunk('', 'stop', id),
-      'data: [DONE]\n\n',
-    ],
-    textOf: (json: { choices?: { text?: string }[] }) => json.choices?.[0]?.text ?? '',
-    isEnd: (data) => data === '[DONE]',
-    isSound: isSoundChat,
-  },
-  messages: {
-    path: '/v1/messages',
-    whole: messageEvents,
-    textOf: (json: { delta?: { text?: string } }) => json.delta?.text ?? '',
-    isEnd: (data) => data.includes('"message_stop"'),
-    isSound(events) {
-      const names = events
-        .map((event) => event.event)
-        .filter((name) => name !== 'ping' && name !== 'content_block_delta');
-      const open = events.findIndex((event) => event.event === 'content_block_start');
-      const first = events.findIndex((event) => event.event === 'content_block_delta');
-      const order = ['message_start', 'content_block_start', 'content_block_stop', 'message_delta', 'message_stop'];
-      return names.join() === order.join() && open < first;
-    },
-  },
+/** Streams that end without a word. */
+const silent = {
+  messages: [anthropic.start, anthropic.ping, ...anthropic.end],
+  responses: dialects.responses.whole([], 'id-of-b').filter((event) => event.includes('"response":')),
 };
 
 const encoder = new TextEncoder();
 
-async function ask(dialect: Dialect, config: string) {
+const question = { role: 'user', content: 'Hi' };
+
+const textIn = (dialect: StreamDialect, events: readonly { data: string }[]): string =>
+  events.map(({ data }) => (data === '[DONE]' ? '' : dialect.textOf(JSON.parse(data)))).join('');
+
+async function ask(dialect: StreamDialect, config: string) {
   const request = new Request(`http://gw${dialect.path}`, {
     method: 'POST',
-    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], prompt: 'Hi', stream: true }),
+    body: JSON.stringify({ model: 'm', messages: [question], prompt: 'Hi', input: 'Hi', stream: true }),
     headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json', 'x-gw-config': config },
   });
   const response = await gateway.handle(
@@ -123,10 +74,10 @@ async function ask(dialect: Dialect, config: string) {
   if (response.status !== 200)
     return { status: response.status, text: '', ended: false, failed: true, sound: false, raw };
   const events = readEvents(encoder.encode(raw));
-  const failed = events.some(({ data }) => data !== '[DONE]' && Boolean(JSON.parse(data).error));
+  const failed = events.some(({ data }) => data !== '[DONE]' && Boolean(dialect.errorOf(JSON.parse(data))));
   return {
     status: response.status,
-    text: events.map(({ data }) => (data === '[DONE]' ? '' : dialect.textOf(JSON.parse(data)))).join(''),
+    text: textIn(dialect, events),
     ended: dialect.isEnd(events.at(-1)?.data ?? ''),
     failed,
     sound: dialect.isSound(events),
@@ -170,21 +121,15 @@ describe.each(Object.entries(dialects))('%s', (_, dialect) => {
     const lines = fc.constantFrom('\n', '\r\n', '\r');
     const sizes = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(
-        lines,
-        sizes,
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.boolean(),
-        async (line, pieces, share, broken) => {
-          const bytes = encoder.encode(
-            [': hello\n\n', ...dialect.whole(words)].join(': beat\n\n').replaceAll('\n', line),
-          );
-          const cut = Math.floor(share * bytes.length);
-          scripts.a = () => streamed(inPieces(bytes.subarray(0, cut), pieces), broken ? 'break' : 'end');
-          scripts.b = () => streamed(inPieces(encoder.encode(dialect.whole(words, 'id-of-b').join('')), pieces));
-          expect(await ask(dialect, rescued)).toMatchObject({ text, ended: true, failed: false });
-        },
-      ),
+      fc.asyncProperty(lines, sizes, fc.nat(1000), fc.boolean(), async (line, pieces, thousandths, broken) => {
+        const bytes = encoder.encode(
+          [': hello\n\n', ...dialect.whole(words)].join(': beat\n\n').replaceAll('\n', line),
+        );
+        const cut = Math.floor((thousandths / 1000) * bytes.length);
+        scripts.a = () => streamed(inPieces(bytes.subarray(0, cut), pieces), broken ? 'break' : 'end');
+        scripts.b = () => streamed(inPieces(encoder.encode(dialect.whole(words, 'id-of-b').join('')), pieces));
+        expect(await ask(dialect, rescued)).toMatchObject({ text, ended: true, failed: false });
+      }),
       { numRuns: 150 },
     );
   });
@@ -200,7 +145,7 @@ describe.each(Object.entries(dialects))('%s', (_, dialect) => {
   test('a text longer than is kept is not taken up by another target: it ends in a typed error', async () => {
     const long = Array.from({ length: 5 }, () => 'x'.repeat(1024 * 1024));
     const events = dialect.whole(long);
-    const lastText = events.findLastIndex((event) => event.includes('xxx'));
+    const lastText = events.findLastIndex((event) => textIn(dialect, readEvents(encoder.encode(event))) !== '');
     scripts.a = () => streamed(events.slice(0, lastText + 1));
     scripts.b = () => streamed(dialect.whole(long));
     const told = await ask(dialect, rescued);
@@ -237,40 +182,51 @@ describe.each(Object.entries(dialects))('%s', (_, dialect) => {
   });
 });
 
-describe('messages: a model that goes on from its own beginning', () => {
-  const { messages } = dialects;
-  /** Goes on from the prefix that it is given. */
-  const continuing =
-    (leading = ''): Scripted =>
-    (body) => {
-      const last = (body.messages as { role: string; content: string }[]).at(-1);
-      const from = last?.role === 'assistant' ? last.content : '';
-      const rest = `${from === '' ? '' : leading}${text.slice(from.length)}`;
-      return streamed(messageEvents([...rest], 'id-of-b'));
-    };
-
-  test('is given the prefix without its last white space, and joined to it, wherever the first was cut', async () => {
+describe.each(['messages', 'responses'] as const)('%s: a model that goes on from its own beginning', (name) => {
+  const dialect = dialects[name];
+  /** The beginning that a model is given; null when it is asked for the whole. */
+  const prefixIn = (body: JsonObject): string | null => {
+    const last = objectsOf(name === 'messages' ? body.messages : body.input).at(-1);
+    return last?.role === 'assistant' ? String(last.content) : null;
+  };
+  beforeEach(() => {
     continuesPrefix = true;
-    const letters = encoder.encode(messageEvents([...text]).join(''));
-    scripts.b = continuing();
+  });
+
+  test('is given it without its last white space, and joined to it, wherever the first was cut', async () => {
+    const letters = encoder.encode(dialect.whole([...text]).join(''));
+    scripts.b = (body) => streamed(dialect.whole([...text.slice(prefixIn(body)?.length ?? 0)], 'id-of-b'));
     for (let cut = 0; cut < letters.length; cut += 5) {
       scripts.a = () => streamed([letters.subarray(0, cut)], 'break');
-      expect({ cut, ...(await ask(messages, rescued)) }).toMatchObject({ cut, ...complete });
+      expect({ cut, ...(await ask(dialect, rescued)) }).toMatchObject({ cut, ...complete });
     }
   });
 
-  test('a target that refuses the prefix is asked again for the whole', async () => {
-    continuesPrefix = true;
-    const asked: number[] = [];
-    scripts.a = () => streamed(messageEvents(words).slice(0, 5), 'break');
-    scripts.b = (body) => {
-      const turns = body.messages as { role: string }[];
-      asked.push(turns.length);
-      return turns.at(-1)?.role === 'assistant' ? refusal(400) : streamed(messageEvents(words));
-    };
-    expect(await ask(messages, rescued)).toMatchObject(complete);
-    expect(asked).toEqual([2, 1]);
+  test('and has nothing to add: what the first one opened is closed, wherever it was cut', async () => {
+    const events = dialect.whole(words);
+    scripts.b = (body) => streamed(prefixIn(body) === null ? events : silent[name]);
+    for (let cut = 1; cut < events.length; cut++) {
+      scripts.a = () => streamed(events.slice(0, cut), 'break');
+      const told = await ask(dialect, rescued);
+      expect({ cut, ...told }).toMatchObject({ cut, ...complete, text: told.text });
+      expect(told.text !== '' && text.startsWith(told.text)).toBe(true);
+    }
   });
+
+  test('a target that refuses it is asked again for the whole', async () => {
+    const asked: (string | null)[] = [];
+    scripts.a = () => streamed(dialect.whole(words).slice(0, 5), 'break');
+    scripts.b = (body) => {
+      asked.push(prefixIn(body));
+      return prefixIn(body) === null ? streamed(dialect.whole(words)) : refusal(400);
+    };
+    expect(await ask(dialect, rescued)).toMatchObject(complete);
+    expect(asked.map((prefix) => prefix && text.startsWith(prefix))).toEqual([true, null]);
+  });
+});
+
+describe('messages: what another model cannot go on with', () => {
+  const { messages } = dialects;
 
   test('a new stream that begins with thinking cannot stand behind text', async () => {
     scripts.a = () => streamed(messageEvents(words).slice(0, 5), 'break');
@@ -330,15 +286,15 @@ describe('what cannot be rebuilt', () => {
 });
 
 describe('other dialects', () => {
-  const responses: Dialect = { ...dialects.chat, path: '/v1/responses' };
+  const { responses } = dialects;
   const created =
     'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n';
-  const image: Dialect = { ...dialects.chat, path: '/v1/images/generations' };
+  const image: StreamDialect = { ...dialects.chat, path: '/v1/images/generations' };
 
   test('responses: a cut stream ends in response.failed with the id and the next number', async () => {
     scripts.a = () =>
       streamed([created, 'data: {"type":"response.output_text.delta","sequence_number":1,"delta":"a"}\n\n']);
-    const { raw } = await ask(responses, rescued);
+    const { raw } = await ask(responses, alone);
     const [last] = readEvents(encoder.encode(raw)).slice(-1);
     expect(last?.event).toBe('response.failed');
     expect(JSON.parse(last?.data ?? '{}')).toMatchObject({

@@ -129,7 +129,8 @@ class Delivery {
     const { trail } = this.#answer;
     trail.status = error.status;
     trail.error = error;
-    return { bytes: writeEvent(reported ?? this.#events.dialect.errorEvent(error, this.#delivered)), over: 'failed' };
+    const told = reported && this.#resumption ? this.#resumption.retold(reported) : reported;
+    return { bytes: writeEvent(told ?? this.#events.dialect.errorEvent(error, this.#delivered)), over: 'failed' };
   }
 
   /** Takes up the next target's stream, if there is one that can go on from what was delivered. */

@@ -3,7 +3,7 @@ import { objectOf, objectsOf, textOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { errorBody } from '../errors.ts';
-import { type Dialect, jsonOf, noteText, reportedFault, type StreamState } from './dialect.ts';
+import { type Dialect, jsonOf, noteText, reportedFault, type Seam, type StreamState } from './dialect.ts';
 
 const done = '[DONE]';
 
@@ -86,10 +86,11 @@ export const chatDialect: Dialect = {
     },
     ends: (event) =>
       event.data === done || choicesOf(jsonOf(event) ?? {}).some((choice) => Boolean(choice.finish_reason)),
+    closing: () => [],
   },
 };
 
-function rewritten(event: ServerEvent, text: string, { id }: StreamState): ServerEvent {
+function rewritten(event: ServerEvent, text: string, { delivered: { id } }: Seam): ServerEvent {
   const json = jsonOf(event);
   if (!json) return event;
   const choices = choicesOf(json).map((choice) => {

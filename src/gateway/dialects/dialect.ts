@@ -22,6 +22,10 @@ export interface StreamState {
   several: boolean;
   /** Where a dialect puts text into blocks: how far the block of the text has come. */
   block: 'unopened' | 'open' | 'closed';
+  /** Where a dialect opens and closes its text in several steps: how many of them were told. */
+  steps: number;
+  /** Where a dialect names the item that its text stands in: the name. */
+  item: string | null;
   /** Where a dialect numbers its events: the last number. */
   sequence: number;
   /** Where a dialect ends with all that it opened with: what it opened with. */
@@ -39,6 +43,8 @@ export const newStreamState = (): StreamState => ({
   finished: false,
   several: false,
   block: 'unopened',
+  steps: 0,
+  item: null,
   sequence: -1,
   opened: {},
 });
@@ -86,17 +92,29 @@ type Place =
   /** It cannot stand behind what was delivered. */
   | 'clash';
 
+/** Where a new stream is joined to what the client has. */
+export interface Seam {
+  /** All that the client has; grows with what is joined. */
+  delivered: StreamState;
+  /** The text that it had when the new stream began. */
+  before: string;
+  /** How many characters of the new stream's text say nothing that it did not have by then. */
+  repeated: number;
+}
+
 /** How another target's stream is joined to what was already delivered. */
 export interface ResumeRules {
   /** The request that asks to go on from `delivered`, for models that accept the beginning of their own answer. */
   continuation(body: JsonObject, delivered: string): JsonObject;
   /** The text that an event carries; null for events without text. */
   textOf(event: ServerEvent): string | null;
-  /** The event again, with this text instead of its own if it has any, and with the first stream's id. */
-  rewritten(event: ServerEvent, text: string, delivered: StreamState): ServerEvent;
+  /** The event again, as one of the first stream: with this text instead of its own if it has any, and with the first stream's id. */
+  rewritten(event: ServerEvent, text: string, seam: Seam): ServerEvent;
   place(event: ServerEvent, delivered: StreamState): Place;
   /** True for events that say that the model is done. */
   ends(event: ServerEvent): boolean;
+  /** What must be told before an event that ends: a model with nothing to add does not close what the first one opened. */
+  closing(event: ServerEvent, delivered: StreamState): ServerEvent[];
 }
 
 /** The data of an event as an object; null when it is no JSON object. */

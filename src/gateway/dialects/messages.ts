@@ -21,6 +21,8 @@ const charactersBeside = ({ thinking, partial_json: input }: JsonObject): number
 
 const isTextBlock = (json: JsonObject): boolean => json.index === 0 && objectIn(json, 'content_block').type === 'text';
 
+const textBlockStop = { event: 'content_block_stop', data: '{"type":"content_block_stop","index":0}' };
+
 export const messagesDialect: Dialect = {
   read(event, state) {
     const json = jsonOf(event);
@@ -90,5 +92,6 @@ export const messagesDialect: Dialect = {
       const type = jsonOf(event)?.type;
       return type === 'message_delta' || type === 'message_stop';
     },
+    closing: (_, { block }) => (block === 'open' ? [textBlockStop] : []),
   },
 };

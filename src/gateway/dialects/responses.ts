@@ -1,6 +1,8 @@
 /** The responses dialect: named events with sequence numbers, from `response.created` to `response.completed`. */
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { type Dialect, jsonOf, noteText, objectIn, reportedFault } from './dialect.ts';
+import { noteStep } from './responses-steps.ts';
+import { responsesTakeover } from './responses-takeover.ts';
 
 const producedBeside: ReadonlySet<unknown> = new Set([
   'response.refusal.delta',
@@ -20,12 +22,12 @@ export const responsesDialect: Dialect = {
     if (typeof response.model === 'string') state.model ??= response.model;
     const usage = readUsage(response.usage);
     if (usage) state.usage = laterUsage(state.usage, usage);
+    if (json.type === 'error') return reportedFault(json.error ?? json);
+    if (json.type === 'response.failed') return reportedFault(response.error);
+    // Only of what is delivered: another target may go on with the number of a fault.
     if (typeof json.sequence_number === 'number') state.sequence = json.sequence_number;
+    noteStep(json, state);
     switch (json.type) {
-      case 'error':
-        return reportedFault(json.error ?? json);
-      case 'response.failed':
-        return reportedFault(response.error);
       case 'response.created':
         state.opened = response;
         return 'part';
@@ -51,6 +53,5 @@ export const responsesDialect: Dialect = {
   }),
   terminator: null,
   endsWithBytes: false,
-  // Items, parts and sequence numbers of one response cannot be joined honestly to those of another.
-  resume: null,
+  resume: responsesTakeover,
 };
