@@ -23,13 +23,14 @@ export interface Filled {
 
 export async function fill({ services }: App): Promise<Filled> {
   const { store, clock } = services;
-  const now = clock.now();
+  // One after another until now.
+  const start = clock.now().getTime() - keys;
   const workspace = await store.db.selectFrom('workspaces').select(['id', 'organisation_id']).executeTakeFirstOrThrow();
   const place = { workspaceId: workspace.id, organisationId: workspace.organisation_id };
   const inSlices = async (count: number, work: (tx: Db, index: number, at: Date) => Promise<void>) => {
-    for (let start = 0; start < count; start += 1_000) {
+    for (let first = 0; first < count; first += 1_000) {
       await store.atomically(async (tx) => {
-        for (let index = start; index < start + 1_000; index++) await work(tx, index, new Date(now.getTime() + index));
+        for (let index = first; index < first + 1_000; index++) await work(tx, index, new Date(start + index));
       });
     }
   };
@@ -40,8 +41,8 @@ export async function fill({ services }: App): Promise<Filled> {
     const ownerId = ownerOf(people, index);
     last = await mintKey(tx, at, newKey(place, index, ownerId), { prefix: '' });
   });
-  for (let start = 0; start < keys; start += rowsAtOnce) {
-    const rows = Array.from({ length: rowsAtOnce }, (_, row) => auditRow(place, new Date(now.getTime() + start + row)));
+  for (let first = 0; first < keys; first += rowsAtOnce) {
+    const rows = Array.from({ length: rowsAtOnce }, (_, row) => auditRow(place, new Date(start + first + row)));
     await store.db.insertInto('audit_logs').values(rows).execute();
   }
   // What the server does by itself within a minute of so many writes.

@@ -1,12 +1,11 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
-import { FoundCounts } from './admin/api-keys/found-counts.ts';
 import { createAuditTrail } from './admin/kernel/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
+import { LongLists } from './admin/kernel/long-lists.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
-import { PageMarks } from './admin/kernel/walk.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
@@ -100,8 +99,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     guardrails: noGuardrails,
     priceTable: createPriceTable(clock),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
-    pageMarks: new PageMarks(),
-    foundCounts: new FoundCounts(),
+    longLists: new LongLists(store.engine),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
 }

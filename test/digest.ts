@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Store } from '../src/store/database.ts';
 
 /** Tables that a refused call may write: the trail of it and the note of that, the sessions of those who called, and who runs the jobs. */
-const apart = new Set(['audit_logs', 'sessions', 'leases', 'table_changes']);
+const apart = new Set(['audit_logs', 'audit_log_changes', 'sessions', 'leases']);
 
 export async function createDigest({ db }: Store): Promise<() => Promise<string>> {
   const tables = (await db.introspection.getTables()).map((table) => table.name).filter((name) => !apart.has(name));

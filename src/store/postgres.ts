@@ -8,7 +8,6 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import { Pool, type PoolClient, types } from 'pg';
-import { isWholeList, RememberedAnswers, stateOf } from './answers.ts';
 import { isSilence } from './away.ts';
 
 /** No statement of a call comes near this; `query_timeout` in the address says otherwise. */
@@ -44,12 +43,11 @@ export function postgresDialect(url: string, { unhurried = false } = {}): Dialec
 
 /** A pool that throws away the connections on which an answer did not come: the next statement would only queue behind it. */
 function forsaking(pool: Pool): PostgresPool {
-  const answers = new RememberedAnswers();
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const guarded = known.get(client) ?? guard(client, answers);
+      const guarded = known.get(client) ?? guard(client);
       if (!known.has(client)) {
         try {
           await guarded.query(planForMemory, []);
@@ -66,14 +64,9 @@ function forsaking(pool: Pool): PostgresPool {
   };
 }
 
-const opensTransaction = (sql: string): boolean => /^(begin|start transaction)\b/i.test(sql);
-const endsTransaction = (sql: string): boolean => /^(commit|rollback)$/i.test(sql.trim());
-
-function guard(client: PoolClient, answers: RememberedAnswers): PostgresPoolClient {
+function guard(client: PoolClient): PostgresPoolClient {
   const line: PostgresPoolClient = client;
   let silence: unknown;
-  /** What a transaction has not committed yet is no part of the state that all see. */
-  let inTransaction = false;
   function query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
   function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
   function query<R>(
@@ -82,26 +75,10 @@ function guard(client: PoolClient, answers: RememberedAnswers): PostgresPoolClie
   ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
     if (typeof asked !== 'string') throw new Error('Streaming queries are not used on PostgreSQL');
     if (silence !== undefined) return Promise.reject(silence);
-    inTransaction = opensTransaction(asked) || (inTransaction && !endsTransaction(asked));
-    const state = isWholeList(asked) && !inTransaction ? stateOf(asked) : null;
-    const answer = state === null ? line.query<R>(asked, parameters) : recall<R>(asked, parameters, state);
-    return answer.catch((error: unknown) => {
+    return line.query<R>(asked, parameters).catch((error: unknown) => {
       if (isSilence(error)) silence = error;
       throw error;
     });
-  }
-  async function recall<R>(
-    asked: string,
-    parameters: readonly unknown[],
-    askedState: string,
-  ): Promise<PostgresQueryResult<R>> {
-    const { rows: states } = await line.query<{ state: number }>(askedState, []);
-    const state = states[0]?.state ?? 0;
-    const known = answers.recall<R>(asked, parameters, state);
-    if (known) return { command: 'SELECT', rowCount: known.length, rows: known };
-    const answer = await line.query<R>(asked, parameters);
-    answers.remember(asked, parameters, state, answer.rows);
-    return answer;
   }
   return { query, release: () => client.release(silence !== undefined) };
 }

@@ -19,7 +19,7 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
-import type { ApiKeyTallyTable, TableChangesTable } from './list-tables.ts';
+import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -381,8 +381,9 @@ export interface Schema {
   workspace_members: WorkspaceMemberTable & { folded: GeneratedAlways<string> };
   guardrail_exclusions: GuardrailExclusionTable;
   invites: InviteTable;
-  api_keys: ApiKeyTable & { shard: ColumnType<string, string | undefined, never> };
+  api_keys: ApiKeyTable & KeyOrder & { shard: ColumnType<string, string | undefined, never> };
   api_key_tallies: ApiKeyTallyTable;
+  api_key_changes: ApiKeyChangeTable;
   api_key_secrets: ApiKeySecretTable;
   sessions: SessionTable;
   email_domains: EmailDomainTable;
@@ -393,6 +394,7 @@ export interface Schema {
   configs: ConfigTable;
   config_versions: ConfigVersionTable;
   audit_logs: AuditLogTable;
+  audit_log_changes: AuditLogChangeTable;
   notices: NoticeTable;
   managed_files: ManagedFileTable;
   managed_file_chunks: ManagedFileChunkTable;
@@ -400,6 +402,5 @@ export interface Schema {
   managed_batch_rows: ManagedBatchRowTable;
   leases: LeaseTable;
   master_key_proof: MasterKeyProofTable;
-  table_changes: TableChangesTable;
   schema_migrations: MigrationTable;
 }

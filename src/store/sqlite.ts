@@ -10,7 +10,6 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { isWholeList, RememberedAnswers, stateOf } from './answers.ts';
 
 /** At the start nobody else waits for this program yet. */
 const startTimeoutMs = 5_000;
@@ -106,28 +105,12 @@ class BunSqliteDriver implements Driver {
 
 class BunSqliteConnection implements DatabaseConnection {
   readonly #database: Database;
-  readonly #answers = new RememberedAnswers();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const state = isWholeList(query.sql) && !this.#database.inTransaction ? stateOf(query.sql) : null;
-    return state === null ? this.#execute<R>(query) : { rows: this.#recall<R>(query, state) };
-  }
-
-  #recall<R>(query: CompiledQuery, askedState: string): R[] {
-    const { sql, parameters } = query;
-    const state = this.#database.query<{ state: number }, []>(askedState).get()?.state ?? 0;
-    const known = this.#answers.recall<R>(sql, parameters, state);
-    if (known) return known;
-    const { rows } = this.#execute<R>(query);
-    this.#answers.remember(sql, parameters, state, rows);
-    return rows;
-  }
-
-  #execute<R>(query: CompiledQuery): QueryResult<R> {
     const statement = this.#database.query<R, SQLQueryBindings[]>(query.sql);
     const parameters = query.parameters as SQLQueryBindings[];
     if (statement.columnNames.length > 0) return { rows: statement.all(...parameters) };

@@ -1,20 +1,21 @@
 /** Listing keys: what the caller may see, narrowed by what they ask for. */
-import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, sql } from 'kysely';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { ListedKey } from '../../store/list-tables.ts';
 import { endpoint, type NamedWorkspace, type Page } from '../kernel/endpoint.ts';
-import { countOf, holdsFolded } from '../kernel/list-queries.ts';
+import { holdsFolded } from '../kernel/list-queries.ts';
+import type { Source, Way } from '../kernel/long-list.ts';
+import type { LongLists } from '../kernel/long-lists.ts';
 import { asList, listOf } from '../kernel/paging.ts';
-import { type Order, type PageMarks, walk } from '../kernel/walk.ts';
+import type { Order, PageOfIds } from '../kernel/walk.ts';
 import { byIdAccess } from './access.ts';
-import type { FoundCounts } from './found-counts.ts';
-import { liveKeys } from './live.ts';
+import { isLive } from './live.ts';
 import { keyRecords } from './record.ts';
 import { type KeyListQuery, keyListQuery, keyRecord, keyTypes } from './schema.ts';
 import { type Reach, reachOf, type View } from './views.ts';
 
-type Keys = ExpressionBuilder<Schema, 'api_keys'>;
+type Keys = ExpressionBuilder<{ api_keys: ListedKey }, 'api_keys'>;
 
 export const listKeys = endpoint({
   method: 'GET',
@@ -31,12 +32,16 @@ export const listKeys = endpoint({
     const listing = { ...call, reach: reachOf(caller, query, workspace) };
     if (query.ids) {
       const found = new Set(
-        (await matchingKeys(listing, db.selectFrom('api_keys')).select('id').execute()).map(({ id }) => id),
+        (
+          await matchingKeys(listing, keysIn(db, sql.table('api_keys')), 'seek')
+            .select('id')
+            .execute()
+        ).map(({ id }) => id),
       );
       const ids = [...new Set(query.ids)].filter((id) => found.has(id));
       return asList(await keyRecords(call, ids.slice(page.offset, page.offset + page.size)), ids.length);
     }
-    const { ids, total } = await (query.search === undefined ? pageOfKeys(listing) : pageOfFound(listing));
+    const { ids, total } = await pageOfKeys(listing);
     return asList(await keyRecords(call, ids), total);
   },
 });
@@ -47,47 +52,24 @@ interface Listing {
   page: Page;
   db: Db;
   workspace: NamedWorkspace | null;
-  services: { pageMarks: PageMarks; foundCounts: FoundCounts };
+  services: { longLists: LongLists };
   reach: Reach;
 }
 
-interface PageOfIds {
-  ids: string[];
-  total: number;
-}
+/** Rows are wide, so a page is found by ids, in an index alone. */
+const pageOfKeys = (listing: Listing): Promise<PageOfIds> =>
+  listing.services.longLists.page(listing.db, {
+    table: 'api_keys',
+    matches: (source, there, way) => matchingKeys(listing, keysIn(listing.db, source).where(there).where(isLive), way),
+    tallied: tallied(listing),
+    order: orderOf(listing.query),
+    page: listing.page,
+  });
 
-async function pageOfKeys(listing: Listing): Promise<PageOfIds> {
-  const { query, page, db } = listing;
-  const matches = matchingKeys(listing, liveKeys(db));
-  const total = (await tallied(listing)) ?? (await countOf(matches));
-  if (page.offset >= total) return { ids: [], total };
-  // What narrows a list may leave little of it: found in one pass, where a walk would go through everything for a few.
-  const narrowed = query.type !== undefined || query.status !== undefined;
-  const few = narrowed && total <= mostInOrder ? await fewInOrder(listing, matches) : null;
-  return few ?? { ids: await walkToPage(listing, total), total };
-}
-
-/** How many names hold a text is as much work as to find them, so that many are counted and walked to at the same time. */
-async function pageOfFound(listing: Listing): Promise<PageOfIds> {
-  const { page, db, services } = listing;
-  const matches = matchingKeys(listing, liveKeys(db));
-  const few = await fewInOrder(listing, matches);
-  if (few) return few;
-  const most = await tallied(listing);
-  const counted = most === null ? countOf(matches) : services.foundCounts.of(db, matches);
-  // As far as the middle of what there is at most, the walk begins at the same end whatever the total.
-  if (most === null || page.offset > most / 2) {
-    const total = await counted;
-    return { ids: await walkToPage(listing, total), total };
-  }
-  const [total, ids] = await Promise.all([counted, walkToPage(listing, most)]);
-  return { ids, total };
-}
-
-/** How many keys there are by the tallies, which know no names and no people; null where that is asked. */
-async function tallied({ caller, query, reach, db }: Listing): Promise<number | null> {
+/** The tallies know no names and no people: null where that is asked. */
+function tallied({ caller, query, reach, db }: Listing) {
   const { owner, types, workspaces } = reach;
-  if (owner !== null || types === null) return null;
+  if (owner !== null || types === null || query.search !== undefined) return null;
   let tallies = db
     .selectFrom('api_key_tallies')
     .where('organisation_id', '=', caller.organisationId)
@@ -95,40 +77,8 @@ async function tallied({ caller, query, reach, db }: Listing): Promise<number | 
     .where('type', 'in', types);
   if (workspaces) tallies = tallies.where('workspace_id', 'in', workspaces);
   if (query.status?.length) tallies = tallies.where('status', 'in', query.status);
-  const { total } = await tallies
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('keys'), sql.lit(0)).as('total'))
-    .executeTakeFirstOrThrow();
-  return total;
+  return tallies.select((eb) => eb.fn.coalesce(eb.fn.sum<number>('keys'), sql.lit(0)).as('total'));
 }
-
-const mostInOrder = 2_000;
-
-/** One pass over the matches, as long as they are few enough to be put in order; null when they are not. */
-async function fewInOrder(listing: Listing, matches: Matches): Promise<PageOfIds | null> {
-  const { query, page, db } = listing;
-  const order = orderOf(query);
-  const direction = sql.raw(order.direction);
-  const { rows } = await sql<{ total: number; id: string | null }>`with found as materialized ${matches
-    .select('id')
-    .limit(mostInOrder + 1)},
-      counted as materialized (select count(*) as total from found)
-    select counted.total, listed.id from counted left join (
-      select api_keys.id, ${order.by} as place from found inner join api_keys on api_keys.id = found.id
-      where (select total from counted) <= ${mostInOrder}
-      order by place ${direction}, api_keys.id ${direction} limit ${page.size} offset ${page.offset}
-    ) as listed on true order by listed.place ${direction}, listed.id ${direction}`.execute(db);
-  const total = rows[0]?.total ?? 0;
-  return total > mostInOrder ? null : { ids: rows.flatMap(({ id }) => id ?? []), total };
-}
-
-/** Rows are wide, so a page is found by ids, in an index alone. */
-const walkToPage = (listing: Listing, total: number): Promise<string[]> =>
-  walk(listing.services.pageMarks, {
-    matches: (there) => matchingKeys(listing, liveKeys(listing.db).where(there), 'walk'),
-    order: orderOf(listing.query),
-    page: listing.page,
-    total,
-  });
 
 const orderOf = ({ sort_by, order }: KeyListQuery): Order => ({
   by: sortKey(sort_by),
@@ -138,18 +88,21 @@ const orderOf = ({ sort_by, order }: KeyListQuery): Order => ({
 
 function sortKey(sortBy: KeyListQuery['sort_by']): Expression<string> {
   if (sortBy === 'name') return sql.ref('name_folded');
-  // The engines disagree on where nothing sorts; a key that never expires comes after every one that does.
-  if (sortBy === 'expires_at') return sql`coalesce(expires_at, '9999')`;
+  // The engines disagree on where nothing sorts.
+  if (sortBy === 'expires_at') return sql.ref('ends_at');
   return sql.ref(sortBy);
 }
 
-type Matches = SelectQueryBuilder<Schema, 'api_keys', object>;
+/** The keys themselves, or as they were and became when they were changed. */
+const keysIn = (db: Db, source: Source) => db.selectFrom(sql<ListedKey>`${source}`.as('api_keys'));
+
+type Matches = ReturnType<typeof keysIn>;
 
 /**
  * Of these keys the ones that the caller may see and asks for. Each place has its indexes: a person, a workspace, the
  * organisation. Several workspaces are looked up by name to be counted, and picked out of the organisation to be walked in order.
  */
-function matchingKeys({ caller, query, reach }: Listing, keys: Matches, way: 'seek' | 'walk' = 'seek'): Matches {
+function matchingKeys({ caller, query, reach }: Listing, keys: Matches, way: Way): Matches {
   const { views, workspaces, owner, types } = reach;
   let matches = keys;
   if (owner) matches = matches.where('user_id', '=', owner);

@@ -10,9 +10,8 @@ import type { PriceTable } from '../../pricing/price-table.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
-import type { FoundCounts } from '../api-keys/found-counts.ts';
 import type { Dependant } from './endpoint.ts';
-import type { PageMarks } from './walk.ts';
+import type { LongLists } from './long-lists.ts';
 
 export interface Services {
   settings: Settings;
@@ -29,10 +28,7 @@ export interface Services {
   priceTable: PriceTable;
   /** The records of calls through the gateway. */
   logs: LogReader;
-  /** Where the walks to pages of long lists came by. */
-  pageMarks: PageMarks;
-  /** How many keys searches found. */
-  foundCounts: FoundCounts;
+  longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];
 }

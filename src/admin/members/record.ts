@@ -9,7 +9,7 @@ import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
 import { holdsLowered } from '../kernel/list-queries.ts';
-import { countedPage, type PageMarks } from '../kernel/walk.ts';
+import { countedPage } from '../kernel/walk.ts';
 
 export const memberRecord = z.object({
   object: z.literal('workspace-user'),
@@ -30,11 +30,6 @@ export const memberRecord = z.object({
 type MemberRecord = z.output<typeof memberRecord>;
 
 type Home = Pick<WorkspaceTable, 'id' | 'organisation_id' | 'settings'>;
-
-interface Reader {
-  db: Db;
-  services: { pageMarks: PageMarks };
-}
 
 interface MemberFilters {
   role?: WorkspaceRole | undefined;
@@ -62,14 +57,14 @@ const activeMembers = (db: Db, workspaceId: string, filters: MemberFilters) =>
 
 /** One page of the members who match, newest first, and how many they are. */
 export async function listMembers(
-  { db, services }: Reader,
+  db: Db,
   workspace: Home,
   organisation: OrganisationLayer,
   filters: MemberFilters,
   page: { size: number; offset: number },
 ): Promise<{ members: MemberRecord[]; total: number }> {
   const matches = activeMembers(db, workspace.id, filters);
-  const { ids, total } = await countedPage(services.pageMarks, {
+  const { ids, total } = await countedPage({
     matches: (there) => matches.where(there),
     order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
     page,

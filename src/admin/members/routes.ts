@@ -73,10 +73,10 @@ const listMembersOfWorkspace = endpoint({
   }),
   paging: { size: 50, max: 500 },
   reply: listOf(memberRecord),
-  async handle({ workspace, query, page, db, services }) {
+  async handle({ workspace, query, page, db }) {
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
-    const { members, total } = await listMembers({ db, services }, row, organisation, query, page);
+    const { members, total } = await listMembers(db, row, organisation, query, page);
     return asList(members, total);
   },
 });

@@ -26,7 +26,7 @@ const listUsers = endpoint({
   query: userFilters,
   paging: { size: 100, max: 1000 },
   reply: listOf(userListed),
-  async handle({ caller, query, page, db, services }) {
+  async handle({ caller, query, page, db }) {
     let matches = db
       .selectFrom('organisation_members as member')
       .where('member.organisation_id', '=', caller.organisationId)
@@ -37,7 +37,7 @@ const listUsers = endpoint({
       if (userId === null) return asList([], 0);
       matches = matches.where('member.user_id', '=', userId);
     }
-    const { ids, total } = await countedPage(services.pageMarks, {
+    const { ids, total } = await countedPage({
       matches: (there) => matches.where(there),
       order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
       page,

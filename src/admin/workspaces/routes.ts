@@ -133,14 +133,14 @@ const readWorkspace = endpoint({
   params: inWorkspace,
   query: filters.pick({ name_format: true }),
   reply: workspaceWithMembers,
-  async handle({ caller, workspace, query, db, services }) {
+  async handle({ caller, workspace, query, db }) {
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
     const record = asSingleRecord(caller, row, organisation, query.name_format);
     // Keys of a workspace are refused on members, so they find none here either.
     if (caller.kind === 'workspace-key' || caller.kind === 'user-key') return record;
     const shown = { size: membersShown, offset: 0 };
-    const { members } = await listMembers({ db, services }, row, organisation, {}, shown);
+    const { members } = await listMembers(db, row, organisation, {}, shown);
     return { ...record, users: members };
   },
 });

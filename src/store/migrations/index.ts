@@ -5,6 +5,7 @@ import { catalog } from './0002_catalog.ts';
 import { batches } from './0003_batches.ts';
 import { longLists } from './0004_long_lists.ts';
 import { tableChanges } from './0005_table_changes.ts';
+import { listChanges } from './0006_list_changes.ts';
 
 interface Migration {
   name: string;
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { name: 'batches', up: batches },
   { name: 'long lists', up: longLists },
   { name: 'table changes', up: tableChanges },
+  { name: 'list changes', up: listChanges },
 ];

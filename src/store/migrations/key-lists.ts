@@ -60,3 +60,11 @@ export async function indexKinds(db: Db): Promise<void> {
     await index(db, `${place}_names`, [`${place}_id`, 'shard', 'name_folded', 'type', 'status']);
   }
 }
+
+/** In the order in which keys expire, by the column that says so. */
+export async function indexEnds(db: Db): Promise<void> {
+  for (const { name, given, asked } of places) {
+    await sql`drop index ${sql.ref(`api_keys_${name}_by_expires`)}`.execute(db);
+    await index(db, `${name}_by_end`, [...given, 'ends_at', 'id', ...asked]);
+  }
+}
