@@ -1,5 +1,5 @@
 /** Processes under measurement: started, asked for their port, watched for what they use. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -40,6 +40,10 @@ export async function startChild(args: string[], env: Record<string, string> = {
     },
   };
 }
+
+/** The file that `npm start` runs. */
+export const builtProgram = (): string =>
+  execFileSync('node', ['scripts/program.mjs'], { cwd: root, encoding: 'utf8' });
 
 const clockTicksPerSecond = 100;
 

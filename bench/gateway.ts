@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Child, residentMegabytes, startChild } from './child.ts';
+import { builtProgram, type Child, residentMegabytes, startChild } from './child.ts';
 import { type Aim, ask, bodyOf, compareLatency, measureAll } from './load.ts';
 import { startPeer } from './peer.ts';
 import { printTable } from './table.ts';
@@ -74,7 +74,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
 
 async function startProgram(): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-bench-'));
-  const child = await startChild(['src/main.ts', 'serve'], {
+  const child = await startChild([builtProgram(), 'serve'], {
     PORT: '0',
     GW_DATA_DIR: folder,
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',

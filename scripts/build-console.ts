@@ -1,7 +1,6 @@
-/** Builds the console from `console/index.html` into one file, `dist/console.pack`. */
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { type ConsolePack, digestOfSources, packFile } from '../src/http/console-pack.ts';
+/** Builds the console from `console/index.html` into one pack; run by itself, writes it to standard output. */
+import { join, relative, resolve } from 'node:path';
+import { type ConsolePack, digestOfSources } from '../src/http/console-pack.ts';
 
 export async function buildConsole(root: string): Promise<ConsolePack> {
   const built = await Bun.build({
@@ -28,21 +27,4 @@ function sourcesIn(root: string, inputs: readonly string[]): string[] {
   return [...own, 'package-lock.json', 'scripts/build-console.ts'].sort();
 }
 
-/** Another process that starts now sees the old file or the new one, never half of it. */
-export function savePack(root: string, pack: ConsolePack): void {
-  const file = packFile(root);
-  mkdirSync(dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify(pack));
-  renameSync(draft, file);
-}
-
-if (import.meta.main) {
-  const started = performance.now();
-  const root = join(import.meta.dir, '..');
-  const pack = await buildConsole(root);
-  savePack(root, pack);
-  const kilobytes = Object.values(pack.assets).reduce((sum, asset) => sum + (asset.gzip.length * 3) / 4, 0) / 1000;
-  const seconds = (performance.now() - started) / 1000;
-  console.log(`dist/console.pack: ${kilobytes.toFixed(0)} kB compressed, built in ${seconds.toFixed(1)} s`);
-}
+if (import.meta.main) process.stdout.write(JSON.stringify(await buildConsole(join(import.meta.dir, '..'))));

@@ -1,7 +1,7 @@
 /** Builds `dist/gw`: the whole program with its console in one executable that needs nothing installed. */
 import { join } from 'node:path';
-import { packFile } from '../src/http/console-pack.ts';
-import { buildConsole, savePack } from './build-console.ts';
+import { packFile, savePack } from '../src/http/console-pack.ts';
+import { buildConsole } from './build-console.ts';
 
 const root = join(import.meta.dir, '..');
 savePack(root, await buildConsole(root));

@@ -10,18 +10,28 @@ interface Finished {
   stderr: string;
 }
 
-function launch(args: string[], env: Record<string, string>): ChildProcess {
+/** What is started: the program from its sources. */
+const fromSources: Command = { words: [process.execPath, 'src/main.ts'], folder: root };
+
+/** A command line before its arguments, and the folder that it runs in. */
+export interface Command {
+  words: readonly [string, ...string[]];
+  folder: string;
+}
+
+function launch(args: string[], env: Record<string, string>, { words, folder }: Command): ChildProcess {
   // Only what the program needs: a variable of the developer's shell must not reach a test.
   const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
-  const child = spawn(process.execPath, ['src/main.ts', ...args], { cwd: root, env: { ...inherited, ...env } });
+  const [program, ...first] = words;
+  const child = spawn(program, [...first, ...args], { cwd: folder, env: { ...inherited, ...env } });
   // A test that fails half-way must not leave its server behind.
   process.on('exit', () => child.kill('SIGKILL'));
   return child;
 }
 
 /** Runs a command to its end. */
-export function run(args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  const child = launch(args, env);
+export function run(args: string[], env: Record<string, string> = {}, command = fromSources): Promise<Finished> {
+  const child = launch(args, env, command);
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk) => (stdout += chunk));
@@ -40,8 +50,8 @@ export interface Served {
 }
 
 /** Starts `gw serve` on a free port and waits until it says that it serves. */
-export async function serve(env: Record<string, string>): Promise<Served> {
-  const child = launch(['serve'], { PORT: '0', ...env });
+export async function serve(env: Record<string, string>, command = fromSources): Promise<Served> {
+  const child = launch(['serve'], { PORT: '0', ...env }, command);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   let stdout = '';
   let stderr = '';

@@ -155,7 +155,7 @@ async function readContent(
   const onFault = (fault: unknown) => call.parts.onFault(fault, call.journey.requestId);
   const body = translation ? translatedStream(response, upstream, abort, idleMs, onFault) : response.body;
   const events = new UpstreamEvents(body, dialectOf(kind), abort, { deadlines, idleMs });
-  call.trail.received = events.received;
+  call.trail.received = events.received.pieces;
   const broken = await events.untilFirst();
   call.trail.firstTokenMs = performance.now() - flight.sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };

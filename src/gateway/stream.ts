@@ -1,4 +1,5 @@
 /** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
+import type { ServerEvent } from '../providers/provider.ts';
 import { type Answer, discard, type Trail } from './answer.ts';
 import type { StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
@@ -32,17 +33,14 @@ export function clientStream(
   const finish = (outcome: StreamEnd['outcome']) => {
     if (settled) return;
     settled = true;
-    settle({ outcome, trail: delivery.close(outcome), sent: delivery.sent.pieces });
+    settle({ outcome, trail: delivery.close(outcome), sent: delivery.sent });
   };
   return new ReadableStream<Uint8Array>(
     {
       pull: (controller) =>
         delivery.next().then(({ bytes, over }) => {
           if (settled) return;
-          if (bytes) {
-            delivery.sent.push(bytes);
-            controller.enqueue(bytes);
-          }
+          if (bytes) controller.enqueue(bytes);
           if (over) {
             controller.close();
             finish(over);
@@ -65,7 +63,10 @@ interface Next {
 const clientLeftStatus = 499;
 
 class Delivery {
-  readonly sent = new KeptCopy();
+  /** How many bytes of the stream that is read now went to the client just as they came. */
+  #passed = 0;
+  /** What went to the client, once that is no longer what came. */
+  #told: KeptCopy | null = null;
   readonly #journey: Journey;
   #answer: EventAnswer;
   #events: UpstreamEvents;
@@ -87,11 +88,24 @@ class Delivery {
       if (piece.is === 'end') return this.#atEnd();
       const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
       if (bytes instanceof Uint8Array) {
-        if (bytes.length > 0) return { bytes, over: null };
-      } else if (!(await this.#rescued(bytes))) {
-        return this.#failure(bytes);
+        if (bytes.length === 0) continue;
+        if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
+        else this.#retold.push(bytes);
+        return { bytes, over: null };
       }
+      if (!(await this.#rescued(bytes))) return this.#failure(bytes);
     }
+  }
+
+  /** What the client received. */
+  get sent(): readonly Uint8Array[] {
+    return this.#told?.pieces ?? this.#events.received.upTo(this.#passed);
+  }
+
+  /** From here on, what goes to the client is kept beside what comes. */
+  get #retold(): KeptCopy {
+    this.#told ??= new KeptCopy(this.#events.received.upTo(this.#passed));
+    return this.#told;
   }
 
   /** Ends whatever is still open and completes the last trail. */
@@ -121,8 +135,8 @@ class Delivery {
 
   #atEnd(): Next {
     const { terminator } = this.#events.dialect;
-    const missing = !this.#events.terminated && terminator;
-    return { bytes: missing ? writeEvent(terminator) : null, over: 'complete' };
+    if (this.#events.terminated || !terminator) return { bytes: null, over: 'complete' };
+    return { bytes: this.#added(terminator), over: 'complete' };
   }
 
   #failure({ error, reported }: Broken): Next {
@@ -130,14 +144,21 @@ class Delivery {
     trail.status = error.status;
     trail.error = error;
     const told = reported && this.#resumption ? this.#resumption.retold(reported) : reported;
-    return { bytes: writeEvent(told ?? this.#events.dialect.errorEvent(error, this.#delivered)), over: 'failed' };
+    return { bytes: this.#added(told ?? this.#events.dialect.errorEvent(error, this.#delivered)), over: 'failed' };
+  }
+
+  /** An event of ours at the end. */
+  #added(event: ServerEvent): Uint8Array {
+    const bytes = writeEvent(event);
+    this.#retold.push(bytes);
+    return bytes;
   }
 
   /** Takes up the next target's stream, if there is one that can go on from what was delivered. */
   async #rescued({ error }: Broken): Promise<boolean> {
     const { rescue, trail } = this.#answer;
     const { resume } = this.#events.dialect;
-    const untouched = this.sent.size === 0;
+    const untouched = this.#passed === 0 && this.#told === null;
     const joinable = untouched || (resume !== null && !this.#delivered.beyondText);
     if (!rescue || !joinable || this.#gone) return false;
     this.#events.abandon();
@@ -147,8 +168,10 @@ class Delivery {
     const next = await rescue({ text: untouched ? '' : this.#delivered.text.join('') });
     if (this.#gone) discard(next);
     if (this.#gone || !isEventAnswer(next)) return false;
-    this.#answer = next;
     const { events, joined } = next.content;
+    // Nothing that the next one says is known to be what came before.
+    if (!untouched) this.#told = this.#retold;
+    this.#answer = next;
     this.#events = events;
     if (untouched) this.#delivered = events.state;
     else if (resume) this.#resumption = new Resumption(events.dialect, resume, this.#delivered, joined === 'continued');

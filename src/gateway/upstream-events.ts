@@ -10,7 +10,13 @@ import { GivenUp } from './send.ts';
 import { EventSplitter, readEvents, writeEvent } from './sse.ts';
 
 export type Piece =
-  | { is: 'bytes'; bytes: Uint8Array; events: readonly ServerEvent[] }
+  | {
+      is: 'bytes';
+      bytes: Uint8Array;
+      events: readonly ServerEvent[];
+      /** They are the very next of those that were received. */
+      asReceived: boolean;
+    }
   /** The stream came to its proper end. */
   | { is: 'end' }
   /** It did not. `reported` is the provider's own error event, if it sent one. */
@@ -30,7 +36,8 @@ const lingerMs = 10_000;
 export class UpstreamEvents {
   readonly state: StreamState = newStreamState();
   readonly dialect: Dialect;
-  readonly #copy = new KeptCopy();
+  /** What was received, for the log. */
+  readonly received = new KeptCopy();
   readonly #reader: ByteReader;
   readonly #abort: AbortController;
   readonly #splitter = new EventSplitter();
@@ -52,11 +59,6 @@ export class UpstreamEvents {
     );
   }
 
-  /** What was received, for the log. */
-  get received(): readonly Uint8Array[] {
-    return this.#copy.pieces;
-  }
-
   next(): Promise<Piece> {
     const held = this.#pending.shift();
     return held ? Promise.resolve(held) : this.#read();
@@ -75,10 +77,10 @@ export class UpstreamEvents {
         return this.#failed(fault);
       }
       this.#idle.extend(Number.POSITIVE_INFINITY);
-      this.#copy.push(chunk);
+      this.received.push(chunk);
       const whole = this.#wholeEvents(chunk);
       if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
-      if (whole) return this.#take(whole);
+      if (whole) return this.#take(whole, true);
     }
   }
 
@@ -99,7 +101,7 @@ export class UpstreamEvents {
       const piece = await this.next();
       if (piece.is === 'broken') return piece.error;
       held.push(piece);
-      if (piece.is === 'bytes' && piece.events.every(isPing) && this.#copy.size < longestOpening) continue;
+      if (piece.is === 'bytes' && piece.events.every(isPing) && this.received.size < longestOpening) continue;
       this.#pending.unshift(...held);
       return null;
     }
@@ -111,7 +113,7 @@ export class UpstreamEvents {
     this.#abort.abort();
   }
 
-  #take(whole: Uint8Array): Piece {
+  #take(whole: Uint8Array, asReceived: boolean): Piece {
     const events = readEvents(whole);
     this.#spoke ||= events.length > 0;
     let index = -1;
@@ -135,9 +137,9 @@ export class UpstreamEvents {
       // What came whole before the fault still goes out.
       this.#pending.push(broken);
       const sound = events.slice(0, index);
-      return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound };
+      return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound, asReceived: false };
     }
-    return { is: 'bytes', bytes: whole, events };
+    return { is: 'bytes', bytes: whole, events, asReceived };
   }
 
   #atEnd(): Piece {
@@ -145,7 +147,7 @@ export class UpstreamEvents {
     const rest = this.#splitter.rest();
     if (!rest || readEvents(rest).length === 0) return this.#ending();
     // Some servers leave out the blank line behind their last event; a piece of an event is no event.
-    const piece = this.#isWhole(rest) ? this.#take(Buffer.concat([rest, Buffer.from('\n\n')])) : this.#cut();
+    const piece = this.#isWhole(rest) ? this.#take(Buffer.concat([rest, Buffer.from('\n\n')]), false) : this.#cut();
     if (piece.is !== 'bytes') return this.#complete ? { is: 'end' } : piece;
     if (this.#pending.length === 0) this.#pending.push(this.#ending());
     return piece;

@@ -1,7 +1,7 @@
 /** The console as one file: every asset compressed, and the sources it was built from, so that a stale pack is noticed. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 const packSchema = z.object({
@@ -38,4 +38,13 @@ export function freshPack(root: string): ConsolePack | null {
     // A pack that was cut short or has another release's form is built again.
     return null;
   }
+}
+
+/** Another process that starts now sees the old file or the new one, never half of it. */
+export function savePack(root: string, pack: ConsolePack): void {
+  const file = packFile(root);
+  mkdirSync(dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(pack));
+  renameSync(draft, file);
 }

@@ -1,9 +1,9 @@
-/** Serves the web console from memory: its pages, and its assets under names that change with their content. */
+/** Serves the web console from memory, where it is kept compressed: its pages, and its assets under names that change with their content. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pagePaths } from '../../console/paths.ts';
 import { faultFields, type Log } from '../log.ts';
-import { type ConsolePack, freshPack, packName, parsePack } from './console-pack.ts';
+import { type ConsolePack, freshPack, packName, parsePack, savePack } from './console-pack.ts';
 import { RouteTable } from './routes.ts';
 
 /** Answers for the console's own paths, and null for all others. */
@@ -12,10 +12,10 @@ type ConsoleHandler = (request: Request) => Response | null;
 interface Asset {
   type: string;
   gzip: Uint8Array<ArrayBuffer>;
-  plain: Uint8Array<ArrayBuffer>;
   etag: string;
 }
 
+// `src/http` and `dist/program` stand equally deep.
 const root = join(import.meta.dir, '../..');
 const reserved = /^\/(v1|v2|docs|openapi\.json)(\/|$)/;
 
@@ -29,9 +29,12 @@ async function embeddedPack(): Promise<ConsolePack | null> {
   return file ? parsePack(await file.text()) : null;
 }
 
+/** Builds in a process of its own: the memory that a build takes is not given back by the one that ran it. */
 async function build(log: Log): Promise<ConsolePack> {
-  const { buildConsole, savePack } = await import('../../scripts/build-console.ts');
-  const pack = await buildConsole(root);
+  const builder = Bun.spawn([process.execPath, join(root, 'scripts/build-console.ts')], { stderr: 'inherit' });
+  const [text, code] = await Promise.all([new Response(builder.stdout).text(), builder.exited]);
+  if (code !== 0) throw new Error('The console cannot be built; the lines above say why.');
+  const pack = parsePack(text);
   try {
     savePack(root, pack);
   } catch (fault) {
@@ -47,7 +50,7 @@ export function serveConsole(pack: ConsolePack): ConsoleHandler {
   assets.delete('/index.html');
   const pages = new RouteTable<true>();
   for (const path of pagePaths) pages.add('GET', path, true);
-  const pageHeaders = { ...safety(new TextDecoder().decode(index.plain)), 'cache-control': 'no-cache' };
+  const pageHeaders = { ...safety(new TextDecoder().decode(Bun.gunzipSync(index.gzip))), 'cache-control': 'no-cache' };
 
   return (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return null;
@@ -64,8 +67,7 @@ export function serveConsole(pack: ConsolePack): ConsoleHandler {
 
 function unpack({ type, gzip }: ConsolePack['assets'][string]): Asset {
   const compressed = new Uint8Array(Buffer.from(gzip, 'base64'));
-  const plain = new Uint8Array(Bun.gunzipSync(compressed));
-  return { type, gzip: compressed, plain, etag: `"${createHash('sha256').update(plain).digest('base64url')}"` };
+  return { type, gzip: compressed, etag: `"${createHash('sha256').update(compressed).digest('base64url')}"` };
 }
 
 const assetHeaders = {
@@ -105,7 +107,7 @@ function send(request: Request, asset: Asset, status: number, headers: Record<st
     return new Response(null, { status: 304, headers: all });
   }
   const zipped = acceptsGzip(request.headers.get('accept-encoding') ?? '');
-  const body = zipped ? asset.gzip : asset.plain;
+  const body = zipped ? asset.gzip : Bun.gunzipSync(asset.gzip);
   all.set('content-type', asset.type);
   if (zipped) all.set('content-encoding', 'gzip');
   if (request.method === 'HEAD') all.set('content-length', String(body.byteLength));

@@ -8,8 +8,9 @@ const restartMs = 1_000;
 /** A store that hangs must not keep the program from ending; what is left is carried at the next start. */
 const stopLimitMs = 5_000;
 
-// Inside the executable a thread's file is found by its path from the root of the project.
-const threadFile = isExecutable ? './src/logs/carrier-thread.ts' : new URL('./carrier-thread.ts', import.meta.url).href;
+// Inside the executable a thread's file is found by its path from the root of the project; otherwise it stands beside this
+// one, as a source or as a built file, so that it is named without its ending.
+const threadFile = isExecutable ? './src/logs/carrier-thread.ts' : new URL('./carrier-thread', import.meta.url).href;
 
 export class CarrierHandle {
   readonly #orders: CarrierOrders;
