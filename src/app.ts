@@ -161,6 +161,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       async stop() {
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
+        gateway.close();
         await trail.flush();
         await closeServices(services);
       },

@@ -214,8 +214,7 @@ export function startPlane(options: LabOptions = {}): Plane {
       return lab.records.splice(0);
     },
     async stop() {
-      lab.parts.deadlines.stop();
-      lab.parts.wire.close();
+      gateway.close();
       await server.stop(true);
     },
   });

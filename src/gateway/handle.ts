@@ -31,6 +31,8 @@ export interface Gateway {
   passthrough(request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> | null;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
+  /** Lets go of the connections to providers; calls that still come make new ones. */
+  close(): void;
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
@@ -162,5 +164,9 @@ export function createGateway(parts: GatewayParts): Gateway {
       return asked && serve(request, asked, remainingRoute(asked), upgrade);
     },
     idle: () => underway.none(),
+    close() {
+      parts.wire.close();
+      parts.deadlines.stop();
+    },
   };
 }

@@ -9,7 +9,7 @@ import type { Try } from './exchange.ts';
 import { clientGone } from './journey.ts';
 import type { Operation } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
-import { checked } from './send.ts';
+import { checked, unlessSaid } from './send.ts';
 
 const largestBytes = 32 * 1024 * 1024;
 const mostAtOnce = 20;
@@ -37,6 +37,7 @@ async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Pro
       throw fault instanceof GatewayError ? fault : refused(url, 'it cannot be reached');
     });
     const location = response.headers.get('location');
+    if (!isOk(response)) await response.body?.cancel();
     if (response.status >= 300 && response.status < 400 && location) {
       address = URL.parse(location, address)?.href ?? '';
       continue;
@@ -50,7 +51,7 @@ async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Pro
 
 async function fetched(parts: GatewayParts, url: string, signal: AbortSignal): Promise<WireAnswer> {
   const pinned = await checked(parts, url, signal);
-  return parts.wire.call({ url, pinned, method: 'GET', headers: {}, body: null }, signal);
+  return parts.wire.call({ url, pinned, method: 'GET', headers: unlessSaid, body: null }, signal);
 }
 
 async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint8Array> {

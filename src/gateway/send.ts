@@ -5,6 +5,7 @@ import { answerOf, type WireAnswer } from '../wire/answer.ts';
 import { collected } from '../wire/collected.ts';
 import { decoded, understood } from '../wire/decoded.ts';
 import { WireFault } from '../wire/fault.ts';
+import { unfitHeader } from '../wire/request.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayParts } from './parts.ts';
 import type { Target } from './target.ts';
@@ -43,17 +44,15 @@ export async function send(
   }
 }
 
-const unlessSaid = { accept: '*/*', 'accept-encoding': understood, 'user-agent': `gw/${version}` };
+/** Told to every server, where nobody says otherwise. */
+export const unlessSaid = { accept: '*/*', 'accept-encoding': understood, 'user-agent': `gw/${version}` };
 
 /** Values of headers also come from bodies, configs and settings, which may hold anything. */
 function unsendable(headers: Readonly<Record<string, string>>): GatewayError | null {
-  for (const name in headers) {
-    if (!/[^\t\x20-\xff]/.test(headers[name] ?? '')) continue;
-    return new GatewayError('invalid_header', `the header ${name} would hold a character that no header can carry`, {
-      field: name,
-    });
-  }
-  return null;
+  const name = unfitHeader(headers);
+  if (name === null) return null;
+  const message = `the header ${name} would hold a character that no header can carry`;
+  return new GatewayError('invalid_header', message, { field: name });
 }
 
 /** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
@@ -98,6 +97,7 @@ export function explain(fault: unknown, signal: AbortSignal, target: Target): Ga
   if (fault instanceof WireFault && unreadable.has(code)) {
     return new GatewayError('invalid_provider_response', `the answer of ${name} cannot be read: ${fault.message}`);
   }
+  if (code === 'WrongBodyLength') return new GatewayError('invalid_body', 'the body is not as long as was announced');
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
     return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);
   }

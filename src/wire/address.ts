@@ -1,4 +1,6 @@
 /** Where a URL leads: the server to dial, the name to tell it, and the path to ask for. */
+import { isIP } from 'node:net';
+import { WireFault } from './fault.ts';
 
 /** What a connection is made to. */
 export interface Endpoint {
@@ -7,7 +9,7 @@ export interface Endpoint {
   /** A name, or the address that was checked. */
   hostname: string;
   port: number;
-  /** The name that the certificate must be made out to; null without TLS. */
+  /** The name that the certificate must be made out to, empty where that is the address itself; null without TLS. */
   tlsName: string | null;
 }
 
@@ -28,33 +30,44 @@ export interface Pinned {
 }
 
 const mostKept = 1_000;
+const longestKept = 1_024;
 const kept = new Map<string, Address>();
 
 /** Calls go to few addresses, again and again. */
 export function addressOf(url: string, pinned: Pinned | null): Address {
-  if (pinned) return pinnedAddress(url, pinned);
+  if (pinned) return addressTo(new URL(url), pinned.address, pinned.name, pinned.host);
   const known = kept.get(url);
   if (known) return known;
   const parsed = new URL(url);
-  const address = addressTo(parsed, bare(parsed.hostname), bare(parsed.hostname), parsed.host);
+  const hostname = bare(parsed.hostname);
+  const address = addressTo(parsed, hostname, hostname, parsed.host);
+  if (url.length > longestKept) return address;
   if (kept.size >= mostKept) kept.clear();
   kept.set(url, address);
   return address;
 }
 
-const pinnedAddress = (url: string, { address, name, host }: Pinned): Address =>
-  addressTo(new URL(url), address, name, host);
-
-function addressTo({ protocol, port, pathname, search }: URL, hostname: string, name: string, host: string): Address {
-  const secure = protocol === 'https:';
-  const dialled = Number(port) || (secure ? 443 : 80);
-  const tlsName = secure ? name : null;
-  return {
-    endpoint: { key: `${hostname} ${dialled} ${tlsName ?? ''}`, hostname, port: dialled, tlsName },
-    host,
-    path: pathname + search,
-  };
+function addressTo(url: URL, hostname: string, name: string, host: string): Address {
+  const secure = url.protocol === 'https:';
+  if (!secure && url.protocol !== 'http:') throw invalid('is neither http nor https');
+  // They would be lost in silence otherwise.
+  if (url.username || url.password) throw invalid('holds credentials');
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const tlsName = secure ? certifiedName(name) : null;
+  const key = `${url.protocol}${hostname} ${port} ${tlsName ?? ''}`;
+  return { endpoint: { key, hostname, port, tlsName }, host, path: pathOf(url) };
 }
+
+/** As it is written: a `?` without a query stays. */
+function pathOf({ href, hash }: URL): string {
+  const start = href.indexOf('/', href.indexOf('//') + 2);
+  return href.slice(start, hash === '' && !href.endsWith('#') ? undefined : href.indexOf('#'));
+}
+
+/** Servers are told names only, and certificates are made out to names without the root's dot. */
+const certifiedName = (name: string): string => (isIP(name) ? '' : name.replace(/\.$/, ''));
 
 /** Addresses of IPv6 stand in brackets in URLs only. */
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+const invalid = (reason: string): WireFault => new WireFault('InvalidAddress', `the address ${reason}`);

@@ -19,47 +19,53 @@ export interface AnswerHead {
 /** Reads a head up to the blank line that ends it. `toHead`: it answers a HEAD request. */
 export function readHead(text: string, toHead: boolean): AnswerHead {
   const end = text.indexOf('\r\n');
-  const opening = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\0\r\n]*)?$/.exec(text.slice(0, end));
-  if (!opening) throw invalid('a status line');
+  const opening = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?$/.exec(text.slice(0, end));
+  if (!opening || text.includes('\0')) throw invalid('a status line');
   const fields = readFields(text, end + 2);
   const status = Number(opening[2]);
   const coding = fields['transfer-encoding'];
   const length = fields['content-length'];
   const framing = hasNoBody(status, toHead) ? null : framingOf(coding, length);
-  const connection = fields.connection?.toLowerCase();
-  const keptAlive = opening[1] === '1' ? !connection?.includes('close') : (connection?.includes('keep-alive') ?? false);
-  // An answer that tells its length in two ways may be read in two ways.
-  const ambiguous = coding !== undefined && length !== undefined;
+  // An answer that tells its length in two ways, or in a way that its version does not know, may be read in two ways.
+  const ambiguous = coding !== undefined && (length !== undefined || opening[1] === '0');
   return {
     status,
     headers: new ReceivedHeaders(fields),
     framing,
-    persists: keptAlive && !ambiguous && framing?.by !== 'close',
+    persists: staysOpen(fields.connection, opening[1] === '1') && !ambiguous && framing?.by !== 'close',
     persistsSeconds: secondsOf(fields['keep-alive']),
   };
 }
+
+/** Throws as soon as these bytes cannot become a head, so that nobody waits for the rest of it. */
+export function refuseOther(opening: Buffer): void {
+  const start = opening.toString('latin1', 0, protocol.length);
+  const feed = opening.indexOf(lf);
+  if (!protocol.startsWith(start) || (feed >= 0 && opening[feed - 1] !== cr)) throw invalid('a status line');
+}
+
+const protocol = 'HTTP/1.';
+const cr = 13;
+const lf = 10;
 
 /** Every line ends in CR LF, the last one too. */
 function readFields(text: string, from: number): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
   for (let at = from; at < text.length; ) {
-    const end = text.indexOf('\n', at);
-    const line = text.slice(at, end - 1);
-    const colon = line.indexOf(':');
-    if (colon < 1 || text.charCodeAt(end - 1) !== cr || line.includes('\r') || line.includes('\0')) {
-      throw invalid('a header');
-    }
-    const name = nameOf(line.slice(0, colon));
-    const value = line.slice(colon + 1).trim();
+    const end = text.indexOf('\r', at);
+    const colon = text.indexOf(':', at);
+    if (colon < 0 || colon > end || text.indexOf('\n', at) !== end + 1) throw invalid('a header');
+    const name = nameOf(text.slice(at, colon));
+    const value = valueBetween(text, colon + 1, end);
     const earlier = fields[name];
     fields[name] = earlier === undefined ? value : `${earlier}, ${value}`;
-    at = end + 1;
+    at = end + 2;
   }
   return fields;
 }
 
-const cr = 13;
 const mostNamesKept = 2_000;
+const longestNameKept = 64;
 const names = new Map<string, string>();
 
 /** In lower case. Servers send the same names again and again. */
@@ -68,10 +74,22 @@ function nameOf(written: string): string {
   if (known !== undefined) return known;
   if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(written)) throw invalid('a header');
   const name = written.toLowerCase();
+  if (written.length > longestNameKept) return name;
   if (names.size >= mostNamesKept) names.clear();
   names.set(written, name);
   return name;
 }
+
+/** Without the blanks around it; other white space may be a byte of some letter. */
+function valueBetween(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (start < end && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+const isBlank = (code: number): boolean => code === 32 || code === 9;
 
 const hasNoBody = (status: number, toHead: boolean): boolean =>
   toHead || status === 204 || status === 304 || status < 200;
@@ -89,8 +107,14 @@ function framingOf(coding: string | undefined, length: string | undefined): Fram
   return { by: 'length', length: Number(first) };
 }
 
+function staysOpen(connection: string | undefined, byDefault: boolean): boolean {
+  if (connection === undefined) return byDefault;
+  const said = connection.toLowerCase();
+  return !said.includes('close') && (byDefault || said.includes('keep-alive'));
+}
+
 function secondsOf(keepAlive: string | undefined): number | null {
-  const seconds = keepAlive && /timeout=(\d{1,6})/.exec(keepAlive)?.[1];
+  const seconds = keepAlive && /timeout=(\d{1,6})/i.exec(keepAlive)?.[1];
   return seconds ? Number(seconds) : null;
 }
 

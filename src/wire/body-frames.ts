@@ -8,7 +8,6 @@ const lf = 10;
 /** A line that tells a chunk's size, with whatever extensions. */
 const longestLine = 8 * 1024;
 const longestTrailers = 64 * 1024;
-const mostDigits = 13;
 
 export class BodyFrames {
   /** Where the body ends, in the bytes pushed last; -1 while it is still open. */
@@ -16,11 +15,11 @@ export class BodyFrames {
   readonly #inChunks: boolean;
   /** Of the body, or of the chunk that is being read. */
   #left: number;
-  #expects: 'data' | 'end of data' | 'size' | 'extension' | 'trailers' = 'data';
+  #expects: 'data' | 'end of data' | 'size' | 'blanks' | 'extension' | 'trailers' = 'data';
   /** Of the line that is being read, up to the last byte pushed. */
   #length = 0;
   #endsInReturn = false;
-  #digits = 0;
+  #hasDigits = false;
   #trailers = 0;
 
   constructor(framing: Framing) {
@@ -77,26 +76,33 @@ export class BodyFrames {
     }
     if (++this.#length > longestLine || this.#expects === 'end of data') throw invalid();
     if (this.#expects === 'size') this.#readSize(byte);
+    else if (this.#expects === 'blanks') this.#readBlank(byte);
   }
 
   #readSize(byte: number): void {
     const digit = digitOf(byte);
-    if (digit >= 0 && this.#digits < mostDigits) {
-      this.#left = this.#left * 16 + digit;
-      this.#digits++;
-    } else if (this.#digits > 0 && (byte === semicolon || byte === space || byte === tab)) {
-      this.#expects = 'extension';
-    } else {
-      throw invalid();
+    if (digit < 0) {
+      this.#readBlank(byte);
+      return;
     }
+    this.#left = this.#left * 16 + digit;
+    this.#hasDigits = true;
+    if (this.#left > Number.MAX_SAFE_INTEGER) throw invalid();
+  }
+
+  /** Between a size and its extensions there may be blanks, and nothing else. */
+  #readBlank(byte: number): void {
+    if (byte === semicolon) this.#expects = 'extension';
+    else if (byte === space || byte === tab) this.#expects = 'blanks';
+    else throw invalid();
   }
 
   #lineEnds(length: number, at: number): void {
     if (this.#expects === 'end of data') {
       this.#expects = 'size';
     } else if (this.#expects !== 'trailers') {
-      if (this.#digits === 0) throw invalid();
-      this.#digits = 0;
+      if (!this.#hasDigits) throw invalid();
+      this.#hasDigits = false;
       this.#expects = this.#left === 0 ? 'trailers' : 'data';
     } else if (length === 0) {
       this.endedAt = at + 1;

@@ -1,11 +1,10 @@
 /** One connection to a server: a request at a time, for as long as both sides keep it open. */
-import type { Socket, SocketHandler } from 'bun';
-import type { Endpoint } from './address.ts';
+import type { Socket } from 'bun';
 import type { WireAnswer } from './answer.ts';
 import { WireFault } from './fault.ts';
 import type { Flow } from './incoming-body.ts';
 import { Outgoing } from './outgoing.ts';
-import { headOf, lengthOf, type WireRequest } from './request.ts';
+import type { WireRequest } from './request.ts';
 import { Turn } from './turn.ts';
 
 /** The server closed a connection that it had held open, before it said a word: it may not have seen the request. */
@@ -16,131 +15,89 @@ export interface Keeper {
   keep(connection: Connection, seconds: number): void;
   /** It has closed, and is of no more use. */
   drop(connection: Connection): void;
+  now(): number;
 }
+
+/** A server that is still silent after this long has seen the request, and may have done what it asks for. */
+const unseenMs = 3_000;
 
 export class Connection implements Flow {
   readonly key: string;
-  readonly #outgoing = new Outgoing((bytes) => this.#socket?.write(bytes) ?? -1);
   readonly #keeper: Keeper;
-  #socket: Socket<Connection> | null = null;
+  readonly #socket: Socket<unknown>;
+  readonly #outgoing: Outgoing;
+  #closed = false;
+  #paused = false;
   #turn: Turn | null = null;
   #signal: AbortSignal | null = null;
-  #reused = false;
-  /** The request has been handed over to the last byte. */
-  #sent = true;
-  #fault: unknown = null;
-  #opened: { resolve(): void; reject(fault: unknown): void } | null = null;
+  /** When it was asked, where it had been asked before. */
+  #askedAgainAt = Number.NEGATIVE_INFINITY;
+  /** Until when it waits for another request. */
+  #restsUntil: number | null = null;
 
-  private constructor(key: string, keeper: Keeper) {
+  constructor(key: string, socket: Socket<unknown>, keeper: Keeper) {
     this.key = key;
     this.#keeper = keeper;
-  }
-
-  static open(endpoint: Endpoint, keeper: Keeper): Promise<Connection> {
-    const { hostname, port, tlsName } = endpoint;
-    const connection = new Connection(endpoint.key, keeper);
-    return new Promise((resolve, reject) => {
-      connection.#opened = { resolve: () => resolve(connection), reject };
-      const options = { hostname, port, data: connection };
-      const dialled =
-        tlsName === null
-          ? Bun.connect({ ...options, socket: plain })
-          : Bun.connect({ ...options, socket: secured, tls: { serverName: tlsName } });
-      dialled.catch(reject);
-    });
+    this.#socket = socket;
+    this.#outgoing = new Outgoing((bytes) => socket.write(bytes));
   }
 
   ask(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-    const head = headOf(request);
     const turn = new Turn(this, request.method);
     this.#turn = turn;
     this.#signal = signal;
     signal.addEventListener('abort', this.#onAbort);
-    if (signal.aborted) {
-      this.#onAbort();
+    if (signal.aborted || this.#closed) {
+      this.#break(signal.aborted ? signal.reason : gone());
       return turn.answer;
     }
-    const { body } = request;
+    const { head, body } = request;
     if (body instanceof ReadableStream) {
       this.#outgoing.send(head, null);
-      this.#sendStream(body, lengthOf(request));
+      this.#outgoing.sendStream(body, request.length).catch((fault) => this.#break(fault));
     } else {
       this.#outgoing.send(head, body);
     }
     return turn.answer;
   }
 
-  /** Taken from among those that wait. */
-  reuse(): void {
-    this.#reused = true;
-    this.#socket?.timeout(0);
-  }
-
   /** Waits for another request, but not for ever. */
   rest(seconds: number): void {
-    this.#socket?.timeout(seconds);
+    this.#restsUntil = this.#keeper.now() + seconds * 1_000;
+    this.#socket.timeout(seconds);
+  }
+
+  /** Taken from among those that wait. False when it has waited for too long. */
+  wake(): boolean {
+    const now = this.#keeper.now();
+    const fresh = this.#restsUntil !== null && now < this.#restsUntil;
+    this.#restsUntil = null;
+    this.#askedAgainAt = now;
+    if (fresh) this.#socket.timeout(0);
+    else this.close();
+    return fresh;
   }
 
   pause(): void {
-    this.#socket?.pause();
+    this.#paused = true;
+    if (!this.#closed) this.#socket.pause();
   }
 
   resume(): void {
-    this.#socket?.resume();
+    this.#paused = false;
+    if (!this.#closed) this.#socket.resume();
   }
 
   abandon(): void {
     this.#break(new WireFault('ConnectionClosed', 'nobody waits for the answer'));
   }
 
+  /** In order, when there is nothing more to say. */
   close(): void {
-    const socket = this.#socket;
-    this.#detach();
-    socket?.terminate();
-  }
-
-  #sendStream(body: ReadableStream<Uint8Array>, length: number | null): void {
-    this.#sent = false;
-    this.#outgoing.sendStream(body, length).then(
-      () => {
-        this.#sent = true;
-      },
-      (fault) => this.#break(fault),
-    );
-  }
-
-  readonly #onAbort = (): void => this.#break(this.#signal?.reason);
-
-  #break(fault: unknown): void {
-    const turn = this.#turn;
-    this.#endTurn();
-    this.close();
-    turn?.break(fault);
-  }
-
-  #detach(): void {
-    this.#socket = null;
-    this.#outgoing.close();
-    if (!this.#turn) this.#keeper.drop(this);
-  }
-
-  #endTurn(): void {
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-    this.#signal = null;
-    this.#turn = null;
-  }
-
-  /** The connection stands. */
-  opened(socket: Socket<Connection>): void {
-    this.#socket = socket;
-    this.#opened?.resolve();
-    this.#opened = null;
-  }
-
-  refused(socket: Socket<Connection>, fault: Error): void {
-    this.#opened?.reject(fault);
-    this.#opened = null;
-    socket.terminate();
+    if (this.#closed) return;
+    this.#leave();
+    // Over TLS the server is to say goodbye too; the runtime waits for that no longer than some seconds.
+    this.#socket.end();
   }
 
   received(bytes: Buffer<ArrayBuffer>): void {
@@ -156,55 +113,75 @@ export class Connection implements Flow {
       this.#break(fault);
       return;
     }
-    if (!turn.over) return;
-    this.#endTurn();
-    const seconds = this.#sent && this.#outgoing.empty ? turn.worthKeeping : 0;
-    if (seconds <= 0) {
-      this.close();
-      return;
-    }
-    this.#socket?.resume();
-    this.#keeper.keep(this, seconds);
+    if (turn.over) this.#finish(turn);
+  }
+
+  /** It has waited for as long as it may. */
+  expired(): void {
+    if (this.#restsUntil !== null) this.close();
   }
 
   drained(): void {
     this.#outgoing.drain();
   }
 
-  failed(fault: Error): void {
-    this.#fault = fault;
+  failed(fault: unknown): void {
+    this.#break(fault);
   }
 
   gone(fault: Error | null): void {
-    this.#opened?.reject(fault ?? new WireFault('ConnectionClosed', 'the server closed the connection'));
-    this.#opened = null;
-    this.#detach();
+    const turn = this.#turn;
+    this.#leave();
+    // A server that ends what had waited for too long closes it in order; a reset may be its answer to the request.
+    const unseen = fault === null && turn?.silent && this.#keeper.now() - this.#askedAgainAt < unseenMs;
+    if (unseen) turn?.break(new StaleConnection());
+    else turn?.closed(fault);
+  }
+
+  readonly #onAbort = (): void => this.#break(this.#signal?.reason);
+
+  #finish(turn: Turn): void {
+    this.#endTurn();
+    if (!this.#outgoing.done) {
+      this.#cut();
+      return;
+    }
+    const seconds = turn.worthKeeping;
+    if (seconds <= 0) {
+      this.close();
+      return;
+    }
+    if (this.#paused) this.resume();
+    this.#keeper.keep(this, seconds);
+  }
+
+  #break(fault: unknown): void {
     const turn = this.#turn;
     this.#endTurn();
-    const reason = fault ?? this.#fault;
-    // A server that ends what had waited for too long closes it in order; a reset may be its answer to the request.
-    if (turn?.silent && this.#reused && reason === null) turn.break(new StaleConnection());
-    else turn?.closed(reason);
+    this.#cut();
+    turn?.break(fault);
+  }
+
+  /** At once, whatever is on its way. */
+  #cut(): void {
+    if (this.#closed) return;
+    this.#leave();
+    this.#socket.terminate();
+  }
+
+  #leave(): void {
+    this.#closed = true;
+    this.#endTurn();
+    this.#outgoing.close();
+    if (this.#restsUntil !== null) this.#keeper.drop(this);
+    this.#restsUntil = null;
+  }
+
+  #endTurn(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#signal = null;
+    this.#turn = null;
   }
 }
 
-const plain: SocketHandler<Connection> = {
-  open: (socket) => socket.data.opened(socket),
-  // Each delivery is memory of its own.
-  data: (socket, bytes) => socket.data.received(bytes as Buffer<ArrayBuffer>),
-  drain: (socket) => socket.data.drained(),
-  error: (socket, fault) => socket.data.failed(fault),
-  close: (socket, fault) => socket.data.gone(fault ?? null),
-  timeout: (socket) => socket.data.close(),
-  // The promise tells.
-  connectError: () => undefined,
-};
-
-const secured: SocketHandler<Connection> = {
-  ...plain,
-  open: () => undefined,
-  handshake(socket, authorized, fault) {
-    if (authorized || process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') socket.data.opened(socket);
-    else socket.data.refused(socket, fault ?? new WireFault('CertificateRefused', 'the certificate was not accepted'));
-  },
-};
+const gone = (): WireFault => new WireFault('ConnectionClosed', 'the server closed the connection');

@@ -1,17 +1,18 @@
 /** What can go wrong on the way to a server and back, with a code that tells which. */
 type WireFaultCode =
   | 'ConnectionClosed'
+  | 'InvalidAddress'
   | 'InvalidAnswer'
   | 'InvalidHeader'
   | 'HeadTooLarge'
   | 'AnswerTooLarge'
-  | 'BodyTooShort'
+  | 'WrongBodyLength'
   | 'CertificateRefused';
 
 export class WireFault extends Error {
-  readonly code: string;
+  readonly code: WireFaultCode;
 
-  constructor(code: WireFaultCode | (string & {}), message: string) {
+  constructor(code: WireFaultCode, message: string) {
     super(message);
     this.code = code;
   }

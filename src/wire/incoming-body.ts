@@ -11,6 +11,8 @@ export interface Flow {
 }
 
 const mostWaiting = 256 * 1024;
+/** What each piece takes besides its bytes, so that crumbs are not piled up either. */
+const pieceCost = 256;
 
 export class IncomingBody implements ByteReader {
   readonly #flow: Flow;
@@ -18,7 +20,7 @@ export class IncomingBody implements ByteReader {
   #size = 0;
   #paused = false;
   #complete = false;
-  #fault: unknown = null;
+  #broken: { by: unknown } | null = null;
   #reader: { resolve(outcome: ReadBytes): void; reject(fault: unknown): void } | null = null;
 
   constructor(flow: Flow) {
@@ -31,7 +33,7 @@ export class IncomingBody implements ByteReader {
       return;
     }
     this.#waiting.push(bytes);
-    this.#size += bytes.length;
+    this.#size += bytes.length + pieceCost;
     if (this.#size > mostWaiting && !this.#paused) {
       this.#paused = true;
       this.#flow.pause();
@@ -45,7 +47,7 @@ export class IncomingBody implements ByteReader {
 
   /** What came before is still read. */
   break(fault: unknown): void {
-    this.#fault = fault;
+    this.#broken = { by: fault };
     const reader = this.#reader;
     this.#reader = null;
     reader?.reject(fault);
@@ -58,7 +60,7 @@ export class IncomingBody implements ByteReader {
       return Promise.resolve({ done: false, value });
     }
     if (this.#complete) return Promise.resolve({ done: true });
-    if (this.#fault) return Promise.reject(this.#fault);
+    if (this.#broken) return Promise.reject(this.#broken.by);
     return new Promise((resolve, reject) => {
       this.#reader = { resolve, reject };
     });
@@ -85,7 +87,7 @@ export class IncomingBody implements ByteReader {
   }
 
   #taken(size: number): void {
-    this.#size -= size;
+    this.#size -= size + pieceCost;
     if (!this.#paused || this.#size > mostWaiting / 2) return;
     this.#paused = false;
     if (!this.#complete) this.#flow.resume();

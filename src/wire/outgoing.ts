@@ -3,22 +3,25 @@ import type { Bytes } from './collected.ts';
 import { WireFault } from './fault.ts';
 
 /** Takes as many of the bytes as there is room for, and tells how many; less than 0 when it is closed. */
-type Taker = (bytes: Bytes) => number;
+type Taker = (bytes: Uint8Array) => number;
 
 /** Small bodies travel with their head, in one packet where they fit. */
 const smallBody = 64 * 1024;
 
 export class Outgoing {
   readonly #take: Taker;
-  #waiting: Bytes[] = [];
+  #waiting: Uint8Array[] = [];
   #drained: (() => void) | null = null;
+  #source: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #closed = false;
 
   constructor(take: Taker) {
     this.#take = take;
   }
 
-  get empty(): boolean {
-    return this.#waiting.length === 0;
+  /** All that there is to send has been handed over. */
+  get done(): boolean {
+    return this.#waiting.length === 0 && this.#source === null;
   }
 
   send(head: string, body: Bytes | null): void {
@@ -32,20 +35,24 @@ export class Outgoing {
 
   /** Sends a stream at the pace of the connection: in chunks, or as many bytes as were announced. */
   async sendStream(stream: ReadableStream<Uint8Array>, announced: number | null): Promise<void> {
+    const source = stream.getReader();
+    this.#source = source;
     let sent = 0;
-    // Leaving the loop cancels the stream.
-    for await (const chunk of stream) {
-      if (chunk.length === 0) continue;
-      sent += chunk.length;
-      if (announced === null) this.#write(Buffer.from(`${chunk.length.toString(16)}\r\n`, 'latin1'));
-      else if (sent > announced) break;
-      // The sender may use its memory again.
-      this.#write(Buffer.from(chunk));
-      if (announced === null) this.#write(lineEnd);
-      if (!this.empty) await this.#room();
+    for (;;) {
+      const { done, value } = await source.read();
+      // Whoever closed it has told the source, and knows why.
+      if (this.#closed) return;
+      if (done) break;
+      if (value.length === 0) continue;
+      sent += value.length;
+      if (announced !== null && sent > announced) throw wrongLength();
+      this.#write(announced === null ? asChunk(value) : value);
+      // Nothing more is asked for before this has gone, so that its memory can be used again.
+      if (this.#waiting.length > 0) await this.#room();
     }
     if (announced === null) this.#write(lastChunk);
-    else if (sent !== announced) throw new WireFault('BodyTooShort', 'the body has another length than was announced');
+    else if (sent !== announced) throw wrongLength();
+    this.#source = null;
   }
 
   /** There is room again. */
@@ -58,15 +65,23 @@ export class Outgoing {
       }
       this.#waiting.shift();
     }
-    this.#drained?.();
-    this.#drained = null;
+    this.#goOn();
   }
 
-  /** Nothing will be sent any more: whoever waits for room must not wait for ever. */
+  /** Nothing will be sent any more: whoever waits for room must not wait for ever, nor whoever makes the body go on making it. */
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#waiting = [];
-    this.#drained?.();
+    this.#goOn();
+    // A source that cannot be stopped has nothing to tell that matters now.
+    this.#source?.cancel().catch(() => undefined);
+  }
+
+  #goOn(): void {
+    const drained = this.#drained;
     this.#drained = null;
+    drained?.();
   }
 
   #room(): Promise<void> {
@@ -75,7 +90,8 @@ export class Outgoing {
     });
   }
 
-  #write(bytes: Bytes): void {
+  #write(bytes: Uint8Array): void {
+    if (this.#closed) return;
     if (this.#waiting.length > 0) {
       this.#waiting.push(bytes);
       return;
@@ -85,5 +101,16 @@ export class Outgoing {
   }
 }
 
-const lineEnd = Buffer.from('\r\n');
+const wrongLength = (): WireFault => new WireFault('WrongBodyLength', 'the body has another length than was announced');
+
 const lastChunk = Buffer.from('0\r\n\r\n');
+
+/** In one piece, so that it travels in one. */
+function asChunk(bytes: Uint8Array): Uint8Array {
+  const size = `${bytes.length.toString(16)}\r\n`;
+  const chunk = Buffer.allocUnsafe(size.length + bytes.length + 2);
+  chunk.write(size, 'latin1');
+  chunk.set(bytes, size.length);
+  chunk.write('\r\n', size.length + bytes.length, 'latin1');
+  return chunk;
+}

@@ -1,46 +1,94 @@
-/** A request as it goes over the wire. */
+/** A call as it goes over the wire: its head as text, and what is to follow. */
+import type { Address, Pinned } from './address.ts';
 import type { Bytes } from './collected.ts';
 import { WireFault } from './fault.ts';
 
-export interface WireRequest {
+export interface WireCall {
+  url: string;
+  /** The address to dial in place of the URL's own. */
+  pinned: Pinned | null;
   method: string;
-  /** With its query. */
-  path: string;
-  host: string;
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Bytes | ReadableStream<Uint8Array> | null;
 }
 
-/** Not text that a header can carry. */
-const unfit = /[^\t\x20-\x7e\x80-\xff]/;
-const isToken = /^[!#$%&'*+\-.^_`|~\w]+$/;
-
-/** Told by whoever frames the body and holds the connection. */
-const ours: ReadonlySet<string> = new Set(['host', 'connection', 'transfer-encoding', 'content-length']);
-
-export function headOf({ method, path, host, headers, body }: WireRequest): string {
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${headers.host ?? host}\r\n`;
-  if (unfit.test(path) || path.includes(' ') || unfit.test(host) || !isToken.test(method)) throw invalid(method);
-  for (const name in headers) {
-    const value = headers[name] ?? '';
-    if (ours.has(name)) continue;
-    if (unfit.test(value) || !isToken.test(name)) throw invalid(name);
-    head += `${name}: ${value}\r\n`;
-  }
-  return `${head}${framing(method, headers['content-length'], body)}\r\n`;
+export interface WireRequest {
+  method: string;
+  head: string;
+  body: WireCall['body'];
+  /** How long its sender says that a stream is. */
+  length: number | null;
 }
 
-/** The length that a stream's sender has told is the length of the stream. */
-export const lengthOf = ({ headers }: WireRequest): number | null => {
-  const told = headers['content-length'];
-  return told === undefined ? null : Number(told);
-};
+/** Throws when there is something in it that no head can carry. */
+export function requestOf({ method, headers, body, pinned }: WireCall, { host, path }: Address): WireRequest {
+  // The name that was checked is the one that is told.
+  const named = pinned ? host : (headers.host ?? host);
+  if (!isToken.test(method) || unfit.test(path) || path.includes(' ')) throw invalid(method);
+  if (unfit.test(named)) throw invalid('host');
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${named}\r\n`;
+  for (const name in headers) {
+    if (!isTold(name)) continue;
+    const value = headers[name] ?? '';
+    if (unfit.test(value)) throw invalid(name);
+    head += `${name}: ${value}\r\n`;
+  }
+  const length = body instanceof ReadableStream ? announced(headers['content-length']) : null;
+  return { method, head: `${head}${framing(method, body, length)}\r\n`, body, length };
+}
 
-function framing(method: string, told: string | undefined, body: WireRequest['body']): string {
+/** Not text that a header can carry. */
+const unfit = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** The name of a header that cannot be sent for what it holds; null where all can. */
+export function unfitHeader(headers: WireCall['headers']): string | null {
+  for (const name in headers) if (unfit.test(headers[name] ?? '')) return name;
+  return null;
+}
+
+const isToken = /^[!#$%&'*+\-.^_`|~\w]+$/;
+
+/** Said by whoever frames the body and holds the connection. */
+const ours: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'upgrade',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'content-length',
+]);
+
+const mostNamesKept = 2_000;
+const longestNameKept = 64;
+const names = new Map<string, boolean>();
+
+/** Whether a header is handed on. Callers send the same names again and again. */
+function isTold(name: string): boolean {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  if (!isToken.test(name)) throw invalid(name);
+  const told = !ours.has(name.toLowerCase());
+  if (name.length > longestNameKept) return told;
+  if (names.size >= mostNamesKept) names.clear();
+  names.set(name, told);
+  return told;
+}
+
+function announced(told: string | undefined): number | null {
+  if (told === undefined) return null;
+  if (!/^\d{1,15}$/.test(told)) throw invalid('content-length');
+  return Number(told);
+}
+
+function framing(method: string, body: WireCall['body'], length: number | null): string {
   if (body instanceof Uint8Array) return `content-length: ${body.length}\r\n`;
-  if (body) return told === undefined ? 'transfer-encoding: chunked\r\n' : `content-length: ${told}\r\n`;
+  if (body) return length === null ? 'transfer-encoding: chunked\r\n' : `content-length: ${length}\r\n`;
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? '' : 'content-length: 0\r\n';
 }
 
-const invalid = (name: string): WireFault => new WireFault('InvalidHeader', `${name} cannot be sent`);
+const invalid = (name: string): WireFault =>
+  new WireFault('InvalidHeader', `${JSON.stringify(name.slice(0, 100))} cannot be sent`);

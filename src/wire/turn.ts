@@ -1,7 +1,7 @@
 /** One request's answer as it comes in over a connection: the head, then the body, then the question what the connection is good for. */
 
 import type { WireAnswer } from './answer.ts';
-import { type AnswerHead, readHead } from './answer-head.ts';
+import { type AnswerHead, readHead, refuseOther } from './answer-head.ts';
 import { BodyFrames } from './body-frames.ts';
 import type { Bytes } from './collected.ts';
 import { WireFault } from './fault.ts';
@@ -9,6 +9,8 @@ import { type Flow, IncomingBody } from './incoming-body.ts';
 
 const longestHead = 256 * 1024;
 const blankLine = Buffer.from('\r\n\r\n');
+/** Nobody asked for another protocol. */
+const switching = 101;
 
 export class Turn {
   /** Nothing of an answer has come. */
@@ -18,7 +20,9 @@ export class Turn {
   readonly #flow: Flow;
   readonly #toHead: boolean;
   readonly #answer = Promise.withResolvers<WireAnswer>();
-  #opening: Buffer | null = null;
+  #opening: Buffer<ArrayBuffer> | null = null;
+  /** The size of the answers that only told of another to come. */
+  #interim = 0;
   #head: AnswerHead | null = null;
   #frames: BodyFrames | null = null;
   #body: IncomingBody | null = null;
@@ -66,22 +70,28 @@ export class Turn {
 
   /** What comes behind the head, or null while that is not complete. */
   #receiveHead(bytes: Buffer<ArrayBuffer>): Bytes | null {
-    const opening = this.#opening ? Buffer.concat([this.#opening, bytes]) : bytes;
-    const from = this.#opening ? Math.max(0, this.#opening.length - blankLine.length) : 0;
-    const end = opening.indexOf(blankLine, from);
-    if (end > longestHead || (end < 0 && opening.length > longestHead)) {
-      throw new WireFault('HeadTooLarge', `the headers of the answer are larger than ${longestHead} bytes`);
+    let rest = this.#opening ? Buffer.concat([this.#opening, bytes]) : bytes;
+    let from = this.#opening ? Math.max(0, this.#opening.length - blankLine.length) : 0;
+    for (;;) {
+      const end = rest.indexOf(blankLine, from);
+      if (this.#interim + (end < 0 ? rest.length : end) > longestHead) throw tooLargeHead();
+      if (end < 0) {
+        refuseOther(rest);
+        this.#opening = rest;
+        return null;
+      }
+      const head = readHead(rest.toString('latin1', 0, end + 2), this.#toHead);
+      rest = rest.subarray(end + blankLine.length);
+      if (head.status === switching) throw new WireFault('InvalidAnswer', 'the server speaks another protocol now');
+      if (head.status >= 200) {
+        this.#opening = null;
+        this.#begin(head, rest);
+        return rest;
+      }
+      // Not the answer yet, but a server that says so without end says nothing.
+      this.#interim += end + blankLine.length;
+      from = 0;
     }
-    if (end < 0) {
-      this.#opening = opening;
-      return null;
-    }
-    this.#opening = null;
-    const head = readHead(opening.toString('latin1', 0, end + 2), this.#toHead);
-    const rest = opening.subarray(end + blankLine.length);
-    if (head.status < 200 && head.status !== 101) return rest.length > 0 ? this.#receiveHead(rest) : null;
-    this.#begin(head, rest);
-    return rest;
   }
 
   #begin(head: AnswerHead, rest: Bytes): void {
@@ -118,3 +128,6 @@ export class Turn {
 }
 
 const longestKept = 60;
+
+const tooLargeHead = (): WireFault =>
+  new WireFault('HeadTooLarge', `the headers of the answer are larger than ${longestHead} bytes`);
