@@ -2,6 +2,8 @@
 export interface Deadline {
   /** Moves it: `ms` from now. */
   extend(ms: number): void;
+  /** It does not come before it is moved again. */
+  rest(): void;
   clear(): void;
 }
 
@@ -19,6 +21,10 @@ class Entry implements Deadline {
 
   extend(ms: number): void {
     this.at = performance.now() + ms;
+  }
+
+  rest(): void {
+    this.at = Number.POSITIVE_INFINITY;
   }
 
   clear(): void {

@@ -22,7 +22,7 @@ import { type Routed, route } from './route.ts';
 import type { MatchedRoute } from './routes.ts';
 import { select, unplanned } from './select.ts';
 import { type Outcome, settle } from './settle.ts';
-import { clientStream, isEventAnswer } from './stream.ts';
+import { clientStream, isEventAnswer, type StreamEnd } from './stream.ts';
 
 export interface Gateway {
   /** Serves the data plane's own routes; null for other paths. */
@@ -102,10 +102,11 @@ export function createGateway(parts: GatewayParts): Gateway {
     }
     if (isEventAnswer(answer)) {
       const leave = underway.enter();
-      const body = clientStream(journey, answer, ({ sent }) => {
+      const finished = ({ sent }: StreamEnd) => {
         leave();
         close(journey, trails, { status, headers, body: sent });
-      });
+      };
+      const body = clientStream(journey, answer, finished, (fault) => parts.onFault(fault, journey.requestId));
       return new Response(body, { status, headers });
     }
     if (content.form === 'raw') return carryThrough(journey, answer, trails, content, headers);

@@ -10,7 +10,7 @@ import { writeEvent } from './sse.ts';
 import type { Piece, UpstreamEvents } from './upstream-events.ts';
 
 /** How a stream ended, for those who settle the request. */
-interface StreamEnd {
+export interface StreamEnd {
   outcome: 'complete' | 'failed' | 'client left';
   /** The trail of the target that had the last word. */
   trail: Trail;
@@ -27,6 +27,7 @@ export function clientStream(
   journey: Journey,
   first: EventAnswer,
   settle: (end: StreamEnd) => void,
+  onFault: (fault: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const delivery = new Delivery(journey, first);
   let settled = false;
@@ -37,26 +38,28 @@ export function clientStream(
   };
   return new ReadableStream<Uint8Array>(
     {
-      pull: (controller) =>
-        delivery.next().then(({ bytes, over }) => {
-          if (settled) return;
-          if (bytes) controller.enqueue(bytes);
-          if (over) {
+      start(controller) {
+        delivery.deliver(controller).then(
+          (outcome) => {
+            if (settled) return;
             controller.close();
-            finish(over);
-          }
-        }),
+            finish(outcome);
+          },
+          (fault) => {
+            onFault(fault);
+            // The client sees a connection that breaks, never an end that is none.
+            if (!settled) controller.error(fault);
+            finish('failed');
+          },
+        );
+      },
+      pull: () => delivery.resume(),
       cancel() {
         finish('client left');
       },
     },
-    { highWaterMark: 0 },
+    { highWaterMark: 1 },
   );
-}
-
-interface Next {
-  bytes: Uint8Array | null;
-  over: 'complete' | 'failed' | null;
 }
 
 /** What the log says of a stream that the client did not wait for. */
@@ -74,6 +77,7 @@ class Delivery {
   /** All that the client has been told, whichever streams it came from. */
   #delivered: StreamState;
   #closed = false;
+  #onDemand: (() => void) | null = null;
 
   constructor(journey: Journey, answer: EventAnswer) {
     this.#journey = journey;
@@ -82,19 +86,40 @@ class Delivery {
     this.#delivered = this.#events.state;
   }
 
-  async next(): Promise<Next> {
+  /** Hands on what comes, at the client's pace, until there is no more. */
+  async deliver(controller: ReadableStreamDefaultController<Uint8Array>): Promise<'complete' | 'failed'> {
     for (;;) {
       const piece = await this.#events.next();
-      if (piece.is === 'end') return this.#atEnd();
+      if (this.#closed) return 'failed';
+      if (piece.is === 'end') {
+        const { terminator } = this.#events.dialect;
+        if (terminator && !this.#events.terminated) controller.enqueue(this.#added(terminator));
+        return 'complete';
+      }
       const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
       if (bytes instanceof Uint8Array) {
         if (bytes.length === 0) continue;
         if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
         else this.#retold.push(bytes);
-        return { bytes, over: null };
+        controller.enqueue(bytes);
+        if ((controller.desiredSize ?? 0) <= 0) await this.#demand();
+      } else if (!(await this.#rescued(bytes))) {
+        if (!this.#closed) controller.enqueue(this.#failure(bytes));
+        return 'failed';
       }
-      if (!(await this.#rescued(bytes))) return this.#failure(bytes);
     }
+  }
+
+  /** The client takes more. */
+  resume(): void {
+    this.#onDemand?.();
+    this.#onDemand = null;
+  }
+
+  #demand(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDemand = resolve;
+    });
   }
 
   /** What the client received. */
@@ -111,6 +136,7 @@ class Delivery {
   /** Ends whatever is still open and completes the last trail. */
   close(outcome: StreamEnd['outcome']): Trail {
     this.#closed = true;
+    this.resume();
     const { trail } = this.#answer;
     if (outcome !== 'complete') this.#events.abandon();
     const { usage, usageOpen, model, characters } = this.#events.state;
@@ -133,18 +159,12 @@ class Delivery {
     return { is: 'broken', error: new GatewayError('stream_diverged', message), reported: null };
   }
 
-  #atEnd(): Next {
-    const { terminator } = this.#events.dialect;
-    if (this.#events.terminated || !terminator) return { bytes: null, over: 'complete' };
-    return { bytes: this.#added(terminator), over: 'complete' };
-  }
-
-  #failure({ error, reported }: Broken): Next {
+  #failure({ error, reported }: Broken): Uint8Array {
     const { trail } = this.#answer;
     trail.status = error.status;
     trail.error = error;
     const told = reported && this.#resumption ? this.#resumption.retold(reported) : reported;
-    return { bytes: this.#added(told ?? this.#events.dialect.errorEvent(error, this.#delivered)), over: 'failed' };
+    return this.#added(told ?? this.#events.dialect.errorEvent(error, this.#delivered));
   }
 
   /** An event of ours at the end. */

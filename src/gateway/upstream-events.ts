@@ -1,7 +1,7 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
 import { ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent } from '../providers/provider.ts';
-import type { ByteReader } from '../wire/answer.ts';
+import type { ByteReader, ReadBytes } from '../wire/answer.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
@@ -61,28 +61,20 @@ export class UpstreamEvents {
 
   next(): Promise<Piece> {
     const held = this.#pending.shift();
-    return held ? Promise.resolve(held) : this.#read();
+    if (held) return Promise.resolve(held);
+    // Only the provider's silence counts, not the time that the client takes.
+    this.#idle.extend(this.#idleMs);
+    return this.#reader.read().then(this.#onRead, this.#onFault);
   }
 
-  async #read(): Promise<Piece> {
-    for (;;) {
-      let chunk: Uint8Array | undefined;
-      // Only the provider's silence counts, not the time that the client takes.
-      this.#idle.extend(this.#idleMs);
-      try {
-        const { value, done } = await this.#reader.read();
-        if (done) return this.#atEnd();
-        chunk = value;
-      } catch (fault) {
-        return this.#failed(fault);
-      }
-      this.#idle.extend(Number.POSITIVE_INFINITY);
-      this.received.push(chunk);
-      const whole = this.#wholeEvents(chunk);
-      if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
-      if (whole) return this.#take(whole, true);
-    }
-  }
+  readonly #onRead = ({ value, done }: ReadBytes): Piece | Promise<Piece> => {
+    if (done) return this.#atEnd();
+    this.#idle.rest();
+    this.received.push(value);
+    const whole = this.#wholeEvents(value);
+    if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
+    return whole ? this.#take(whole, true) : this.next();
+  };
 
   #wholeEvents(chunk: Uint8Array): Uint8Array | GatewayError | null {
     try {
@@ -172,14 +164,14 @@ export class UpstreamEvents {
     return this.#ended;
   }
 
-  #failed(fault: unknown): Piece {
+  readonly #onFault = (fault: unknown): Piece => {
     this.#idle.clear();
     if (this.#complete) return { is: 'end' };
     const reason: unknown = this.#abort.signal.reason;
     if (reason instanceof GivenUp) return { is: 'broken', error: reason.error, reported: null };
     const code = fault instanceof Error && 'code' in fault ? ` (${fault.code})` : '';
     return this.#broken('stream_incomplete', `the provider's connection broke before the stream was complete${code}`);
-  }
+  };
 
   #cut(): Extract<Piece, { is: 'broken' }> {
     return this.#broken('stream_incomplete', 'the provider closed the stream before it was complete');
