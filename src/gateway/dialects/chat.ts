@@ -24,9 +24,17 @@ const textOfChoice = (choice: Choice): string | null => {
   return typeof text === 'string' ? text : null;
 };
 
+const textIn = (event: ServerEvent): string | null => {
+  const [choice] = choicesOf(jsonOf(event) ?? {});
+  return choice ? textOfChoice(choice) : null;
+};
+
 /** A second answer beside the first, or anything that is no text. */
 const isBeyondText = ({ index, delta }: Choice): boolean =>
   Boolean(index) || Boolean(delta && (delta.tool_calls || delta.function_call || delta.audio || delta.refusal));
+
+/** Of the first answer, which goes on. */
+const isTextAlone = (choice: Choice): boolean => !isBeyondText(choice) && !choice.finish_reason;
 
 /** How much of the answer a client does not read as its text. */
 function charactersBeside(delta: JsonObject): number {
@@ -53,6 +61,11 @@ function noteChoice(choice: Choice, state: StreamState): void {
 export const chatDialect: Dialect = {
   read(event, state) {
     if (event.data === done) return 'end';
+    const again = state.alike.textIn(event);
+    if (again !== null) {
+      noteText(state, again);
+      return 'part';
+    }
     const json = jsonOf(event);
     if (!json) return 'malformed';
     if (json.error) return reportedFault(json.error);
@@ -60,7 +73,10 @@ export const chatDialect: Dialect = {
     if (typeof json.model === 'string') state.model ??= json.model;
     const usage = readUsage(json.usage);
     if (usage) state.usage = laterUsage(state.usage, usage);
-    if (Array.isArray(json.choices)) for (const choice of json.choices) if (isChoice(choice)) noteChoice(choice, state);
+    const choices = choicesOf(json);
+    for (const choice of choices) noteChoice(choice, state);
+    const [only] = choices;
+    if (only && choices.length === 1 && isTextAlone(only)) state.alike.learn(event, textOfChoice(only) ?? '', textIn);
     return 'part';
   },
   errorEvent: (error) => ({ event: null, data: JSON.stringify(errorBody(error, 'openai')) }),
@@ -74,10 +90,7 @@ export const chatDialect: Dialect = {
         { role: 'assistant', content: delivered, prefix: true },
       ],
     }),
-    textOf(event) {
-      const choice = choicesOf(jsonOf(event) ?? {})[0];
-      return choice ? textOfChoice(choice) : null;
-    },
+    textOf: textIn,
     rewritten,
     place(event) {
       const choices = choicesOf(jsonOf(event) ?? {});

@@ -1,6 +1,7 @@
 /** What the gateway must understand of a stream's dialect: where its text is, how it ends, how it says that something went wrong. */
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
 import type { GatewayError } from '../errors.ts';
+import { AlikeEvents } from './alike.ts';
 
 /** What has been seen of a stream so far. */
 export interface StreamState {
@@ -12,6 +13,8 @@ export interface StreamState {
   usageOpen: boolean;
   /** Characters of all that was produced: text, thoughts, arguments of tools. */
   characters: number;
+  /** Events that bring text and nothing else. */
+  alike: AlikeEvents;
   /** The delivered text, in the pieces that it came in. */
   text: string[];
   /** Something other than text was delivered (a tool call), or more than is kept: the stream cannot be taken up by another target. */
@@ -38,6 +41,7 @@ export const newStreamState = (): StreamState => ({
   usage: null,
   usageOpen: false,
   characters: 0,
+  alike: new AlikeEvents(),
   text: [],
   beyondText: false,
   finished: false,

@@ -1,5 +1,5 @@
 /** The messages dialect: named events from `message_start` to `message_stop`, content in numbered blocks. */
-import type { JsonObject } from '../../providers/provider.ts';
+import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { errorBody } from '../errors.ts';
 import { type Dialect, jsonOf, noteText, objectIn, reportedFault, type StreamState } from './dialect.ts';
@@ -16,6 +16,8 @@ const textDelta = (json: JsonObject): string | null => {
     : null;
 };
 
+const textIn = (event: ServerEvent): string | null => textDelta(jsonOf(event) ?? {});
+
 const charactersBeside = ({ thinking, partial_json: input }: JsonObject): number =>
   typeof thinking === 'string' ? thinking.length : typeof input === 'string' ? input.length : 0;
 
@@ -25,6 +27,11 @@ const textBlockStop = { event: 'content_block_stop', data: '{"type":"content_blo
 
 export const messagesDialect: Dialect = {
   read(event, state) {
+    const again = state.alike.textIn(event);
+    if (again !== null) {
+      noteText(state, again);
+      return 'part';
+    }
     const json = jsonOf(event);
     if (!json) return 'malformed';
     switch (json.type) {
@@ -50,8 +57,10 @@ export const messagesDialect: Dialect = {
         return 'part';
       case 'content_block_delta': {
         const text = textDelta(json);
-        if (text) noteText(state, text);
-        else state.characters += charactersBeside(objectIn(json, 'delta'));
+        if (text) {
+          noteText(state, text);
+          state.alike.learn(event, text, textIn);
+        } else state.characters += charactersBeside(objectIn(json, 'delta'));
         return 'part';
       }
       case 'message_delta':
@@ -75,7 +84,7 @@ export const messagesDialect: Dialect = {
         { role: 'assistant', content: delivered.trimEnd() },
       ],
     }),
-    textOf: (event) => textDelta(jsonOf(event) ?? {}),
+    textOf: textIn,
     rewritten(event, text) {
       const json = jsonOf(event) ?? {};
       if (textDelta(json) === null) return event;
