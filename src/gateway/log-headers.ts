@@ -1,5 +1,6 @@
 /** Headers as the log keeps them: credentials masked always, and whatever the caller or the operator named besides. */
 import { createHmac, randomBytes } from 'node:crypto';
+import { kept } from '../kept.ts';
 import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 
@@ -8,22 +9,6 @@ const alwaysMasked =
 
 /** New in every process: the same value can be recognised within its log, and nothing else be learnt from it. */
 const maskKey = randomBytes(32);
-
-const answersKept = 2_000;
-
-/** Header names and credentials come again with every request of a client; each is worked out once. */
-function kept<T>(work: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    let answer = known.get(text);
-    if (answer === undefined) {
-      answer = work(text);
-      if (known.size >= answersKept) known.clear();
-      known.set(text, answer);
-    }
-    return answer;
-  };
-}
 
 const isCredential = kept((name) => alwaysMasked.test(name));
 const masked = kept((value) => `masked:${createHmac('sha256', maskKey).update(value).digest('hex').slice(0, 16)}`);

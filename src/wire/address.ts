@@ -1,5 +1,7 @@
 /** Where a URL leads: the server to dial, the name to tell it, and the path to ask for. */
+
 import { isIP } from 'node:net';
+import { kept } from '../kept.ts';
 import { WireFault } from './fault.ts';
 
 /** What a connection is made to. */
@@ -29,23 +31,14 @@ export interface Pinned {
   host: string;
 }
 
-const mostKept = 1_000;
-const longestKept = 1_024;
-const kept = new Map<string, Address>();
+export const addressOf = (url: string, pinned: Pinned | null): Address =>
+  pinned ? addressTo(new URL(url), pinned.address, pinned.name, pinned.host) : ownAddress(url);
 
-/** Calls go to few addresses, again and again. */
-export function addressOf(url: string, pinned: Pinned | null): Address {
-  if (pinned) return addressTo(new URL(url), pinned.address, pinned.name, pinned.host);
-  const known = kept.get(url);
-  if (known) return known;
+const ownAddress = kept((url) => {
   const parsed = new URL(url);
   const hostname = bare(parsed.hostname);
-  const address = addressTo(parsed, hostname, hostname, parsed.host);
-  if (url.length > longestKept) return address;
-  if (kept.size >= mostKept) kept.clear();
-  kept.set(url, address);
-  return address;
-}
+  return addressTo(parsed, hostname, hostname, parsed.host);
+});
 
 function addressTo(url: URL, hostname: string, name: string, host: string): Address {
   const secure = url.protocol === 'https:';

@@ -1,6 +1,8 @@
 /** The head of an HTTP/1.1 answer, read strictly: what is not plainly one is a fault, never a guess. */
+import { kept } from '../kept.ts';
 import { ReceivedHeaders } from './answer.ts';
 import { WireFault } from './fault.ts';
+import { isToken } from './token.ts';
 
 /** Where the body of an answer ends. */
 export type Framing = { by: 'length'; length: number } | { by: 'chunks' } | { by: 'close' };
@@ -64,21 +66,11 @@ function readFields(text: string, from: number): Record<string, string> {
   return fields;
 }
 
-const mostNamesKept = 2_000;
-const longestNameKept = 64;
-const names = new Map<string, string>();
-
-/** In lower case. Servers send the same names again and again. */
-function nameOf(written: string): string {
-  const known = names.get(written);
-  if (known !== undefined) return known;
-  if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(written)) throw invalid('a header');
-  const name = written.toLowerCase();
-  if (written.length > longestNameKept) return name;
-  if (names.size >= mostNamesKept) names.clear();
-  names.set(written, name);
-  return name;
-}
+/** In lower case. */
+const nameOf = kept((written) => {
+  if (!isToken.test(written)) throw invalid('a header');
+  return written.toLowerCase();
+});
 
 /** Without the blanks around it; other white space may be a byte of some letter. */
 function valueBetween(text: string, from: number, to: number): string {

@@ -1,7 +1,9 @@
 /** A call as it goes over the wire: its head as text, and what is to follow. */
+import { kept } from '../kept.ts';
 import type { Address, Pinned } from './address.ts';
 import type { Bytes } from './collected.ts';
 import { WireFault } from './fault.ts';
+import { isToken } from './token.ts';
 
 export interface WireCall {
   url: string;
@@ -47,8 +49,6 @@ export function unfitHeader(headers: WireCall['headers']): string | null {
   return null;
 }
 
-const isToken = /^[!#$%&'*+\-.^_`|~\w]+$/;
-
 /** Said by whoever frames the body and holds the connection. */
 const ours: ReadonlySet<string> = new Set([
   'host',
@@ -62,21 +62,11 @@ const ours: ReadonlySet<string> = new Set([
   'content-length',
 ]);
 
-const mostNamesKept = 2_000;
-const longestNameKept = 64;
-const names = new Map<string, boolean>();
-
-/** Whether a header is handed on. Callers send the same names again and again. */
-function isTold(name: string): boolean {
-  const known = names.get(name);
-  if (known !== undefined) return known;
+/** Whether a header is handed on. */
+const isTold = kept((name) => {
   if (!isToken.test(name)) throw invalid(name);
-  const told = !ours.has(name.toLowerCase());
-  if (name.length > longestNameKept) return told;
-  if (names.size >= mostNamesKept) names.clear();
-  names.set(name, told);
-  return told;
-}
+  return !ours.has(name.toLowerCase());
+});
 
 function announced(told: string | undefined): number | null {
   if (told === undefined) return null;

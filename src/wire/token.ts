@@ -1,0 +1,2 @@
+/** The names of headers and methods. */
+export const isToken = /^[!#$%&'*+\-.^_`|~\w]+$/;
