@@ -122,3 +122,16 @@ test('nobody listens: 502 in our words', async () => {
   expect(response.status).toBe(502);
   expect(await response.json()).toMatchObject({ status: 'failure', error: { code: 'upstream_unreachable' } });
 });
+
+test('an answer that is no HTTP is told as one that cannot be read', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end('SSH-2.0-server\r\n\r\n'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  guard(async () => ['127.0.0.1'], true);
+  const response = await ask(`http://model.example:${(server.address() as AddressInfo).port}`);
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({ error: { code: 'invalid_provider_response' } });
+  server.close();
+});

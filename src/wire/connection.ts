@@ -1,7 +1,7 @@
 /** One connection to a server: a request at a time, for as long as both sides keep it open. */
 import type { Socket } from 'bun';
 import type { WireAnswer } from './answer.ts';
-import { WireFault } from './fault.ts';
+import { closedByServer, WireFault } from './fault.ts';
 import type { Flow } from './incoming-body.ts';
 import { Outgoing } from './outgoing.ts';
 import type { WireRequest } from './request.ts';
@@ -48,7 +48,7 @@ export class Connection implements Flow {
     this.#signal = signal;
     signal.addEventListener('abort', this.#onAbort);
     if (signal.aborted || this.#closed) {
-      this.#break(signal.aborted ? signal.reason : gone());
+      this.#break(signal.aborted ? signal.reason : closedByServer());
       return turn.answer;
     }
     const { head, body } = request;
@@ -183,5 +183,3 @@ export class Connection implements Flow {
     this.#turn = null;
   }
 }
-
-const gone = (): WireFault => new WireFault('ConnectionClosed', 'the server closed the connection');

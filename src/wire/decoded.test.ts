@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   brotliCompressSync,
   constants,
@@ -12,28 +12,14 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { eachRequest, type RawServer, startRaw } from '../../test/servers/raw-server.ts';
+import { eachRequest } from '../../test/servers/raw-server.ts';
 import { ask, bodyOf, faultOf, until } from '../../test/servers/wire-calls.ts';
+import { wireWorld } from '../../test/servers/wire-world.ts';
 import { type ByteReader, ReceivedHeaders } from './answer.ts';
 import { type Bytes, collected, readThrough } from './collected.ts';
 import { decoded } from './decoded.ts';
-import { Wire } from './wire.ts';
 
-const wire = new Wire({});
-const servers: RawServer[] = [];
-const unhandled: unknown[] = [];
-const note = (fault: unknown) => unhandled.push(fault);
-beforeAll(() => {
-  process.on('unhandledRejection', note);
-});
-afterEach(() => {
-  for (const server of servers.splice(0)) server.stop();
-  expect(unhandled.splice(0)).toEqual([]);
-});
-afterAll(() => {
-  wire.close();
-  process.off('unhandledRejection', note);
-});
+const { newWire, serve } = wireWorld();
 
 /** Its best is slow. */
 const brotliSync = (bytes: Uint8Array) =>
@@ -51,14 +37,13 @@ const packings = [
 /** An answer in this encoding, as a reader of it finds it. */
 async function answered(encoding: string, bytes: Uint8Array): Promise<ByteReader> {
   const head = `HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bytes.length}\r\n\r\n`;
-  const server = await startRaw((socket) =>
+  const server = await serve((socket) =>
     eachRequest(socket, () => {
       socket.write(head);
       socket.write(bytes);
     }),
   );
-  servers.push(server);
-  const answer = await ask(wire, server.url);
+  const answer = await ask(newWire(), server.url);
   return decoded(bodyOf(answer), answer.headers);
 }
 
@@ -126,13 +111,12 @@ describe('an encoding', () => {
   });
 
   test('that is refused closes the connection', async () => {
-    const server = await startRaw((socket) =>
+    const server = await serve((socket) =>
       eachRequest(socket, () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: compress\r\ncontent-length: 10\r\n\r\nhello');
       }),
     );
-    servers.push(server);
-    const answer = await ask(wire, server.url);
+    const answer = await ask(newWire(), server.url);
     expect(() => decoded(bodyOf(answer), answer.headers)).toThrow(expect.objectContaining({ code: 'InvalidAnswer' }));
     await until(() => server.open.size === 0);
   });
@@ -145,15 +129,14 @@ describe('an encoding', () => {
 describe('a stream of events', () => {
   test.each(packings)('in %s arrives event by event', async (_name, encoding, _pack, create) => {
     const packer = create();
-    const server = await startRaw((socket) =>
+    const server = await serve((socket) =>
       eachRequest(socket, () => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\nconnection: close\r\n\r\n`);
         packer.on('data', (bytes) => socket.write(bytes));
         packer.on('end', () => socket.end());
       }),
     );
-    servers.push(server);
-    const answer = await ask(wire, server.url);
+    const answer = await ask(newWire(), server.url);
     const body = decoded(bodyOf(answer), answer.headers);
     for (const event of ['data: one\n\n', 'data: two\n\n', 'data: three\n\n']) {
       packer.write(event);
@@ -168,7 +151,7 @@ describe('a stream of events', () => {
   });
 
   test('that breaks off is told with the fault of the connection', async () => {
-    const server = await startRaw((socket) =>
+    const server = await serve((socket) =>
       eachRequest(socket, () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10000\r\n\r\n');
         const packer = createGzip();
@@ -177,8 +160,7 @@ describe('a stream of events', () => {
         packer.flush(() => socket.end());
       }),
     );
-    servers.push(server);
-    const answer = await ask(wire, server.url);
+    const answer = await ask(newWire(), server.url);
     const body = decoded(bodyOf(answer), answer.headers);
     expect(String(Buffer.from((await body.read()).value ?? []))).toBe('data: one\n\n');
     expect(await faultOf(body.read())).toBe('ConnectionClosed');
@@ -188,7 +170,7 @@ describe('a stream of events', () => {
     ['before', 0],
     ['behind', 1],
   ])('that is cancelled %s its first event closes the connection', async (_name, events) => {
-    const server = await startRaw((socket) =>
+    const server = await serve((socket) =>
       eachRequest(socket, () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10000\r\n\r\n');
         const packer = createGzip();
@@ -197,8 +179,7 @@ describe('a stream of events', () => {
         packer.flush();
       }),
     );
-    servers.push(server);
-    const answer = await ask(wire, server.url);
+    const answer = await ask(newWire(), server.url);
     const body = decoded(bodyOf(answer), answer.headers);
     for (let event = 0; event < events; event++) await body.read();
     await body.cancel();
@@ -206,13 +187,12 @@ describe('a stream of events', () => {
   });
 
   test('that is no packing closes the connection', async () => {
-    const server = await startRaw((socket) =>
+    const server = await serve((socket) =>
       eachRequest(socket, () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10000\r\n\r\nnonsense');
       }),
     );
-    servers.push(server);
-    const answer = await ask(wire, server.url);
+    const answer = await ask(newWire(), server.url);
     const body = decoded(bodyOf(answer), answer.headers);
     expect(await faultOf(body.read())).not.toBe('no fault');
     await until(() => server.open.size === 0);

@@ -1,29 +1,12 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { getEventListeners } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { freePort } from '../../test/servers/free-port.ts';
-import { eachRequest, type RawServer, said, startRaw } from '../../test/servers/raw-server.ts';
+import { eachRequest, said } from '../../test/servers/raw-server.ts';
 import { ask, askText, bodyOf, faultOf, until } from '../../test/servers/wire-calls.ts';
-import { Wire } from './wire.ts';
+import { wireWorld } from '../../test/servers/wire-world.ts';
 
-const wires: Wire[] = [];
-const servers: RawServer[] = [];
-afterEach(() => {
-  for (const wire of wires.splice(0)) wire.close();
-  for (const server of servers.splice(0)) server.stop();
-});
-
-function newWire(): Wire {
-  const wire = new Wire({});
-  wires.push(wire);
-  return wire;
-}
-
-async function serve(...args: Parameters<typeof startRaw>): Promise<RawServer> {
-  const server = await startRaw(...args);
-  servers.push(server);
-  return server;
-}
+const { newWire, serve } = wireWorld();
 
 /** A signal, and how many listen to it. */
 function watched(): { controller: AbortController; listeners(): number } {

@@ -2,7 +2,7 @@
 import type { Socket, SocketHandler, TLSOptions } from 'bun';
 import type { Endpoint } from './address.ts';
 import { Connection, type Keeper } from './connection.ts';
-import { WireFault } from './fault.ts';
+import { closedByServer, WireFault } from './fault.ts';
 
 export function dial(endpoint: Endpoint, keeper: Keeper, signal: AbortSignal): Promise<Connection> {
   return new Promise((resolve, reject) => {
@@ -81,8 +81,6 @@ class Line {
   }
 }
 
-const closed = (): WireFault => new WireFault('ConnectionClosed', 'the server closed the connection');
-
 const plain: SocketHandler<Line> = {
   open(socket) {
     socket.data.reach(socket);
@@ -92,7 +90,8 @@ const plain: SocketHandler<Line> = {
   data: ({ data }, bytes) => data.connection?.received(bytes as Buffer<ArrayBuffer>),
   drain: ({ data }) => data.connection?.drained(),
   error: ({ data }, fault) => (data.connection ? data.connection.failed(fault) : data.fail(fault)),
-  close: ({ data }, fault) => (data.connection ? data.connection.gone(fault ?? null) : data.fail(fault ?? closed())),
+  close: ({ data }, fault) =>
+    data.connection ? data.connection.gone(fault ?? null) : data.fail(fault ?? closedByServer()),
   timeout: ({ data }) => data.connection?.expired(),
   // The promise tells.
   connectError: () => undefined,

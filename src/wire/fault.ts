@@ -17,3 +17,5 @@ export class WireFault extends Error {
     this.code = code;
   }
 }
+
+export const closedByServer = (): WireFault => new WireFault('ConnectionClosed', 'the server closed the connection');

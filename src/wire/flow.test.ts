@@ -1,39 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createHash, type Hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { anyCertificate } from '../../test/servers/certificates.ts';
-import { type RawServer, said, startRaw } from '../../test/servers/raw-server.ts';
+import { said } from '../../test/servers/raw-server.ts';
 import { selfSigned } from '../../test/servers/self-signed.ts';
 import { ask, bodyOf, faultOf, textOf, until } from '../../test/servers/wire-calls.ts';
-import { Wire } from './wire.ts';
+import { wireWorld } from '../../test/servers/wire-world.ts';
 
-const wires: Wire[] = [];
-const servers: RawServer[] = [];
-const unhandled: unknown[] = [];
-const note = (fault: unknown) => unhandled.push(fault);
-beforeAll(() => {
-  process.on('unhandledRejection', note);
-});
-afterEach(() => {
-  for (const wire of wires.splice(0)) wire.close();
-  for (const server of servers.splice(0)) server.stop();
-  expect(unhandled.splice(0)).toEqual([]);
-});
-afterAll(() => {
-  process.off('unhandledRejection', note);
-});
-
-function newWire(): Wire {
-  const wire = new Wire({});
-  wires.push(wire);
-  return wire;
-}
-
-async function serve(...args: Parameters<typeof startRaw>): Promise<RawServer> {
-  const server = await startRaw(...args);
-  servers.push(server);
-  return server;
-}
+const { newWire, serve } = wireWorld();
 
 /** Long enough for everything that goes on by itself to come to rest. */
 async function manyTurns(): Promise<void> {

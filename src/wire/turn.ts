@@ -4,7 +4,7 @@ import type { WireAnswer } from './answer.ts';
 import { type AnswerHead, readHead, refuseOther } from './answer-head.ts';
 import { BodyFrames } from './body-frames.ts';
 import type { Bytes } from './collected.ts';
-import { WireFault } from './fault.ts';
+import { closedByServer, WireFault } from './fault.ts';
 import { type Flow, IncomingBody } from './incoming-body.ts';
 
 const longestHead = 256 * 1024;
@@ -52,7 +52,7 @@ export class Turn {
       this.#end();
       return;
     }
-    this.break(fault ?? new WireFault('ConnectionClosed', 'the server closed the connection'));
+    this.break(fault ?? closedByServer());
   }
 
   break(fault: unknown): void {

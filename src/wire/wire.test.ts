@@ -1,28 +1,11 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Socket } from 'node:net';
-import { eachRequest, type RawServer, said, startRaw } from '../../test/servers/raw-server.ts';
+import { eachRequest, said } from '../../test/servers/raw-server.ts';
 import { ask, askText, bodyOf, faultOf, textOf, until } from '../../test/servers/wire-calls.ts';
-import { Wire } from './wire.ts';
+import { wireWorld } from '../../test/servers/wire-world.ts';
 
 let now = 0;
-const wires: Wire[] = [];
-const servers: RawServer[] = [];
-afterEach(() => {
-  for (const wire of wires.splice(0)) wire.close();
-  for (const server of servers.splice(0)) server.stop();
-});
-
-function newWire(): Wire {
-  const wire = new Wire({}, () => now);
-  wires.push(wire);
-  return wire;
-}
-
-async function serve(connection: (socket: Socket, index: number) => void): Promise<RawServer> {
-  const server = await startRaw(connection);
-  servers.push(server);
-  return server;
-}
+const { newWire, serve } = wireWorld(() => now);
 
 /** Answers every request with the number of its connection. */
 const numbered = (...lines: string[]) =>
