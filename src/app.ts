@@ -19,6 +19,7 @@ import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
+import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
@@ -147,7 +148,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       log,
     });
     const reference = createReference(() => createOpenApiDocument(resources));
-    const handlers = [gateway.handle, reference, kernel.handle, gateway.passthrough, await openConsole(log)];
+    const handlers = [
+      gateway.handle,
+      onWeb(reference, kernel.handle),
+      gateway.passthrough,
+      onWeb(await openConsole(log)),
+    ];
     const listener = listen(settings, { handlers, idle: gateway.idle, cors: createCors(settings.cors), log });
     const ordered = { files: desk.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);

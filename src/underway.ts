@@ -5,16 +5,25 @@ export class Underway {
 
   /** Counts one thing in; the answer counts it out, once. */
   enter(): () => void {
-    this.#count++;
+    this.begin();
     let inside = true;
     return () => {
       if (!inside) return;
       inside = false;
-      this.#count--;
-      if (this.#count > 0) return;
-      for (const resolve of this.#waiting) resolve();
-      this.#waiting = [];
+      this.end();
     };
+  }
+
+  /** For those who count it out by themselves, once. */
+  begin(): void {
+    this.#count++;
+  }
+
+  end(): void {
+    this.#count--;
+    if (this.#count > 0 || this.#waiting.length === 0) return;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
   }
 
   none(): Promise<void> {

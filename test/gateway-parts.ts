@@ -11,12 +11,15 @@ import { createGateway } from '../src/gateway/handle.ts';
 import { createHostGuard, type Lookup } from '../src/gateway/host-guard.ts';
 import type { GatewayParts } from '../src/gateway/parts.ts';
 import { createStickyChoices } from '../src/gateway/sticky.ts';
+import { listen } from '../src/http/server.ts';
 import type { KeyCaller } from '../src/identity/caller.ts';
 import type { Scope } from '../src/identity/scopes.ts';
 import { defaultSettings, type OrganisationSettings } from '../src/identity/settings.ts';
+import { silentLog } from '../src/log.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { providers } from '../src/providers/index.ts';
+import type { Incoming } from '../src/wire/server/incoming.ts';
 import { Wire } from '../src/wire/wire.ts';
 import { TestClock } from './harness.ts';
 
@@ -171,29 +174,19 @@ export interface Plane extends Lab {
 export function startPlane(options: LabOptions = {}): Plane {
   const lab = newLab(options);
   const gateway = createGateway(lab.parts);
-  const upgrade = () => false;
-  const peer = () => '';
   const handling = new Set<Promise<unknown>>();
-  const handle = async (request: Request): Promise<Response> => {
-    const answer =
-      (await gateway.handle(request, peer, upgrade)) ??
-      (await gateway.passthrough(request, peer, upgrade)) ??
-      'upgraded';
-    return answer === 'upgraded' ? new Response('outside the data plane', { status: 404 }) : answer;
+  const handle = (request: Incoming) => {
+    const answer = gateway.handle(request) ?? gateway.passthrough(request);
+    if (answer === null) return null;
+    const over = answer.finally(() => handling.delete(over));
+    handling.add(over);
+    return over;
   };
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    idleTimeout: 0,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    development: false,
-    fetch(request) {
-      const answer = handle(request).finally(() => handling.delete(answer));
-      handling.add(answer);
-      return answer;
-    },
-  });
-  const url = `http://127.0.0.1:${server.port}`;
+  const listener = listen(
+    { host: '127.0.0.1', port: 0 },
+    { handlers: [handle], idle: async () => undefined, log: silentLog },
+  );
+  const { url } = listener;
   return Object.assign(lab, {
     url,
     saveConfig: (config: unknown) => saveConfig(lab, config),
@@ -215,7 +208,7 @@ export function startPlane(options: LabOptions = {}): Plane {
     },
     async stop() {
       gateway.close();
-      await server.stop(true);
+      await listener.stop(0);
     },
   });
 }

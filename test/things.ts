@@ -6,6 +6,7 @@ import { createKernel } from '../src/admin/kernel/kernel.ts';
 import type { Settings } from '../src/environment.ts';
 import { conflict } from '../src/http/errors.ts';
 import { type Listener, listen } from '../src/http/server.ts';
+import { onWeb } from '../src/http/web.ts';
 import { createAuthenticator } from '../src/identity/authenticate.ts';
 import { createKeyring } from '../src/identity/keyring.ts';
 import type { Json, TestGateway } from './harness.ts';
@@ -186,7 +187,7 @@ export class ThingService {
     const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
     return listen(
       { host: '127.0.0.1', port: 0 },
-      { handlers: [kernel.handle], idle: async () => undefined, log: quiet },
+      { handlers: [onWeb(kernel.handle)], idle: async () => undefined, log: quiet },
     );
   }
 

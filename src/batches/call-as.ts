@@ -1,18 +1,19 @@
 /** Calls the gateway from inside, as the holder of a key: the ordinary journey, without a connection. */
+import { incomingOf, responseOf } from '../http/web.ts';
 import type { StandIns } from '../identity/stand-ins.ts';
+import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
+import type { Reply } from '../wire/server/reply.ts';
 import type { CallAs } from './run.ts';
 
 /** How the data plane is asked; what it upgrades to a socket is no answer to a call. */
-type Handle = (request: Request, peer: () => string, upgrade: () => false) => Promise<Response | 'upgraded'> | null;
-
-const inside = () => '127.0.0.1';
+type Handle = (request: Incoming) => Promise<Reply | Upgraded> | null;
 
 export const callAs =
   ({ actAs }: StandIns, handle: Handle): CallAs =>
   (keyId, request) =>
     actAs(keyId, async (secret) => {
       request.headers.set('x-gw-api-key', secret);
-      const answer = await handle(request, inside, () => false);
-      if (!answer || answer === 'upgraded') throw new Error(`The data plane does not serve ${request.url}`);
-      return answer;
+      const reply = await handle(incomingOf(request));
+      if (!reply || reply === 'upgraded') throw new Error(`The data plane does not serve ${request.url}`);
+      return responseOf(reply);
     });

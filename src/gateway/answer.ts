@@ -1,8 +1,8 @@
 /** What a target answered, and what is remembered of the attempt for the log. */
-
 import type { Leaf } from '../catalog/plan.ts';
 import type { CacheStatus } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
+import type { Abort } from '../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../wire/answer.ts';
 import type { Bytes } from './body.ts';
 import type { GatewayError } from './errors.ts';
@@ -51,7 +51,7 @@ export type Content =
   /** A stream of a dialect that we understand. */
   | { form: 'events'; events: UpstreamEvents; joined: Joining }
   /** Carried through as it comes. */
-  | { form: 'raw'; body: ByteReader | null; abort: AbortController; idleMs: number }
+  | { form: 'raw'; body: ByteReader | null; abort: Abort; idleMs: number }
   /** A realtime session that the provider has accepted. */
   | { form: 'socket'; socket: ProviderSocket }
   | { form: 'error'; error: GatewayError };

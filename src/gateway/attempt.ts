@@ -3,15 +3,16 @@ import { shapeParameters } from '../catalog/parameters.ts';
 import type { Leaf, PlanNode } from '../catalog/plan.ts';
 import { isTooDeep, RequestFault } from '../providers/faults.ts';
 import type { JsonObject } from '../providers/provider.ts';
+import type { Soon } from '../soon.ts';
 import { type Answer, type Delivered, discard, type Joining, type Trail } from './answer.ts';
 import { parametersOf } from './body.ts';
 import { dialectOf } from './dialects/index.ts';
 import { GatewayError } from './errors.ts';
 import { exchange, failed, type Try } from './exchange.ts';
-import { clientGone, type Journey } from './journey.ts';
+import type { Journey } from './journey.ts';
 import { learned } from './learned.ts';
 import { withMedia } from './media.ts';
-import { operationOf } from './operation.ts';
+import { type Operation, operationOf } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
 import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
 import { resolveTarget } from './target.ts';
@@ -50,8 +51,8 @@ async function continueFrom(call: Try, shaped: JsonObject, delivered: Delivered)
   return answer.status === 400 || answer.status === 422 ? null : answer;
 }
 
-async function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answer> {
-  const { journey, leaf, trail, target } = call;
+function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answer> {
+  const { journey, target, leaf } = call;
   const stream = asksForStream(journey, shaped);
   const strict = leaf.strictOpenAiCompliance && !journey.rules.strictOff;
   const asked = withUpload(
@@ -59,20 +60,34 @@ async function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answ
     operationOf(journey, target, shaped, { stream, strict }),
     call.parts.settings.bodyLimit,
   );
-  const operation = asked instanceof Promise ? await asked : asked;
+  if (asked instanceof Promise || asked.translation?.media) return askWithMore(call, asked, joined);
+  return askFor(call, asked, joined);
+}
+
+function askFor(call: Try, operation: Operation, joined: Joining): Promise<Answer> {
+  const upstream = buildUpstream(call.journey, call.leaf, call.target, operation);
+  call.trail.upstream = upstream;
+  return repeatedly(call, upstream, joined, exchange);
+}
+
+/** With an upload that must be taken apart, or with media that must be fetched before. */
+async function askWithMore(call: Try, asked: Soon<Operation>, joined: Joining): Promise<Answer> {
+  const operation = await asked;
   const wanted = operation.translation?.media?.(operation.facts) ?? [];
-  const ready = wanted.length === 0 ? operation : await withMedia(call, operation, wanted);
-  const upstream = buildUpstream(journey, leaf, target, ready);
-  trail.upstream = upstream;
-  return repeatedly(call, upstream, () => exchange(call, upstream, joined));
+  return askFor(call, wanted.length === 0 ? operation : await withMedia(call, operation, wanted), joined);
 }
 
 /** Tries until the target answers, its retries are used up, or trying again is no use. */
-export async function repeatedly(call: Try, upstream: Upstream, once: () => Promise<Answer>): Promise<Answer> {
+export async function repeatedly(
+  call: Try,
+  upstream: Upstream,
+  joined: Joining,
+  once: (call: Try, upstream: Upstream, joined: Joining) => Promise<Answer>,
+): Promise<Answer> {
   const { parts, journey, trail } = call;
   const retry: RetryState = { made: 0, waitedMs: 0 };
   for (;;) {
-    const answer = await once();
+    const answer = await once(call, upstream, joined);
     trail.retryCount = retry.made;
     const wait = nextWait(call, upstream, retry, answer);
     if (wait === 'done') return answer;
@@ -81,7 +96,7 @@ export async function repeatedly(call: Try, upstream: Upstream, once: () => Prom
       return answer;
     }
     discard(answer);
-    await parts.pause(wait, clientGone(journey));
+    await parts.pause(wait, journey.request.gone);
     retry.made++;
     retry.waitedMs += wait;
   }
@@ -102,7 +117,7 @@ function nextWait(
   if (!unreachable && !rule.onStatus.has(status)) return 'done';
   if (content.form === 'error' && isOurRefusal(content.error)) return 'done';
   if (content.form === 'bytes' && isFinalRefusal(status, content.bytes)) return 'done';
-  if (!upstream.repeatable || clientGone(journey).aborted) return 'done';
+  if (!upstream.repeatable || journey.request.left) return 'done';
   return waitBefore(rule, state, { status, headers, now: parts.clock.now() }) ?? 'used up';
 }
 

@@ -1,5 +1,6 @@
 /** A call with what its cloud asks for: a signature over exactly what is sent, or a token. */
 import type { Authentication } from '../providers/authentication.ts';
+import type { Abortable } from '../wire/abort.ts';
 import type { WireAnswer } from '../wire/answer.ts';
 import type { Bytes } from './body.ts';
 import { requireLeave } from './borrowed-identity.ts';
@@ -16,7 +17,7 @@ export function authorised<Call extends Sendable>(
   parts: GatewayParts,
   target: Target,
   call: Call,
-  signal: AbortSignal,
+  signal: Abortable,
   authentication = target.provider.authentication?.(call.facts),
 ): Call | Promise<Call> {
   if (!authentication) return call;
@@ -60,7 +61,7 @@ export function sendAuthorised(
   parts: GatewayParts,
   target: Target,
   call: Upstream,
-  signal: AbortSignal,
+  signal: Abortable,
   authentication = target.provider.authentication?.(call.facts),
 ): Promise<WireAnswer> {
   return authentication ? sendWith(authentication, parts, target, call, signal) : send(parts, target, call, signal);
@@ -71,7 +72,7 @@ async function sendWith(
   parts: GatewayParts,
   target: Target,
   call: Upstream,
-  signal: AbortSignal,
+  signal: Abortable,
 ): Promise<WireAnswer> {
   const ready = await authorised(parts, target, call, signal, authentication);
   const response = await send(parts, target, ready, signal);

@@ -1,9 +1,10 @@
 /** Work that a call begins at its provider: where nobody waits for it any longer, it is ended there, as soon as it is known how. */
 import type { Beginning, ProviderCall, RawAnswer } from '../providers/provider.ts';
+import { Abort, type Abortable } from '../wire/abort.ts';
 import type { Try } from './exchange.ts';
 import { GivenUp, unlessGivenUp } from './send.ts';
 
-type Make = (next: ProviderCall, signal: AbortSignal) => Promise<RawAnswer>;
+type Make = (next: ProviderCall, signal: Abortable) => Promise<RawAnswer>;
 
 /** Providers may hold the answer back for a minute, in case that the work is done by then. */
 const patienceMs = 90_000;
@@ -13,10 +14,10 @@ export async function begin(
   call: Try,
   { begins, endedBy }: Beginning,
   make: Make,
-  signal: AbortSignal,
-  over: AbortSignal,
+  signal: Abortable,
+  over: Abortable,
 ): Promise<RawAnswer> {
-  const own = new AbortController();
+  const own = new Abort();
   const made = make(begins, own.signal);
   const end = async () => {
     const deadline = call.parts.deadlines.set(patienceMs, () => own.abort());
@@ -36,7 +37,8 @@ export async function begin(
   const left = () => {
     if (!isOver(signal.reason)) void end();
   };
-  signal.addEventListener('abort', left, { once: true, signal: over });
+  signal.addEventListener('abort', left);
+  over.addEventListener('abort', () => signal.removeEventListener('abort', left));
   if (signal.aborted) left();
   try {
     return await unlessGivenUp(made, signal);

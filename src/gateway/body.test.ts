@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { listen } from '../http/server.ts';
+import { incomingOf } from '../http/web.ts';
+import { silentLog } from '../log.ts';
 import { type ClientBody, parametersOf, readBody } from './body.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayRoute } from './routes.ts';
@@ -18,21 +21,26 @@ async function read(
   kind: GatewayRoute['body'] = 'json',
 ): Promise<ClientBody | { code: string; status: number }> {
   let outcome: ClientBody | { code: string; status: number } = { form: 'none' };
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      try {
-        outcome = await readBody(request, route(kind), limit);
-      } catch (fault) {
-        if (!(fault instanceof GatewayError)) throw fault;
-        outcome = { code: fault.code, status: fault.status };
-      }
-      return new Response('read');
+  const listener = listen(
+    { host: '127.0.0.1', port: 0 },
+    {
+      handlers: [
+        async (request) => {
+          try {
+            outcome = await readBody(request, route(kind), limit);
+          } catch (fault) {
+            if (!(fault instanceof GatewayError)) throw fault;
+            outcome = { code: fault.code, status: fault.status };
+          }
+          return { status: 204, headers: {}, body: null };
+        },
+      ],
+      idle: async () => undefined,
+      log: silentLog,
     },
-  });
-  await fetch(server.url, { method: 'POST', ...init });
-  await server.stop(true);
+  );
+  await fetch(listener.url, { method: 'POST', ...init });
+  await listener.stop(0);
   return outcome;
 }
 
@@ -130,7 +138,7 @@ test('a form shows its text fields as parameters, and not its files', async () =
   form.set('model', 'm');
   form.set('file', new Blob(['x']), 'f');
   const request = new Request('http://x/', { method: 'POST', body: form });
-  const body = await readBody(request, route('form'), 10_000);
+  const body = await readBody(incomingOf(request), route('form'), 10_000);
   expect(parametersOf(body)).toEqual({ model: 'm' });
 });
 
@@ -141,5 +149,8 @@ test('a client that leaves while it sends is not a fault of ours', async () => {
     },
   });
   const request = new Request('http://x/', { method: 'POST', body: broken, headers: json });
-  await expect(readBody(request, route('json'), limit)).rejects.toMatchObject({ code: 'client_closed', status: 499 });
+  await expect(readBody(incomingOf(request), route('json'), limit)).rejects.toMatchObject({
+    code: 'client_closed',
+    status: 499,
+  });
 });

@@ -1,13 +1,20 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
+import { kept } from '../kept.ts';
 import { nestsTooDeep } from '../providers/nesting.ts';
 import type { JsonObject } from '../providers/provider.ts';
+import type { Soon } from '../soon.ts';
+import type { ByteReader } from '../wire/answer.ts';
+import { type Bytes, collected } from '../wire/collected.ts';
+import { WireFault } from '../wire/fault.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
+import { streamOf } from '../wire/streamed.ts';
 import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { type FormField, readFormFields } from './form.ts';
 import type { GatewayRoute } from './routes.ts';
 
 /** Bytes that can be handed to a request or an answer. */
-export type Bytes = Uint8Array<ArrayBuffer>;
+export type { Bytes };
 
 export type ClientBody =
   | { form: 'none' }
@@ -18,40 +25,46 @@ export type ClientBody =
   /** Read, but not understood: it goes on as it is. */
   | { form: 'bytes'; bytes: Bytes; contentType: string }
   /** Carried through as it arrives; it can be sent only once. */
-  | { form: 'stream'; stream: ReadableStream<Uint8Array>; contentType: string | null };
+  | { form: 'stream'; stream: ReadableStream<Bytes>; contentType: string | null };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-export async function readBody(request: Request, route: GatewayRoute, limit: number): Promise<ClientBody> {
-  if (route.body === 'none' || !request.body) return { form: 'none' };
+const noBody: ClientBody = { form: 'none' };
+
+/** At once where all of it came with its head, as most do. */
+export function readBody(request: Incoming, route: GatewayRoute, limit: number): Soon<ClientBody> {
+  const { body } = request;
+  if (route.body === 'none' || !body) return noBody;
   const contentType = request.headers.get('content-type');
-  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (route.body === 'raw') {
-    return contentType !== null && mediaType === 'application/json'
-      ? readPassedJson(request, contentType, limit)
-      : { form: 'stream', stream: request.body, contentType };
-  }
-  if (mediaType === 'multipart/form-data') {
-    const bytes = await readBytes(request, limit);
-    return { form: 'form', bytes, contentType: contentType ?? '', fields: readFormFields(bytes, contentType ?? '') };
-  }
-  if (mediaType.startsWith('audio/')) return { form: 'stream', stream: request.body, contentType };
-  if (mediaType !== '' && mediaType !== 'application/json') {
-    throw new GatewayError(
-      'invalid_content_type',
-      `the content type ${mediaType} is not accepted on this route; send application/json or multipart/form-data`,
-      { field: 'content-type' },
-    );
-  }
-  const bytes = await readBytes(request, limit);
-  if (bytes.length === 0) return { form: 'none' };
-  return { form: 'json', bytes, json: parseObject(bytes) };
+  const mediaType = contentType === null ? '' : mediaTypeOf(contentType);
+  const form = formOf(route, mediaType);
+  if (form === null) return { form: 'stream', stream: streamOf(body), contentType };
+  const bytes = readDeclared(request, body, limit);
+  return bytes instanceof Promise
+    ? bytes.then((known) => understood(form, known, contentType ?? ''))
+    : understood(form, bytes, contentType ?? '');
 }
 
-/** JSON that passes through is looked at, so that it can be repeated, routed and checked; what cannot be read still passes. */
-async function readPassedJson(request: Request, contentType: string, limit: number): Promise<ClientBody> {
-  const bytes = await readBytes(request, limit);
-  if (bytes.length === 0) return { form: 'none' };
+const mediaTypeOf = kept((contentType) => contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '');
+
+/** What the body is to be read as; null when it is carried through unread. */
+function formOf(route: GatewayRoute, mediaType: string): 'json' | 'passed json' | 'form' | null {
+  if (route.body === 'raw') return mediaType === 'application/json' ? 'passed json' : null;
+  if (mediaType === '' || mediaType === 'application/json') return 'json';
+  if (mediaType === 'multipart/form-data') return 'form';
+  if (mediaType.startsWith('audio/')) return null;
+  throw new GatewayError(
+    'invalid_content_type',
+    `the content type ${mediaType} is not accepted on this route; send application/json or multipart/form-data`,
+    { field: 'content-type' },
+  );
+}
+
+function understood(form: 'json' | 'passed json' | 'form', bytes: Bytes, contentType: string): ClientBody {
+  if (form === 'form') return { form, bytes, contentType, fields: readFormFields(bytes, contentType) };
+  if (bytes.length === 0) return noBody;
+  if (form === 'json') return { form, bytes, json: parseObject(bytes) };
+  // JSON that passes through is looked at, so that it can be repeated, routed and checked; what cannot be read still passes.
   try {
     return { form: 'json', bytes, json: parseObject(bytes) };
   } catch {
@@ -92,30 +105,36 @@ export function inTime<T>(
   });
 }
 
-/** A client that leaves while it sends is no fault of ours. */
-export async function readBytes(request: Request, limit: number): Promise<Bytes> {
+/** What says that it is too large is not read at all. */
+function readDeclared({ headers }: Incoming, body: ByteReader, limit: number): Soon<Bytes> {
+  if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+  return readBytes(body, limit);
+}
+
+export function readBytes(body: ByteReader, limit: number): Soon<Bytes> {
   try {
-    return await collect(request, limit);
+    const bytes = collected(body, limit);
+    return bytes instanceof Promise ? awaited(bytes, limit) : bytes;
   } catch (fault) {
-    if (fault instanceof GatewayError) throw fault;
-    throw new GatewayError('client_closed', 'the client closed the connection before its body was complete');
+    throw unread(fault, limit);
   }
 }
 
-async function collect(request: Request, limit: number): Promise<Bytes> {
-  const declared = request.headers.get('content-length');
-  if (declared !== null) {
-    if (Number(declared) > limit) throw tooLarge(limit);
-    return new Uint8Array(await request.arrayBuffer());
+async function awaited(bytes: Promise<Bytes>, limit: number): Promise<Bytes> {
+  try {
+    return await bytes;
+  } catch (fault) {
+    throw unread(fault, limit);
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+}
+
+/** A client that leaves while it sends is no fault of ours. */
+function unread(fault: unknown, limit: number): GatewayError {
+  if (fault instanceof GatewayError) return fault;
+  const code = fault instanceof WireFault ? fault.code : null;
+  if (code === 'BodyTooLarge') return tooLarge(limit);
+  if (code === 'InvalidBody') return new GatewayError('invalid_body', 'the body is sent in chunks that are none');
+  return new GatewayError('client_closed', 'the client closed the connection before its body was complete');
 }
 
 const tooLarge = (limit: number) => new GatewayError('body_too_large', `the body is larger than ${limit} bytes`);

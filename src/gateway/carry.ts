@@ -1,5 +1,7 @@
 /** Bodies that are carried through unread: bytes go on as they come, with back-pressure; a bounded copy is kept for the log and for usage. */
+import type { Abort } from '../wire/abort.ts';
 import type { ByteReader } from '../wire/answer.ts';
+import type { BodySource } from '../wire/server/reply.ts';
 import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { KeptCopy } from './kept-copy.ts';
@@ -15,7 +17,7 @@ export interface Carried {
 /** What is carried, and how long it may stay silent. */
 interface Cargo {
   body: ByteReader;
-  abort: AbortController;
+  abort: Abort;
   idleMs: number;
 }
 
@@ -23,7 +25,7 @@ export function carry(
   { body, abort, idleMs }: Cargo,
   deadlines: Deadlines,
   done: (carried: Carried) => void,
-): ReadableStream<Uint8Array> {
+): BodySource {
   const copy = new KeptCopy();
   const stalled = () => new GatewayError('stream_stalled', `the provider was silent for ${idleMs} ms`);
   let over = false;
@@ -33,33 +35,32 @@ export function carry(
     const { reason } = abort.signal;
     done({ copy, outcome, error: reason instanceof GivenUp ? reason.error : null });
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        // Counted only while we wait for the provider: a client may take its time.
-        const idle = deadlines.set(idleMs, () => abort.abort(new GivenUp(stalled())));
-        try {
-          const { value, done: ended } = await body.read();
-          if (ended) {
-            controller.close();
-            finish('complete');
-            return;
-          }
-          copy.push(value);
-          controller.enqueue(value);
-        } catch (fault) {
-          // The client sees the same broken connection that we saw.
-          controller.error(fault);
-          finish('failed');
-        } finally {
-          idle.clear();
+  /** Counted only while we wait for the provider: a client may take its time. */
+  const nextPiece = async () => {
+    const idle = deadlines.set(idleMs, () => abort.abort(new GivenUp(stalled())));
+    try {
+      return await body.read();
+    } finally {
+      idle.clear();
+    }
+  };
+  return {
+    async deliver(to) {
+      try {
+        for (let piece = await nextPiece(); !piece.done && !over; piece = await nextPiece()) {
+          copy.push(piece.value);
+          await to.write(piece.value);
         }
-      },
-      cancel() {
-        finish('client left');
-        abort.abort();
-      },
+        finish('complete');
+      } catch (fault) {
+        finish('failed');
+        // The client sees the same broken connection that we saw.
+        throw fault;
+      }
     },
-    { highWaterMark: 0 },
-  );
+    left() {
+      finish('client left');
+      abort.abort();
+    },
+  };
 }

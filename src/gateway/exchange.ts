@@ -1,14 +1,17 @@
 /** One exchange with a provider: send, and read as much of the answer as must be known before the client gets any of it. */
 import type { Leaf } from '../catalog/plan.ts';
 import type { Framing } from '../providers/provider.ts';
-import { type AnswerHeaders, isOk, type WireAnswer } from '../wire/answer.ts';
+import type { Soon } from '../soon.ts';
+import { Abort } from '../wire/abort.ts';
+import { type AnswerHeaders, type ByteReader, isOk, type WireAnswer } from '../wire/answer.ts';
+import type { Bytes } from '../wire/collected.ts';
 import type { Answer, Content, Joining, Trail } from './answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
 import { clientLeft, GatewayError } from './errors.ts';
 import { fieldsOf } from './headers.ts';
-import { clientGone, type Journey, timeoutOf } from './journey.ts';
+import { type Journey, timeoutOf } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { bytesOf, GivenUp } from './send.ts';
 import { inSteps } from './steps.ts';
@@ -30,14 +33,14 @@ export interface Try {
 /** A request on its way: it can be given up, and it counts the time. */
 interface Flight {
   upstream: Upstream;
-  abort: AbortController;
+  abort: Abort;
   joined: Joining;
   sentAt: number;
 }
 
 export async function exchange(call: Try, upstream: Upstream, joined: Joining): Promise<Answer> {
   const { parts, trail, target } = call;
-  const flight: Flight = { upstream, abort: new AbortController(), joined, sentAt: performance.now() };
+  const flight: Flight = { upstream, abort: new Abort(), joined, sentAt: performance.now() };
   forgetEarlierTry(trail);
   const deadlines = setDeadlines(call, flight);
   try {
@@ -48,7 +51,8 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     trail.responseHeaders = response.headers;
     trail.status = response.status;
     trail.error = null;
-    const content = isStatus(response.status) ? await readContent(call, flight, response) : noAnswer(response);
+    const reading = isStatus(response.status) ? readContent(call, flight, response) : noAnswer(response);
+    const content = reading instanceof Promise ? await reading : reading;
     if (content.form === 'error') return failed(trail, content.error);
     if (content.form === 'translated') return inClientsDialect(trail, response.headers, content.answer);
     return { status: response.status, headers: response.headers, content, trail, rescue: null };
@@ -91,14 +95,10 @@ function forgetEarlierTry(trail: Trail): void {
   trail.firstTokenMs = null;
 }
 
-/** Most answers come at once; for one that does not, we listen for the client's leaving. */
-const patienceMs = 40;
-
-function leaveWithClient(journey: Journey, flight: Flight): void {
-  const gone = clientGone(journey);
+function leaveWithClient({ request }: Journey, flight: Flight): void {
   const leave = () => giveUp(flight, clientLeft());
-  if (gone.aborted) leave();
-  else gone.addEventListener('abort', leave, { once: true });
+  if (request.left) leave();
+  else request.onLeave(leave);
 }
 
 function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[] {
@@ -108,12 +108,7 @@ function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[]
       giveUp(flight, new GatewayError('request_timeout', `the provider did not answer within ${timeoutMs} ms`)),
     ),
   ];
-  // An upload breaks off together with its client: then we must know at once that it was not the provider.
-  if (flight.upstream.repeatable) {
-    deadlines.push(parts.deadlines.set(patienceMs, () => leaveWithClient(journey, flight)));
-  } else {
-    leaveWithClient(journey, flight);
-  }
+  leaveWithClient(journey, flight);
   const firstMs = leaf.firstTokenTimeout;
   if (firstMs !== null && flight.upstream.facts.stream) {
     deadlines.push(
@@ -132,32 +127,52 @@ const noAnswer = ({ status }: WireAnswer): Content => ({
   error: new GatewayError('invalid_provider_response', `the provider answered with the status ${status}`),
 });
 
-async function readContent(
-  call: Try,
-  flight: Flight,
-  response: WireAnswer,
-): Promise<Content | { form: 'translated'; answer: TranslatedAnswer }> {
-  const { upstream, abort, joined } = flight;
+type ReadContent = Content | { form: 'translated'; answer: TranslatedAnswer };
+
+function readContent(call: Try, flight: Flight, response: WireAnswer): Soon<ReadContent> {
+  const { upstream, abort } = flight;
   const { translation, endpoint } = upstream;
-  const { kind, errorForm } = call.journey.matched.route;
+  const { kind } = call.journey.matched.route;
   const idleMs = call.leaf.streamIdleTimeout ?? call.parts.settings.streamIdleTimeout;
   const untouched = !translation || translation.takes === 'nothing';
   if (isOk(response) && untouched && (upstream.passthrough || binaryKinds.has(kind))) {
     return { form: 'raw', body: response.body, abort, idleMs };
   }
-  if (!isStream(response, endpoint.framing ?? 'sse') || !response.body) {
-    const content = await readWhole(call, flight, response);
-    if (!translation || content.form !== 'bytes') return content;
-    const raw = { status: response.status, headers: response.headers, bytes: content.bytes };
-    return { form: 'translated', answer: translatedAnswer(upstream, raw, errorForm) };
+  if (isStream(response, endpoint.framing ?? 'sse') && response.body) {
+    return readStream(call, flight, response, response.body, idleMs);
   }
+  const bytes = bytesOf(response, abort.signal, call.target, call.parts.settings.answerLimit);
+  return bytes instanceof Promise ? later(call, flight, response, bytes) : whole(call, flight, response, bytes);
+}
+
+const later = async (call: Try, flight: Flight, response: WireAnswer, bytes: Promise<Bytes>): Promise<ReadContent> =>
+  whole(call, flight, response, await bytes);
+
+function whole({ journey, trail }: Try, { upstream }: Flight, response: WireAnswer, bytes: Bytes): ReadContent {
+  trail.received = [bytes];
+  if (isCutShort(response, bytes)) {
+    const message = 'the provider closed the connection before its answer was complete';
+    return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
+  }
+  if (!upstream.translation) return { form: 'bytes', bytes };
+  const raw = { status: response.status, headers: response.headers, bytes };
+  return { form: 'translated', answer: translatedAnswer(upstream, raw, journey.matched.route.errorForm) };
+}
+
+async function readStream(
+  call: Try,
+  { upstream, abort, joined, sentAt }: Flight,
+  response: WireAnswer,
+  received: ByteReader,
+  idleMs: number,
+): Promise<Content> {
   const { deadlines } = call.parts;
   const onFault = (fault: unknown) => call.parts.onFault(fault, call.journey.requestId);
-  const body = translation ? translatedStream(response, upstream, abort, idleMs, onFault) : response.body;
-  const events = new UpstreamEvents(body, dialectOf(kind), abort, { deadlines, idleMs });
+  const body = upstream.translation ? translatedStream(response, upstream, abort, idleMs, onFault) : received;
+  const events = new UpstreamEvents(body, dialectOf(call.journey.matched.route.kind), abort, { deadlines, idleMs });
   call.trail.received = events.received.pieces;
   const broken = await events.untilFirst();
-  call.trail.firstTokenMs = performance.now() - flight.sentAt;
+  call.trail.firstTokenMs = performance.now() - sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };
 }
 
@@ -174,14 +189,6 @@ const isStream = (answer: WireAnswer, framing: Framing): boolean => {
 };
 
 const binaryKinds = new Set(['createSpeech', 'retrieveFileContent', 'getBatchOutput', 'uploadFile']);
-
-async function readWhole({ parts, trail, target }: Try, { abort }: Flight, response: WireAnswer): Promise<Content> {
-  const bytes = await bytesOf(response, abort.signal, target, parts.settings.answerLimit);
-  trail.received = [bytes];
-  if (!isCutShort(response, bytes)) return { form: 'bytes', bytes };
-  const message = 'the provider closed the connection before its answer was complete';
-  return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
-}
 
 /** An answer that tells no length ends where the connection ends, also when that broke: only its JSON shows the difference. */
 function isCutShort(answer: WireAnswer, bytes: Uint8Array): boolean {

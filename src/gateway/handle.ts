@@ -1,7 +1,8 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
-import type { Peer } from '../http/server.ts';
-import type { Upgrade, Upgraded } from '../http/sockets.ts';
+import { replyOf } from '../http/web.ts';
 import { Underway } from '../underway.ts';
+import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
+import type { BodySource, Reply } from '../wire/server/reply.ts';
 import { admit } from './admit.ts';
 import type { Answer, Trail } from './answer.ts';
 import { failed, newTrail } from './attempt.ts';
@@ -22,13 +23,13 @@ import { type Routed, route } from './route.ts';
 import type { MatchedRoute } from './routes.ts';
 import { select, unplanned } from './select.ts';
 import { type Outcome, settle } from './settle.ts';
-import { clientStream, isEventAnswer, type StreamEnd } from './stream.ts';
+import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './stream.ts';
 
 export interface Gateway {
   /** Serves the data plane's own routes; null for other paths. */
-  handle(request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> | null;
+  handle(request: Incoming): Promise<Reply | Upgraded> | null;
   /** Serves every path below the version that nobody else serves; null outside it. */
-  passthrough(request: Request, peer: Peer, upgrade: Upgrade): Promise<Response | Upgraded> | null;
+  passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
   /** Lets go of the connections to providers; calls that still come make new ones. */
@@ -38,37 +39,34 @@ export interface Gateway {
 export function createGateway(parts: GatewayParts): Gateway {
   const underway = new Underway();
 
-  const serve = async (
-    request: Request,
-    asked: AskedPath,
-    matched: MatchedRoute,
-    upgrade: Upgrade,
-  ): Promise<Response | Upgraded> => {
+  const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(parts, request, asked, matched);
     let identified: Identified | null = null;
     try {
       const known = identify(parts, arrival);
       identified = known instanceof Promise ? await known : known;
       admit(identified);
-      const journey = await select(parts, identified);
-      if (wantsIntegratedModels(journey)) return integratedModels(parts, journey);
-      if (isManaged(parts, journey)) return await managedReply(parts, journey);
-      if (matched.route.kind === 'realtime') return await connect(sessionJourney(journey), upgrade);
-      return reply(journey, await route(parts, journey));
+      const selected = select(parts, identified);
+      const journey = selected instanceof Promise ? await selected : selected;
+      if (wantsIntegratedModels(journey)) return await replyOf(integratedModels(parts, journey));
+      if (isManaged(parts, journey)) return await replyOf(await managedReply(parts, journey));
+      if (matched.route.kind === 'realtime') return await connect(sessionJourney(journey));
+      const trails: Trail[] = [];
+      return reply(journey, { answer: await route(parts, journey, trails), trails });
     } catch (fault) {
       return turnAway(arrival, identified, asError(fault, arrival));
     }
   };
 
   /** A refusal before any target was tried. It is logged where it is known whose request it was. */
-  const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Response => {
-    const { response, bytes, headers } = errorReply(arrival, error, null);
+  const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Reply => {
+    const told = errorReply(arrival, error, null);
     if (identified) {
       const journey = unplanned(parts, identified);
       const { trail } = failed(newTrail(journey.plan.root), error);
-      close(journey, [trail], { status: error.status, headers, body: [bytes] });
+      close(journey, [trail], { status: told.status, headers: told.headers, body: [told.body] });
     }
-    return response;
+    return told;
   };
 
   const asError = (fault: unknown, { requestId }: Arrival): GatewayError => {
@@ -84,33 +82,35 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
 
   /** A realtime session: the client is accepted once a provider has accepted us. */
-  const connect = async (journey: Journey, upgrade: Upgrade): Promise<Response | Upgraded> => {
-    const routed = await route(parts, journey, dial);
+  const connect = async (journey: Journey): Promise<Reply | Upgraded> => {
+    const trails: Trail[] = [];
+    const routed = { answer: await route(parts, journey, trails, dial), trails };
     const { content, trail } = routed.answer;
     if (content.form !== 'socket') return reply(journey, routed);
-    if (openSession(parts, journey, routed, content.socket, upgrade, underway)) return 'upgraded';
+    if (openSession(parts, journey, routed, content.socket, underway)) return 'upgraded';
     return reply(journey, { ...routed, answer: failed(trail, clientLeft()) });
   };
 
-  const reply = (journey: Journey, { answer, trails }: Routed): Response => {
+  const reply = (journey: Journey, { answer, trails }: Routed): Reply => {
     const { content, status } = answer;
     if (content.form === 'error') return refuse(journey, answer, trails, content.error);
     const headers = replyHeaders(journey, answer);
     if (content.form === 'bytes') {
       close(journey, trails, { status, headers, body: [content.bytes] });
-      return new Response(content.bytes, { status, headers });
+      return { status, headers, body: content.bytes };
     }
-    if (isEventAnswer(answer)) {
-      const leave = underway.enter();
-      const finished = ({ sent }: StreamEnd) => {
-        leave();
-        close(journey, trails, { status, headers, body: sent });
-      };
-      const body = clientStream(journey, answer, finished, (fault) => parts.onFault(fault, journey.requestId));
-      return new Response(body, { status, headers });
-    }
+    if (isEventAnswer(answer)) return { status, headers, body: streamed(journey, answer, trails, headers) };
     if (content.form === 'raw') return carryThrough(journey, answer, trails, content, headers);
     throw new Error('Any other answer is a session, which replies by itself');
+  };
+
+  const streamed = (journey: Journey, answer: EventAnswer, trails: Trail[], headers: HeaderFields): BodySource => {
+    const leave = underway.enter();
+    const finished = ({ sent }: StreamEnd) => {
+      leave();
+      close(journey, trails, { status: answer.status, headers, body: sent });
+    };
+    return clientStream(journey, answer, finished, (fault) => parts.onFault(fault, journey.requestId));
   };
 
   const carryThrough = (
@@ -119,12 +119,12 @@ export function createGateway(parts: GatewayParts): Gateway {
     trails: Trail[],
     content: Extract<Answer['content'], { form: 'raw' }>,
     headers: HeaderFields,
-  ): Response => {
+  ): Reply => {
     const { status, trail } = answer;
     const { body: upstreamBody, abort, idleMs } = content;
     if (!upstreamBody) {
       close(journey, trails, { status, headers, body: null });
-      return new Response(null, { status, headers });
+      return { status, headers, body: null };
     }
     const leave = underway.enter();
     const body = carry({ body: upstreamBody, abort, idleMs }, parts.deadlines, ({ copy, outcome, error }) => {
@@ -136,13 +136,13 @@ export function createGateway(parts: GatewayParts): Gateway {
       if (outcome === 'failed') trail.status = error?.status ?? 502;
       close(journey, trails, { status, headers, body: null });
     });
-    return new Response(body, { status, headers });
+    return { status, headers, body };
   };
 
-  const refuse = (journey: Journey, answer: Answer, trails: Trail[], error: GatewayError): Response => {
-    const { response, bytes, headers } = errorReply(journey, error, answer.trail);
-    close(journey, trails, { status: error.status, headers, body: [bytes] });
-    return response;
+  const refuse = (journey: Journey, answer: Answer, trails: Trail[], error: GatewayError): Reply => {
+    const told = errorReply(journey, error, answer.trail);
+    close(journey, trails, { status: told.status, headers: told.headers, body: [told.body] });
+    return told;
   };
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */
@@ -155,14 +155,14 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
 
   return {
-    handle(request, _, upgrade) {
-      const asked = askedPath(request.url);
+    handle(request) {
+      const asked = askedPath(request.target);
       const matched = asked && dedicatedRoute(request.method, asked);
-      return matched ? serve(request, asked, matched, upgrade) : null;
+      return matched ? serve(request, asked, matched) : null;
     },
-    passthrough(request, _, upgrade) {
-      const asked = askedPath(request.url);
-      return asked && serve(request, asked, remainingRoute(asked), upgrade);
+    passthrough(request) {
+      const asked = askedPath(request.target);
+      return asked && serve(request, asked, remainingRoute(asked));
     },
     idle: () => underway.none(),
     close() {

@@ -20,9 +20,9 @@ export class OwnHeaders {
   readonly #own = new Map<string, string>();
   readonly #aliases: readonly string[];
 
-  constructor(headers: Headers, aliases: readonly string[]) {
+  constructor(fields: Readonly<HeaderFields>, aliases: readonly string[]) {
     this.#aliases = aliases;
-    this.fields = fieldsOf(headers);
+    this.fields = fields;
     this.prefix = aliases.length === 0 ? ownPrefix : this.#usedPrefix();
     if (this.prefix !== ownPrefix) this.#collect(this.prefix);
     // What stands under our own prefix wins over its alias.

@@ -85,7 +85,14 @@ const isOurselves = (): GatewayError =>
   new GatewayError('invalid_custom_host', 'the custom host cannot be used: it is this gateway itself');
 
 /** Scheme, host and port as they stand at the front of an address. */
-const originOf = (url: string): string => /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
+function originOf(url: string): string {
+  let end = url.indexOf('//') + 2;
+  while (end < url.length && !isBehindHost(url.charCodeAt(end))) end++;
+  return url.slice(0, end);
+}
+
+/** `/`, `?` or `#`. */
+const isBehindHost = (code: number): boolean => code === 47 || code === 63 || code === 35;
 
 /** Addresses found sound, for each list of trusted hosts: clients send the same one with every call. */
 const soundFor = new WeakMap<readonly string[], Set<string>>();

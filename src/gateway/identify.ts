@@ -1,35 +1,62 @@
 /** Key to caller: the organisation, the workspace, the scopes and the defaults that come with it. */
+import type { WorkspaceCatalog } from '../catalog/catalog.ts';
 import { type KeyCaller, mayInWorkspace } from '../identity/caller.ts';
 import type { Scope } from '../identity/scopes.ts';
 import type { EndpointKind } from '../providers/endpoints.ts';
+import type { Soon } from '../soon.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
 import { GatewayError } from './errors.ts';
 import type { OwnHeaders } from './headers.ts';
 import type { Arrival, Identified } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 
 /** At once where key and workspace are in memory. */
-export function identify(parts: GatewayParts, arrival: Arrival): Identified | Promise<Identified> {
-  const { credential, header } = credentialOf(arrival);
-  return onceKnown(parts.keyring.find(credential), (caller) => {
-    if (!caller) {
-      throw new GatewayError('invalid_api_key', 'this API key is unknown, expired or revoked', { field: header });
-    }
-    return onceKnown(parts.catalog.workspace(workspaceOf(caller, arrival)), (workspace) => {
-      if (!workspace) {
-        throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
-      }
-      const keyHeaders = headersWith(credential, arrival.own);
-      const query = queryWithout(credential, arrival);
-      return { ...arrival, query, caller, workspace, credentialHeader: header, keyHeaders };
-    });
-  });
+export function identify(parts: GatewayParts, arrival: Arrival): Soon<Identified> {
+  const key = credentialOf(arrival);
+  const caller = parts.keyring.find(key.credential);
+  if (caller instanceof Promise) return looked(parts, arrival, key, caller);
+  const workspace = parts.catalog.workspace(workspaceOf(key, caller, arrival));
+  if (workspace instanceof Promise) return looked(parts, arrival, key, Promise.resolve(caller));
+  return standing(arrival, key, caller, workspace);
 }
 
-const onceKnown = <T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> =>
-  value instanceof Promise ? value.then(next) : next(value);
+async function looked(
+  parts: GatewayParts,
+  arrival: Arrival,
+  key: CarriedKey,
+  finding: Promise<KeyCaller | null>,
+): Promise<Identified> {
+  const caller = await finding;
+  return standing(arrival, key, caller, await parts.catalog.workspace(workspaceOf(key, caller, arrival)));
+}
+
+function standing(
+  arrival: Arrival,
+  { credential, header }: CarriedKey,
+  caller: KeyCaller | null,
+  workspace: WorkspaceCatalog | null,
+): Identified {
+  if (!caller) throw unknownKey(header);
+  if (!workspace) {
+    throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
+  }
+  const keyHeaders = headersWith(credential, arrival.own);
+  const query = queryWithout(credential, arrival);
+  return { ...arrival, query, caller, workspace, credentialHeader: header, keyHeaders };
+}
+
+const unknownKey = (header: string): GatewayError =>
+  new GatewayError('invalid_api_key', 'this API key is unknown, expired or revoked', { field: header });
+
+interface CarriedKey {
+  credential: string;
+  /** The header that it stands in. */
+  header: string;
+}
 
 /** Where the caller may make this call. */
-function workspaceOf(caller: KeyCaller, { matched }: Arrival): string {
+function workspaceOf({ header }: CarriedKey, caller: KeyCaller | null, { matched }: Arrival): string {
+  if (!caller) throw unknownKey(header);
   if (caller.workspaceId === null) {
     throw new GatewayError(
       'key_type_not_allowed',
@@ -41,7 +68,7 @@ function workspaceOf(caller: KeyCaller, { matched }: Arrival): string {
 }
 
 /** The first of these that is there; SDKs that can send nothing else carry our key in their own header. */
-export function credentialOf({ own, request, query, matched }: Arrival): { credential: string; header: string } {
+export function credentialOf({ own, request, query, matched }: Arrival): CarriedKey {
   const ours = own.get('api-key');
   if (ours) return { credential: ours, header: 'x-gw-api-key' };
   const authorization = request.headers.get('authorization');
@@ -56,7 +83,7 @@ export function credentialOf({ own, request, query, matched }: Arrival): { crede
 export const subprotocolPrefix = 'openai-insecure-api-key.';
 
 /** Browsers cannot set headers on a WebSocket, so realtime also takes the key from the subprotocols or the query. */
-function browserCredential(request: Request, query: string): { credential: string; header: string } | null {
+function browserCredential(request: Incoming, query: string): CarriedKey | null {
   const offered = request.headers.get('sec-websocket-protocol')?.split(',') ?? [];
   const carrier = offered.map((item) => item.trim()).find((item) => item.startsWith(subprotocolPrefix));
   if (carrier) return { credential: carrier.slice(subprotocolPrefix.length), header: 'sec-websocket-protocol' };

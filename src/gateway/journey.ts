@@ -2,6 +2,7 @@
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
 import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
 import type { ClientBody } from './body.ts';
 import type { OwnHeaders } from './headers.ts';
 import type { GatewayParts } from './parts.ts';
@@ -9,7 +10,7 @@ import type { MatchedRoute } from './routes.ts';
 
 /** Known from the moment the request is received. */
 export interface Arrival {
-  request: Request;
+  request: Incoming;
   own: OwnHeaders;
   matched: MatchedRoute;
   /** As the client asked: path with version, and query with its question mark. */
@@ -75,6 +76,3 @@ export interface Journey extends Identified {
 /** How long one try may take: as the request says, else its target, else the installation. */
 export const timeoutOf = ({ settings }: GatewayParts, { rules }: Journey, leaf: Leaf): number =>
   rules.requestTimeout ?? leaf.requestTimeout ?? settings.requestTimeout;
-
-/** Aborted when the client leaves. Asking for it costs more than all other looks at a request together, so only those ask who wait. */
-export const clientGone = ({ request }: Arrival): AbortSignal => request.signal;

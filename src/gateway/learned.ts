@@ -1,13 +1,13 @@
 /** What a provider must be asked before calls to a target can be made; remembered, so that few of them wait for it. */
-
 import type { Leaf } from '../catalog/plan.ts';
 import { objectIn } from '../providers/json.ts';
 import type { CallFacts, JsonObject, Lesson, TargetFields } from '../providers/provider.ts';
+import { Abort } from '../wire/abort.ts';
 import { isOk } from '../wire/answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import type { Token } from './credentials/token-cache.ts';
 import { clientLeft, GatewayError } from './errors.ts';
-import { clientGone, type Journey, timeoutOf } from './journey.ts';
+import { type Journey, timeoutOf } from './journey.ts';
 import { factsOf } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
 import { bytesOf, GivenUp, unlessGivenUp } from './send.ts';
@@ -39,12 +39,12 @@ export function learned(
 
 /** Others may wait for the same answer: who leaves, or has no time left, stops waiting. */
 async function inTime<T>(parts: GatewayParts, journey: Journey, leaf: Leaf, told: Promise<T>): Promise<T> {
-  const stop = new AbortController();
+  const stop = new Abort();
   const timeoutMs = timeoutOf(parts, journey, leaf);
   const deadline = parts.deadlines.set(timeoutMs, () =>
     stop.abort(new GatewayError('request_timeout', `the provider did not answer within ${timeoutMs} ms`)),
   );
-  const gone = clientGone(journey);
+  const gone = journey.request.gone;
   const leave = () => stop.abort(clientLeft());
   gone.addEventListener('abort', leave, { once: true });
   try {
@@ -82,7 +82,7 @@ async function ask(
 
 /** Null where there is none: the call itself is then made without knowing, and tells what is wrong. */
 async function answerTo(parts: GatewayParts, target: Target, upstream: Upstream): Promise<JsonObject | null> {
-  const abort = new AbortController();
+  const abort = new Abort();
   const silent = new GivenUp(new GatewayError('upstream_unreachable', 'the provider does not answer'));
   const deadline = parts.deadlines.set(patienceMs, () => abort.abort(silent));
   try {

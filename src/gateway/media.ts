@@ -1,12 +1,12 @@
 /** Fetches what URLs in a request point to, for providers that take bytes only. The addresses are the client's: they are checked like custom hosts, and bounded. */
 import type { FetchedMedia } from '../providers/provider.ts';
+import type { Abortable } from '../wire/abort.ts';
 import { isOk, type WireAnswer } from '../wire/answer.ts';
 import { collected } from '../wire/collected.ts';
 import { decoded } from '../wire/decoded.ts';
 import { WireFault } from '../wire/fault.ts';
 import { GatewayError } from './errors.ts';
 import type { Try } from './exchange.ts';
-import { clientGone } from './journey.ts';
 import type { Operation } from './operation.ts';
 import type { GatewayParts } from './parts.ts';
 import { checked, unlessSaid } from './send.ts';
@@ -24,13 +24,13 @@ export async function withMedia(call: Try, operation: Operation, urls: readonly 
       `at most ${mostAtOnce} different addresses of media can be fetched for a call`,
     );
   }
-  const signal = AbortSignal.any([clientGone(call.journey), AbortSignal.timeout(timeoutMs)]);
+  const signal = AbortSignal.any([call.journey.request.gone, AbortSignal.timeout(timeoutMs)]);
   const fetched = await Promise.all(distinct.map((url) => fetchMedia(call, url, signal)));
   const media = new Map(distinct.flatMap((url, index) => (fetched[index] ? [[url, fetched[index]] as const] : [])));
   return { ...operation, facts: { ...operation.facts, media } };
 }
 
-async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Promise<FetchedMedia> {
+async function fetchMedia({ parts }: Try, url: string, signal: Abortable): Promise<FetchedMedia> {
   let address = url;
   for (let hop = 0; hop <= redirectsFollowed; hop++) {
     const response = await fetched(parts, address, signal).catch((fault) => {
@@ -49,7 +49,7 @@ async function fetchMedia({ parts }: Try, url: string, signal: AbortSignal): Pro
   throw refused(url, 'it redirects too often');
 }
 
-async function fetched(parts: GatewayParts, url: string, signal: AbortSignal): Promise<WireAnswer> {
+async function fetched(parts: GatewayParts, url: string, signal: Abortable): Promise<WireAnswer> {
   const pinned = await checked(parts, url, signal);
   return parts.wire.call({ url, pinned, method: 'GET', headers: unlessSaid, body: null }, signal);
 }
@@ -58,7 +58,7 @@ async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint
   try {
     return body ? await collected(decoded(body, headers), largestBytes) : new Uint8Array();
   } catch (fault) {
-    const large = fault instanceof WireFault && fault.code === 'AnswerTooLarge';
+    const large = fault instanceof WireFault && fault.code === 'BodyTooLarge';
     throw refused(url, large ? `it is larger than ${largestBytes} bytes` : 'its server broke off');
   }
 }

@@ -1,6 +1,7 @@
 /** Nitro mode: a call whose body nobody here reads. It goes to a provider of the route's own dialect as it arrives. */
 import type { Plan, PlanNode } from '../catalog/plan.ts';
 import type { EndpointKind } from '../providers/endpoints.ts';
+import { streamOf } from '../wire/streamed.ts';
 import type { ClientBody } from './body.ts';
 import { GatewayError } from './errors.ts';
 import type { Identified, Journey } from './journey.ts';
@@ -23,7 +24,7 @@ export function unreadBody({ request, matched: { route } }: Identified, { root }
   if (obstacle) throw unsupported(`the config must have no ${obstacle}`);
   const contentType = request.headers.get('content-type');
   if (contentType !== null && !/^application\/json\b/i.test(contentType)) throw unsupported('the body must be JSON');
-  return request.body ? { form: 'stream', stream: request.body, contentType } : { form: 'none' };
+  return request.body ? { form: 'stream', stream: streamOf(request.body), contentType } : { form: 'none' };
 }
 
 /** What a config says that cannot be done without reading, or with a body that is sent only once. */

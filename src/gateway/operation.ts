@@ -1,10 +1,12 @@
 /** What a call becomes at its provider: the endpoint that serves it, the facts that it is made from, and the translation where dialects differ. */
+import { once } from '../once.ts';
 import { translate } from '../providers/chat/family.ts';
 import type { EndpointKind } from '../providers/endpoints.ts';
 import { fronts } from '../providers/fronts/index.ts';
 import { countTokens } from '../providers/fronts/messages/token-estimate.ts';
 import { openAiFamily } from '../providers/openai/family.ts';
 import type { CallFacts, JsonObject, Provider, ProviderEndpoint, Translation } from '../providers/provider.ts';
+import type { ClientBody } from './body.ts';
 import { GatewayError } from './errors.ts';
 import { readFormFiles } from './form.ts';
 import type { Journey } from './journey.ts';
@@ -83,7 +85,7 @@ export function factsOf(
   strict: boolean,
 ): CallFacts {
   const { matched, request, own, body, query, receivedAt, metadata, labelPrefix } = journey;
-  return {
+  const facts: CallFacts = {
     provider: target.provider.id,
     kind: matched.route.kind,
     model: target.model,
@@ -94,10 +96,7 @@ export function factsOf(
     pathParams: matched.params,
     query: query.slice(1),
     body: shaped,
-    // Files are only looked for by providers that take them in another form.
-    get files() {
-      return body.form === 'form' ? readFormFiles(body.bytes, body.contentType) : noFiles;
-    },
+    files: noFiles,
     media: noMedia,
     strict,
     now: () => Math.floor(receivedAt / 1000),
@@ -107,4 +106,12 @@ export function factsOf(
     permittedModel: (named, where) => permittedModel(journey, target, named, where),
     clientHeader: (name) => (name.startsWith('x-gw-') ? own.get(name.slice(5)) : request.headers.get(name)),
   };
+  return body.form === 'form' ? withFiles(facts, body) : facts;
 }
+
+/** Files are only looked for by providers that take them in another form. */
+const withFiles = (facts: CallFacts, { bytes, contentType }: Extract<ClientBody, { form: 'form' }>): CallFacts =>
+  Object.defineProperty(facts, 'files', {
+    get: once(() => readFormFiles(bytes, contentType)),
+    enumerable: true,
+  });

@@ -1,10 +1,12 @@
 /** Waits between two tries, cut short when the client leaves. */
-export type Pause = (ms: number, clientGone: AbortSignal) => Promise<void>;
+import type { Abortable } from '../wire/abort.ts';
+
+export type Pause = (ms: number, clientGone: Abortable) => Promise<void>;
 
 export const pause: Pause = (ms, clientGone) =>
   new Promise((resolve) => {
     const timer = setTimeout(finish, ms);
-    clientGone.addEventListener('abort', finish, { once: true });
+    clientGone.addEventListener('abort', finish);
     if (clientGone.aborted) finish();
     function finish() {
       clearTimeout(timer);

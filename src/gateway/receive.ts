@@ -1,4 +1,5 @@
 /** The first look at a request: which route it asks for, and under which ids it is followed. */
+import type { Incoming } from '../wire/server/incoming.ts';
 import { OwnHeaders } from './headers.ts';
 import type { Arrival } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
@@ -12,14 +13,13 @@ export interface AskedPath {
   query: string;
 }
 
-/** The path and query of a request, or null when they lie outside the data plane's part of the address. */
-export function askedPath(url: string): AskedPath | null {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  if (start === -1 || !url.startsWith(`${version}/`, start)) return null;
-  const question = url.indexOf('?', start);
+/** What a request asks for, or null when it lies outside the data plane's part of the address. */
+export function askedPath(target: string): AskedPath | null {
+  if (!target.startsWith(`${version}/`)) return null;
+  const question = target.indexOf('?');
   return question === -1
-    ? { path: url.slice(start), query: '' }
-    : { path: url.slice(start, question), query: url.slice(question) };
+    ? { path: target, query: '' }
+    : { path: target.slice(0, question), query: target.slice(question) };
 }
 
 /** The route of a path that the data plane serves before anyone else is asked. */
@@ -34,8 +34,8 @@ export const remainingRoute = ({ path }: AskedPath): MatchedRoute => passthrough
 /** An SDK that adds the version by itself to an address that has it already must still work. */
 const belowVersion = (path: string): string => path.slice(path.startsWith('/v1/v1/') ? 6 : version.length);
 
-export function receive(parts: GatewayParts, request: Request, asked: AskedPath, matched: MatchedRoute): Arrival {
-  const own = new OwnHeaders(request.headers, parts.settings.headerPrefixAliases);
+export function receive(parts: GatewayParts, request: Incoming, asked: AskedPath, matched: MatchedRoute): Arrival {
+  const own = new OwnHeaders(request.headers.fields, parts.settings.headerPrefixAliases);
   const parent = traceParent(request.headers.get('traceparent'));
   const requestId = Bun.randomUUIDv7();
   return {

@@ -1,5 +1,7 @@
 /** The answer to the client: the provider's headers without those of its connection, and ours with what happened on the way. */
+import type { Reply } from '../wire/server/reply.ts';
 import type { Answer, Trail } from './answer.ts';
+import type { Bytes } from './body.ts';
 import { type ErrorForm, errorBody, type GatewayError } from './errors.ts';
 import { fieldsOf, type HeaderFields } from './headers.ts';
 import type { Arrival, Journey } from './journey.ts';
@@ -68,7 +70,7 @@ export function errorReply(
   arrival: Arrival,
   error: GatewayError,
   trail: Trail | null,
-): { response: Response; bytes: Uint8Array; headers: HeaderFields } {
+): Reply & { headers: HeaderFields; body: Bytes } {
   const headers: HeaderFields = { 'content-type': 'application/json' };
   markHeaders(headers, arrival);
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';
@@ -76,6 +78,5 @@ export function errorReply(
   if (error.code === 'body_too_slow') headers.connection = 'close';
   if (trail) markRoute(headers, arrival, trail);
   const form: ErrorForm = arrival.matched.route.errorForm;
-  const bytes = Buffer.from(JSON.stringify(errorBody(error, form)));
-  return { response: new Response(bytes, { status: error.status, headers }), bytes, headers };
+  return { status: error.status, headers, body: Buffer.from(JSON.stringify(errorBody(error, form))) };
 }

@@ -1,5 +1,4 @@
 /** Walks the plan: single, fallback, loadbalance, conditional, in any nesting, to the leaf that answers. */
-
 import { createHash } from 'node:crypto';
 import { chosenChild } from '../catalog/conditions.ts';
 import type { Leaf, PlanNode, Strategy } from '../catalog/plan.ts';
@@ -9,7 +8,7 @@ import { attempt, failed, newTrail } from './attempt.ts';
 import { parametersOf } from './body.ts';
 import type { BreakerScope } from './breakers.ts';
 import { GatewayError } from './errors.ts';
-import { clientGone, type Journey } from './journey.ts';
+import type { Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 
 export interface Routed {
@@ -21,11 +20,13 @@ export interface Routed {
 /** What a leaf is tried with: a call, or the opening of a realtime session. */
 type TryLeaf = (parts: GatewayParts, journey: Journey, leaf: Leaf, delivered: Delivered | null) => Promise<Answer>;
 
-export async function route(parts: GatewayParts, journey: Journey, tryLeaf: TryLeaf = attempt): Promise<Routed> {
-  const trails: Trail[] = [];
-  const answer = await new Walk(parts, journey, tryLeaf, trails).visit(journey.plan.root, null);
-  return { answer, trails };
-}
+/** Every target that is tried is noted in `trails`, in order. */
+export const route = (
+  parts: GatewayParts,
+  journey: Journey,
+  trails: Trail[],
+  tryLeaf: TryLeaf = attempt,
+): Promise<Answer> => new Walk(parts, journey, tryLeaf, trails).visit(journey.plan.root, null);
 
 class Walk {
   readonly #parts: GatewayParts;
@@ -41,6 +42,8 @@ class Walk {
     this.#trails = trails;
     this.#scope = { workspaceId: journey.workspace.workspaceId, planId: journey.plan.id };
   }
+
+  readonly #isOpen = (child: PlanNode): boolean => this.#parts.breakers.isOpen(this.#scope, child);
 
   visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
     if (node.kind === 'leaf') return this.#tryLeaf(node, delivered);
@@ -85,8 +88,8 @@ class Walk {
 
   /** Children whose breaker is open are left out; when all are open, none is. */
   #eligible(strategy: Strategy): readonly PlanNode[] {
-    const { breakers } = this.#parts;
-    const closed = strategy.children.filter((child) => !breakers.isOpen(this.#scope, child));
+    if (!strategy.children.some(this.#isOpen)) return strategy.children;
+    const closed = strategy.children.filter((child) => !this.#isOpen(child));
     return closed.length > 0 ? closed : strategy.children;
   }
 
@@ -116,7 +119,7 @@ class Walk {
     const isFailure = strategy.onStatus
       ? strategy.onStatus.has(answer.status)
       : answer.status < 200 || answer.status > 299;
-    return !isFailure || clientGone(this.#journey).aborted;
+    return !isFailure || this.#journey.request.left;
   }
 
   /** A stream that breaks later goes on with the targets behind this one. */

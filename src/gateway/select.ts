@@ -5,13 +5,14 @@ import { retryRule } from '../catalog/inheritance.ts';
 import type { Plan } from '../catalog/plan.ts';
 import { faultOfCustomHost } from '../http/custom-host.ts';
 import { digestOf } from '../identity/secrets.ts';
+import type { Soon } from '../soon.ts';
 import { type ClientBody, inTime, readBody } from './body.ts';
 import { GatewayError } from './errors.ts';
 import { refuseHost } from './host-guard.ts';
 import type { HeaderRules, Identified, Journey, RequestProvider } from './journey.ts';
 import { keepsRowsHere } from './managed/keeps-rows.ts';
 import { namedProvider } from './managed/named-provider.ts';
-import { lookForPurpose } from './managed/purpose.ts';
+import { type Looked, lookForPurpose } from './managed/purpose.ts';
 import { metadataOf } from './metadata.ts';
 import { unreadBody, wantsNitro } from './nitro.ts';
 import type { GatewayParts } from './parts.ts';
@@ -21,8 +22,9 @@ import { requireSingleTarget } from './single-target.ts';
 /** The plan of a request that names no config: its one leaf takes the provider from the request. */
 const requestPlan = planForProvider({ from: 'request' });
 
-export async function select(parts: GatewayParts, identified: Identified): Promise<Journey> {
-  const { settings, providers } = parts;
+/** At once where the body is there. */
+export function select(parts: GatewayParts, identified: Identified): Soon<Journey> {
+  const { settings } = parts;
   requireSavedOnly(identified, settings.blockInlineConfig);
   const rules = headerRules(parts, identified);
   const plan = choosePlan(parts, identified);
@@ -31,37 +33,67 @@ export async function select(parts: GatewayParts, identified: Identified): Promi
   if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
   const provider = requestProvider(identified);
   refuseTrace(identified);
-  refuseUnreadableBody(identified);
-  const sent = wantsNitro(identified) ? unreadBody(identified, plan) : await bodyOf(parts, identified);
-  const takesRows =
-    isUpload(identified) && keepsRowsHere(providers.get(namedProvider({ ...identified, plan, provider }) ?? ''));
-  const { purpose, body } = takesRows ? await lookForPurpose(sent, settings.bodyLimit) : { purpose: null, body: sent };
+  const sent = wantsNitro(identified) ? unreadBody(identified, plan) : bodyOf(parts, identified);
+  const chosen: Chosen = { plan, rules, provider };
+  if (isUpload(identified)) return ofUpload(parts, identified, chosen, sent);
+  return sent instanceof Promise ? later(parts, identified, chosen, sent) : journeyOf(parts, identified, chosen, sent);
+}
+
+type Chosen = Pick<Journey, 'plan' | 'rules' | 'provider'>;
+
+async function later(
+  parts: GatewayParts,
+  identified: Identified,
+  chosen: Chosen,
+  sent: Promise<ClientBody>,
+): Promise<Journey> {
+  return journeyOf(parts, identified, chosen, await sent);
+}
+
+async function ofUpload(
+  parts: GatewayParts,
+  identified: Identified,
+  chosen: Chosen,
+  sent: Soon<ClientBody>,
+): Promise<Journey> {
+  const { purpose, body } = await lookedInto(parts, { ...identified, ...chosen }, await sent);
+  return journeyOf(parts, identified, chosen, body, purpose);
+}
+
+function journeyOf(
+  { settings }: GatewayParts,
+  identified: Identified,
+  { plan, rules, provider }: Chosen,
+  body: ClientBody,
+  purpose: string | null = null,
+): Journey {
   const metadata = metadataOf(identified, plan.metadata, body, settings.headersToMetadata);
   const { labelPrefix, ignoredHeaders } = settings;
   return { ...identified, plan, rules, provider, body, metadata, purpose, labelPrefix, ignoredHeaders };
 }
 
-function bodyOf({ settings, deadlines }: GatewayParts, { request, matched, own }: Identified): Promise<ClientBody> {
+/** Where the rows of a batch are kept here and other files there, whether it is such a file must be known. */
+function lookedInto(
+  { settings, providers }: GatewayParts,
+  named: Parameters<typeof namedProvider>[0],
+  body: ClientBody,
+): Soon<Looked> {
+  const takesRows = keepsRowsHere(providers.get(namedProvider(named) ?? ''));
+  return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
+}
+
+function bodyOf({ settings, deadlines }: GatewayParts, { request, matched, own }: Identified): Soon<ClientBody> {
   const reading = readBody(request, matched.route, settings.bodyLimit);
-  if (matched.route.body === 'none') return reading;
+  if (!(reading instanceof Promise)) return reading;
   return inTime(reading, own.fields['content-length'], deadlines, settings.bodyTimeout);
 }
 
-/** Where the rows of a batch are kept here and other files there, whether it is such a file must be known. */
 const isUpload = ({ matched }: Identified): boolean => matched.route.kind === 'uploadFile';
 
 /** A server that answers it sends back the request as it came, with the credential that we put into it. */
 function refuseTrace({ request, matched }: Identified): void {
   if (matched.route.kind !== 'proxy' || request.method !== 'TRACE') return;
   throw new GatewayError('unsupported_endpoint', 'TRACE is not passed on to providers');
-}
-
-/** The runtime hands us no body of a GET and sends none: better refused than passed on without it. */
-function refuseUnreadableBody({ request, matched, own: { fields } }: Identified): void {
-  const { method } = request;
-  if (matched.route.kind !== 'proxy' || (method !== 'GET' && method !== 'HEAD')) return;
-  if (Number(fields['content-length'] ?? 0) === 0 && fields['transfer-encoding'] === undefined) return;
-  throw new GatewayError('invalid_body', `a ${method} request with a body cannot be passed on; send it without one`);
 }
 
 /** A request that was refused before it had a plan, as its log record needs it. */

@@ -1,8 +1,10 @@
 /** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
+import type { Soon } from '../soon.ts';
 import { version } from '../version.ts';
+import { type Abortable, signalOf } from '../wire/abort.ts';
 import type { Pinned } from '../wire/address.ts';
 import { answerOf, type WireAnswer } from '../wire/answer.ts';
-import { collected } from '../wire/collected.ts';
+import { type Bytes, collected } from '../wire/collected.ts';
 import { decoded, understood } from '../wire/decoded.ts';
 import { WireFault } from '../wire/fault.ts';
 import { unfitHeader } from '../wire/request.ts';
@@ -25,13 +27,15 @@ export async function send(
   parts: GatewayParts,
   target: Target,
   upstream: Upstream,
-  signal: AbortSignal,
+  signal: Abortable,
 ): Promise<WireAnswer> {
   const { url, method, headers, body, customHost, passthrough } = upstream;
   try {
     if (target.provider.local) {
       return answerOf(
-        await target.provider.local(new Request(url, { method, headers, signal, ...(body && { body }) })),
+        await target.provider.local(
+          new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) }),
+        ),
       );
     }
     const pinned = customHost ? await checked(parts, url, signal) : null;
@@ -56,40 +60,44 @@ function unsendable(headers: Readonly<Record<string, string>>): GatewayError | n
 }
 
 /** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
-export function checked(parts: GatewayParts, url: string, signal: AbortSignal): Promise<Pinned | null> | null {
+export function checked(parts: GatewayParts, url: string, signal: Abortable): Promise<Pinned | null> | null {
   const verdict = parts.hostGuard.check(url);
   return verdict && unlessGivenUp(verdict, signal);
 }
 
 /** A name server or a token service that stays silent must not outlast the request's own deadline; others may go on waiting. */
-export function unlessGivenUp<T>(checked: Promise<T>, signal: AbortSignal): Promise<T> {
+export function unlessGivenUp<T>(checked: Promise<T>, signal: Abortable): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     checked.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
 /** The whole of an answer, up to a limit; a connection that breaks on the way is told like one that could not be made. */
-export async function bytesOf(
-  { body }: WireAnswer,
-  signal: AbortSignal,
-  target: Target,
-  limit: number,
-): Promise<Uint8Array<ArrayBuffer>> {
+export function bytesOf({ body }: WireAnswer, signal: Abortable, target: Target, limit: number): Soon<Bytes> {
   try {
-    return body ? await collected(body, limit) : new Uint8Array();
+    const bytes = body ? collected(body, limit) : new Uint8Array();
+    return bytes instanceof Promise ? awaited(bytes, signal, target) : bytes;
+  } catch (fault) {
+    throw explain(fault, signal, target);
+  }
+}
+
+async function awaited(bytes: Promise<Bytes>, signal: Abortable, target: Target): Promise<Bytes> {
+  try {
+    return await bytes;
   } catch (fault) {
     throw explain(fault, signal, target);
   }
 }
 
 /** The provider was reached, and what it said is at fault. */
-const unreadable: ReadonlySet<string> = new Set(['InvalidAnswer', 'HeadTooLarge', 'AnswerTooLarge']);
+const unreadable: ReadonlySet<string> = new Set(['InvalidAnswer', 'InvalidBody', 'HeadTooLarge', 'BodyTooLarge']);
 
 /** What a failed connection means to the client. Internals stay out of the message. */
-export function explain(fault: unknown, signal: AbortSignal, target: Target): GatewayError {
+export function explain(fault: unknown, signal: Abortable, target: Target): GatewayError {
   if (fault instanceof GatewayError) return fault;
   if (signal.aborted && signal.reason instanceof GivenUp) return signal.reason.error;
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';

@@ -237,9 +237,14 @@ function modeAbove(root: PlanNode, path: string): LogMetrics['mode'] {
   let node: PlanNode | undefined = root;
   while (node?.kind === 'strategy' && node.path !== path) {
     mode = node.mode;
-    node = node.children.find((child) => path === child.path || path.startsWith(`${child.path}.`));
+    node = childTowards(node.children, path);
   }
   return mode;
+}
+
+function childTowards(children: readonly PlanNode[], path: string): PlanNode | undefined {
+  for (const child of children) if (path === child.path || path.startsWith(`${child.path}.`)) return child;
+  return undefined;
 }
 
 const lastIndex = (path: string): number =>

@@ -3,6 +3,7 @@ import { EncodedBody } from '../providers/encoded-body.ts';
 import { ProviderFault, readFault } from '../providers/faults.ts';
 import type { JsonObject, ProviderCall, RawAnswer, Step } from '../providers/provider.ts';
 import { StreamedCall } from '../providers/streamed-call.ts';
+import { Abort, type Abortable } from '../wire/abort.ts';
 import { answerOf, isOk, type WireAnswer } from '../wire/answer.ts';
 import type { Answer } from './answer.ts';
 import { sendAuthorised } from './authorised.ts';
@@ -16,16 +17,16 @@ import { isAddress, type Upstream } from './upstream.ts';
 const callsAtOnce = 5;
 
 /** The answer; or the response that is still to be read, where the last call streams. */
-export async function inSteps(call: Try, upstream: Upstream, signal: AbortSignal): Promise<Answer | WireAnswer> {
+export async function inSteps(call: Try, upstream: Upstream, signal: Abortable): Promise<Answer | WireAnswer> {
   const made = await walk(call, upstream, signal);
   return 'body' in made ? made : inClientsDialect(call.trail, new Headers(), made);
 }
 
-async function walk(call: Try, upstream: Upstream, signal: AbortSignal): Promise<TranslatedAnswer | WireAnswer> {
+async function walk(call: Try, upstream: Upstream, signal: Abortable): Promise<TranslatedAnswer | WireAnswer> {
   const { facts, endpoint, translation } = upstream;
   const operation = endpoint.steps?.(facts, translation?.request?.(facts) ?? {});
   if (!operation) throw new Error('An operation without steps is one call');
-  const over = new AbortController();
+  const over = new Abort();
   let streams = false;
   try {
     let step = operation.next([]);
@@ -65,8 +66,8 @@ async function carryOut(
   call: Try,
   upstream: Upstream,
   step: Step,
-  signal: AbortSignal,
-  over: AbortSignal,
+  signal: Abortable,
+  over: Abortable,
 ): Promise<RawAnswer[]> {
   if ('waitMs' in step) {
     await call.parts.pause(step.waitMs, signal);
@@ -86,7 +87,7 @@ async function carryOut(
 }
 
 /** One of the calls. An answer that the operation does not expect ends it. */
-async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: AbortSignal): Promise<RawAnswer> {
+async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: Abortable): Promise<RawAnswer> {
   const response = await dial(call, upstream, next, signal);
   const answer = {
     status: response.status,
@@ -97,12 +98,7 @@ async function make(call: Try, upstream: Upstream, next: ProviderCall, signal: A
   throw readFault(answer.status, answer.bytes);
 }
 
-function dial(
-  { parts, target }: Try,
-  upstream: Upstream,
-  next: ProviderCall,
-  signal: AbortSignal,
-): Promise<WireAnswer> {
+function dial({ parts, target }: Try, upstream: Upstream, next: ProviderCall, signal: Abortable): Promise<WireAnswer> {
   const content = next.body === undefined ? null : encoded(next.body);
   const elsewhere = isAddress(next.path);
   const made: Upstream = {

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { newLab, saveConfig, savedProvider, workspaceKey } from '../../test/gateway-parts.ts';
 import { scriptedProvider, streamed } from '../../test/providers/scripted.ts';
 import { dialects } from '../../test/stream-dialects.ts';
+import { incomingOf, responseOf } from '../http/web.ts';
 import { providers } from '../providers/index.ts';
 import { createGateway } from './handle.ts';
 
@@ -26,16 +27,17 @@ test('a fault of ours in a stream is told to the operator, breaks the connection
     },
   };
   const config = saveConfig(lab, { strategy: { mode: 'fallback' }, targets: [{ provider: '@a' }, { provider: '@b' }] });
-  const response = await gateway.handle(
-    new Request('http://gw/v1/chat/completions', {
-      method: 'POST',
-      body: JSON.stringify({ model: 'm', messages: [], stream: true }),
-      headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json', 'x-gw-config': config },
-    }),
-    () => '',
-    () => false,
+  const reply = await gateway.handle(
+    incomingOf(
+      new Request('http://gw/v1/chat/completions', {
+        method: 'POST',
+        body: JSON.stringify({ model: 'm', messages: [], stream: true }),
+        headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json', 'x-gw-config': config },
+      }),
+    ),
   );
-  if (!(response instanceof Response)) throw new Error('there was no answer');
+  if (!reply || reply === 'upgraded') throw new Error('there was no answer');
+  const response = responseOf(reply);
   expect(response.status).toBe(200);
   expect(await response.text().catch((fault: unknown) => fault)).toBe(ours);
   await gateway.idle();

@@ -5,6 +5,7 @@ import * as anthropic from '../../test/providers/anthropic.ts';
 import * as openai from '../../test/providers/openai.ts';
 import { inPieces, refusal, type Scripted, scriptedProvider, streamed } from '../../test/providers/scripted.ts';
 import { dialects, messageEvents, type StreamDialect } from '../../test/stream-dialects.ts';
+import { incomingOf, responseOf } from '../http/web.ts';
 import { providers } from '../providers/index.ts';
 import { objectsOf } from '../providers/json.ts';
 import type { JsonObject } from '../providers/provider.ts';
@@ -64,12 +65,9 @@ async function ask(dialect: StreamDialect, config: string) {
     body: JSON.stringify({ model: 'm', messages: [question], prompt: 'Hi', input: 'Hi', stream: true }),
     headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json', 'x-gw-config': config },
   });
-  const response = await gateway.handle(
-    request,
-    () => '',
-    () => false,
-  );
-  if (!(response instanceof Response)) throw new Error('no answer');
+  const reply = await gateway.handle(incomingOf(request));
+  if (!reply || reply === 'upgraded') throw new Error('no answer');
+  const response = responseOf(reply);
   const raw = await response.text();
   if (response.status !== 200)
     return { status: response.status, text: '', ended: false, failed: true, sound: false, raw };

@@ -1,9 +1,10 @@
 /** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
 import type { ServerEvent } from '../providers/provider.ts';
+import type { BodySource, Sink } from '../wire/server/reply.ts';
 import { type Answer, discard, type Trail } from './answer.ts';
 import type { StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
-import { clientGone, type Journey } from './journey.ts';
+import type { Journey } from './journey.ts';
 import { KeptCopy } from './kept-copy.ts';
 import { Resumption } from './resumption.ts';
 import { writeEvent } from './sse.ts';
@@ -18,7 +19,7 @@ export interface StreamEnd {
   sent: readonly Uint8Array[];
 }
 
-type EventAnswer = Answer & { content: Extract<Answer['content'], { form: 'events' }> };
+export type EventAnswer = Answer & { content: Extract<Answer['content'], { form: 'events' }> };
 type Broken = Extract<Piece, { is: 'broken' }>;
 
 export const isEventAnswer = (answer: Answer): answer is EventAnswer => answer.content.form === 'events';
@@ -28,7 +29,7 @@ export function clientStream(
   first: EventAnswer,
   settle: (end: StreamEnd) => void,
   onFault: (fault: unknown) => void,
-): ReadableStream<Uint8Array> {
+): BodySource {
   const delivery = new Delivery(journey, first);
   let settled = false;
   const finish = (outcome: StreamEnd['outcome']) => {
@@ -36,30 +37,19 @@ export function clientStream(
     settled = true;
     settle({ outcome, trail: delivery.close(outcome), sent: delivery.sent });
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        delivery.deliver(controller).then(
-          (outcome) => {
-            if (settled) return;
-            controller.close();
-            finish(outcome);
-          },
-          (fault) => {
-            onFault(fault);
-            // The client sees a connection that breaks, never an end that is none.
-            if (!settled) controller.error(fault);
-            finish('failed');
-          },
-        );
-      },
-      pull: () => delivery.resume(),
-      cancel() {
-        finish('client left');
-      },
+  return {
+    async deliver(to) {
+      try {
+        finish(await delivery.deliver(to));
+      } catch (fault) {
+        onFault(fault);
+        finish('failed');
+        // The client sees a connection that breaks, never an end that is none.
+        throw fault;
+      }
     },
-    { highWaterMark: 1 },
-  );
+    left: () => finish('client left'),
+  };
 }
 
 /** What the log says of a stream that the client did not wait for. */
@@ -77,7 +67,6 @@ class Delivery {
   /** All that the client has been told, whichever streams it came from. */
   #delivered: StreamState;
   #closed = false;
-  #onDemand: (() => void) | null = null;
 
   constructor(journey: Journey, answer: EventAnswer) {
     this.#journey = journey;
@@ -87,13 +76,13 @@ class Delivery {
   }
 
   /** Hands on what comes, at the client's pace, until there is no more. */
-  async deliver(controller: ReadableStreamDefaultController<Uint8Array>): Promise<'complete' | 'failed'> {
+  async deliver(to: Sink): Promise<'complete' | 'failed'> {
     for (;;) {
       const piece = await this.#events.next();
       if (this.#closed) return 'failed';
       if (piece.is === 'end') {
         const { terminator } = this.#events.dialect;
-        if (terminator && !this.#events.terminated) controller.enqueue(this.#added(terminator));
+        if (terminator && !this.#events.terminated) await to.write(this.#added(terminator));
         return 'complete';
       }
       const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
@@ -101,25 +90,13 @@ class Delivery {
         if (bytes.length === 0) continue;
         if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
         else this.#retold.push(bytes);
-        controller.enqueue(bytes);
-        if ((controller.desiredSize ?? 0) <= 0) await this.#demand();
+        const room = to.write(bytes);
+        if (room) await room;
       } else if (!(await this.#rescued(bytes))) {
-        if (!this.#closed) controller.enqueue(this.#failure(bytes));
+        if (!this.#closed) await to.write(this.#failure(bytes));
         return 'failed';
       }
     }
-  }
-
-  /** The client takes more. */
-  resume(): void {
-    this.#onDemand?.();
-    this.#onDemand = null;
-  }
-
-  #demand(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onDemand = resolve;
-    });
   }
 
   /** What the client received. */
@@ -136,7 +113,6 @@ class Delivery {
   /** Ends whatever is still open and completes the last trail. */
   close(outcome: StreamEnd['outcome']): Trail {
     this.#closed = true;
-    this.resume();
     const { trail } = this.#answer;
     if (outcome !== 'complete') this.#events.abandon();
     const { usage, usageOpen, model, characters } = this.#events.state;
@@ -199,6 +175,6 @@ class Delivery {
   }
 
   get #gone(): boolean {
-    return this.#closed || clientGone(this.#journey).aborted;
+    return this.#closed || this.#journey.request.left;
   }
 }

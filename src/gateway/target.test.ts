@@ -3,6 +3,7 @@ import { type Lab, newLab, savedProvider, workspaceCaller } from '../../test/gat
 import { leafOf } from '../../test/plans.ts';
 import type { SavedProvider } from '../catalog/catalog.ts';
 import { shapeParameters } from '../catalog/parameters.ts';
+import { incomingOf } from '../http/web.ts';
 import { GatewayError } from './errors.ts';
 import { askedPath, dedicatedRoute, receive } from './receive.ts';
 import { select } from './select.ts';
@@ -28,11 +29,11 @@ async function resolve(
   headers: Record<string, string> = {},
   lab: Lab = labWith(savedProvider('a'), savedProvider('b', { provider: 'anthropic' })),
 ): Promise<Target> {
-  const url = 'http://gw/v1/chat/completions';
-  const asked = askedPath(url);
+  const path = '/v1/chat/completions';
+  const asked = askedPath(path);
   const matched = asked && dedicatedRoute('POST', asked);
   if (!matched) throw new Error('no route');
-  const request = new Request(url, {
+  const request = new Request(`http://gw${path}`, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
@@ -40,7 +41,7 @@ async function resolve(
   const workspace = await lab.parts.catalog.workspace('workspace-1');
   if (!workspace) throw new Error('no workspace');
   const journey = await select(lab.parts, {
-    ...receive(lab.parts, request, asked, matched),
+    ...receive(lab.parts, incomingOf(request), asked, matched),
     caller: workspaceCaller(),
     workspace,
     credentialHeader: 'x-gw-api-key',

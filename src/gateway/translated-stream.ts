@@ -1,6 +1,7 @@
 /** Streams of providers with a dialect of their own, in the client's, event by event. */
 import { isTooDeep, ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent, StreamTranslator } from '../providers/provider.ts';
+import type { Abort } from '../wire/abort.ts';
 import type { ByteReader, ReadBytes, WireAnswer } from '../wire/answer.ts';
 import { GatewayError } from './errors.ts';
 import { cutterOf, type EventCutter } from './framing.ts';
@@ -13,7 +14,7 @@ import type { Upstream } from './upstream.ts';
 export function translatedStream(
   { body, headers }: WireAnswer,
   { translation, facts, endpoint }: Upstream,
-  abort: AbortController,
+  abort: Abort,
   idleMs: number,
   onFault: (fault: unknown) => void,
 ): ByteReader {

@@ -1,6 +1,7 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
 import { ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent } from '../providers/provider.ts';
+import type { Abort } from '../wire/abort.ts';
 import type { ByteReader, ReadBytes } from '../wire/answer.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from './dialects/dialect.ts';
@@ -39,7 +40,7 @@ export class UpstreamEvents {
   /** What was received, for the log. */
   readonly received = new KeptCopy();
   readonly #reader: ByteReader;
-  readonly #abort: AbortController;
+  readonly #abort: Abort;
   readonly #splitter = new EventSplitter();
   readonly #idle: Deadline;
   #idleMs: number;
@@ -49,7 +50,7 @@ export class UpstreamEvents {
   /** Read, but not yet handed out. */
   readonly #pending: Piece[] = [];
 
-  constructor(body: ByteReader, dialect: Dialect, abort: AbortController, timing: StreamTiming) {
+  constructor(body: ByteReader, dialect: Dialect, abort: Abort, timing: StreamTiming) {
     this.#reader = body;
     this.dialect = dialect;
     this.#abort = abort;

@@ -71,14 +71,16 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
   };
 }
 
+const dots = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i;
+
 /** A name that becomes a part of the path must not lead out of its place; connections would resolve it without a word. */
 function refuseDots(path: string): void {
-  if (/(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i.test(path)) {
+  if (dots.test(path)) {
     throw new GatewayError('invalid_body', 'a name in the address must not be . or ..', { field: 'model' });
   }
 }
 
-export const isAddress = (path: string): boolean => /^https?:\/\//.test(path);
+export const isAddress = (path: string): boolean => path.startsWith('https://') || path.startsWith('http://');
 
 /** A provider may take its whole address from a setting: then it is as much the customer's choice as a custom host. */
 function isWritten(url: string, fields: TargetFields): boolean {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { silentLog } from '../log.ts';
 import { type CorsRules, createCors } from './cors.ts';
 import { type Listener, listen } from './server.ts';
+import { onWeb } from './web.ts';
 
 const rules: CorsRules = {
   origins: ['https://app.example'],
@@ -15,7 +16,9 @@ const start = (cors: CorsRules) =>
   listen(
     { host: '127.0.0.1', port: 0 },
     {
-      handlers: [(request) => new Response('served', { status: request.headers.has('x-gw-api-key') ? 200 : 401 })],
+      handlers: [
+        onWeb((request) => new Response('served', { status: request.headers.has('x-gw-api-key') ? 200 : 401 })),
+      ],
       idle: async () => undefined,
       cors: createCors(cors),
       log: silentLog,

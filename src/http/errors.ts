@@ -1,4 +1,6 @@
 /** The catalogue of what the administration service answers when it refuses. Nobody writes an error body by hand. */
+import type { Bytes } from '../wire/collected.ts';
+import type { Reply } from '../wire/server/reply.ts';
 
 /** Each code stands for one status; the exceptions are named where they are made. */
 const statusOf = {
@@ -74,9 +76,6 @@ export const gone = (message: string): ApiError => new ApiError('AB08', message,
 export const tooLarge = (limit: number): ApiError =>
   new ApiError('AB01', `The body is larger than ${limit} bytes`, { status: 413 });
 
-export const badHost = (): ApiError =>
-  invalidFields([{ location: 'header', path: 'host', message: 'is no host name with an optional port' }]);
-
 export const tooSlow = (patienceMs: number): ApiError =>
   new ApiError('AB01', `The body was not complete after ${patienceMs / 1000} seconds`, {
     status: 408,
@@ -98,6 +97,12 @@ export const storeAway = (): ApiError =>
   });
 
 export function errorResponse(error: ApiError, requestId: string): Response {
+  const { status, headers, body } = errorReply(error, requestId);
+  return new Response(body, { status, headers });
+}
+
+/** The same for a listener that speaks for nobody. */
+export function errorReply(error: ApiError, requestId: string): Reply & { body: Bytes } {
   const body = {
     success: false,
     data: {
@@ -107,5 +112,6 @@ export function errorResponse(error: ApiError, requestId: string): Response {
     },
     request_id: requestId,
   };
-  return Response.json(body, { status: error.status, headers: { ...error.headers, 'x-gw-request-id': requestId } });
+  const headers = { 'content-type': 'application/json;charset=utf-8', ...error.headers, 'x-gw-request-id': requestId };
+  return { status: error.status, headers, body: Buffer.from(JSON.stringify(body)) };
 }

@@ -1,12 +1,11 @@
 /** Serves the OpenAPI document at `/openapi.json` and the reference page made from it at `/docs`. Both work offline. */
-
 import { createHash } from 'node:crypto';
 import { once } from '../once.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { referencePage } from './reference/page.ts';
 import { script } from './reference/script.ts';
 import { style } from './reference/style.ts';
-import type { Handler } from './server.ts';
+import type { WebHandler } from './web.ts';
 
 const allow = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
@@ -21,7 +20,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Both are made when they are first asked for: most starts never need them. */
-export function createReference(document: () => OpenApiDocument): Handler {
+export function createReference(document: () => OpenApiDocument): WebHandler {
   const pages = new Map<string, () => Served>([
     ['/openapi.json', once(() => serve(JSON.stringify(document()), { 'content-type': 'application/json' }))],
     [

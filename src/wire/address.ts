@@ -1,5 +1,4 @@
 /** Where a URL leads: the server to dial, the name to tell it, and the path to ask for. */
-
 import { isIP } from 'node:net';
 import { kept } from '../kept.ts';
 import { WireFault } from './fault.ts';

@@ -1,5 +1,4 @@
 /** An answer as its reader sees it: a status, headers, and bytes that come when they are asked for. */
-
 import type { Bytes } from './collected.ts';
 
 export type ReadBytes = { done: false; value: Bytes } | { done: true; value?: undefined };

@@ -38,9 +38,10 @@ export class BodyFrames {
     return taken === bytes.length ? bytes : bytes.subarray(0, taken);
   }
 
+  /** Chunks that came together are moved together: the memory is ours. */
   #unchunked(bytes: Bytes): Bytes | null {
-    let found: Bytes | null = null;
-    let more: Bytes[] | null = null;
+    let from = 0;
+    let to = 0;
     let at = 0;
     while (at < bytes.length && this.endedAt < 0) {
       if (this.#expects !== 'data') {
@@ -49,15 +50,14 @@ export class BodyFrames {
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
-      const piece = bytes.subarray(at, end);
       this.#left -= end - at;
-      at = end;
       if (this.#left === 0) this.#expects = 'end of data';
-      if (found === null) found = piece;
-      else if (more === null) more = [found, piece];
-      else more.push(piece);
+      if (to === 0) from = at;
+      else bytes.copyWithin(to, at, end);
+      to = to === 0 ? end : to + end - at;
+      at = end;
     }
-    return more ? Buffer.concat(more) : found;
+    return to === 0 ? null : bytes.subarray(from, to);
   }
 
   /** A byte of the lines that stand between the chunks. */
@@ -123,4 +123,4 @@ function digitOf(byte: number): number {
   return small >= 97 && small <= 102 ? small - 87 : -1;
 }
 
-const invalid = (): WireFault => new WireFault('InvalidAnswer', 'the server sent a chunk that is none');
+const invalid = (): WireFault => new WireFault('InvalidBody', 'a chunk of the body is none');

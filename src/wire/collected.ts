@@ -26,5 +26,4 @@ export async function readThrough(body: ByteReader, limit: number): Promise<Byte
   return chunks.length === 1 && only ? only : Buffer.concat(chunks);
 }
 
-export const tooLarge = (limit: number): WireFault =>
-  new WireFault('AnswerTooLarge', `the answer is larger than ${limit} bytes`);
+export const tooLarge = (limit: number): WireFault => new WireFault('BodyTooLarge', `it is larger than ${limit} bytes`);

@@ -1,5 +1,6 @@
 /** One connection to a server: a request at a time, for as long as both sides keep it open. */
 import type { Socket } from 'bun';
+import type { Abortable } from './abort.ts';
 import type { WireAnswer } from './answer.ts';
 import { closedByServer, WireFault } from './fault.ts';
 import type { Flow } from './incoming-body.ts';
@@ -7,15 +8,14 @@ import { Outgoing } from './outgoing.ts';
 import type { WireRequest } from './request.ts';
 import { Turn } from './turn.ts';
 
-/** The server closed a connection that it had held open, before it said a word: it may not have seen the request. */
-export class StaleConnection extends Error {}
-
 /** Has the connections that wait for another request. */
 export interface Keeper {
   keep(connection: Connection, seconds: number): void;
   /** It has closed, and is of no more use. */
   drop(connection: Connection): void;
   now(): number;
+  /** Over a connection that nobody has used. */
+  askAnew(request: WireRequest, signal: Abortable): Promise<WireAnswer>;
 }
 
 /** A server that is still silent after this long has seen the request, and may have done what it asks for. */
@@ -29,7 +29,9 @@ export class Connection implements Flow {
   #closed = false;
   #paused = false;
   #turn: Turn | null = null;
-  #signal: AbortSignal | null = null;
+  #signal: Abortable | null = null;
+  /** As long as it may have to be asked anew. */
+  #request: WireRequest | null = null;
   /** When it was asked, where it had been asked before. */
   #askedAgainAt = Number.NEGATIVE_INFINITY;
   /** Until when it waits for another request. */
@@ -39,13 +41,15 @@ export class Connection implements Flow {
     this.key = key;
     this.#keeper = keeper;
     this.#socket = socket;
-    this.#outgoing = new Outgoing((bytes) => socket.write(bytes));
+    this.#outgoing = new Outgoing((bytes, from, length) => socket.write(bytes, from, length));
   }
 
-  ask(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+  /** The request is asked anew, over another connection, where the server closes one that it had held open before it says a word: it may not have seen it. */
+  ask(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
     const turn = new Turn(this, request.method);
     this.#turn = turn;
     this.#signal = signal;
+    this.#request = request;
     signal.addEventListener('abort', this.#onAbort);
     if (signal.aborted || this.#closed) {
       this.#break(signal.aborted ? signal.reason : closedByServer());
@@ -107,6 +111,7 @@ export class Connection implements Flow {
       this.close();
       return;
     }
+    this.#request = null;
     try {
       turn.receive(bytes);
     } catch (fault) {
@@ -131,10 +136,12 @@ export class Connection implements Flow {
 
   gone(fault: Error | null): void {
     const turn = this.#turn;
+    const request = this.#request;
+    const signal = this.#signal;
     this.#leave();
     // A server that ends what had waited for too long closes it in order; a reset may be its answer to the request.
     const unseen = fault === null && turn?.silent && this.#keeper.now() - this.#askedAgainAt < unseenMs;
-    if (unseen) turn?.break(new StaleConnection());
+    if (unseen && request && signal) turn?.redo(this.#keeper.askAnew(request, signal));
     else turn?.closed(fault);
   }
 
@@ -180,6 +187,7 @@ export class Connection implements Flow {
   #endTurn(): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#signal = null;
+    this.#request = null;
     this.#turn = null;
   }
 }

@@ -89,7 +89,7 @@ describe.each(readings)('%s', (_, read) => {
     const packed = pack(text);
     expect((await read(await answered(encoding, packed), text.length)).length).toBe(text.length);
     const beyond = read(await answered(encoding, packed), text.length - 1);
-    expect(await faultOf(Promise.resolve(beyond))).toBe('AnswerTooLarge');
+    expect(await faultOf(Promise.resolve(beyond))).toBe('BodyTooLarge');
   });
 
   test.each(packings)('a bomb in %s does not go off', async (_name, encoding, pack) => {
@@ -97,7 +97,7 @@ describe.each(readings)('%s', (_, read) => {
     bombs.set(pack, bomb);
     Bun.gc(true);
     const before = process.memoryUsage.rss();
-    expect(await faultOf(Promise.resolve(read(await answered(encoding, bomb), 1_000_000)))).toBe('AnswerTooLarge');
+    expect(await faultOf(Promise.resolve(read(await answered(encoding, bomb), 1_000_000)))).toBe('BodyTooLarge');
     expect(process.memoryUsage.rss() - before).toBeLessThan(zeros.length / 2);
   });
 });

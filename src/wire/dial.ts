@@ -1,12 +1,13 @@
 /** Makes connections: the name is looked up, the server reached, its certificate checked; until then all of it can be given up. */
 import type { Socket, SocketHandler, TLSOptions } from 'bun';
+import type { Abortable } from './abort.ts';
 import type { Endpoint } from './address.ts';
 import { Connection, type Keeper } from './connection.ts';
 import { closedByServer, WireFault } from './fault.ts';
 
-export function dial(endpoint: Endpoint, keeper: Keeper, signal: AbortSignal): Promise<Connection> {
+export function dial(endpoint: Endpoint, keeper: Keeper, signal: Abortable): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
+    if (signal.aborted) throw signal.reason;
     const line = new Line(endpoint.key, keeper, signal, { resolve, reject });
     connect(endpoint, line).catch((fault) => line.fail(fault));
   });
@@ -35,11 +36,11 @@ class Line {
   connection: Connection | null = null;
   readonly #key: string;
   readonly #keeper: Keeper;
-  #signal: AbortSignal | null;
+  #signal: Abortable | null;
   #outcome: Outcome | null;
   #socket: Socket<Line> | null = null;
 
-  constructor(key: string, keeper: Keeper, signal: AbortSignal, outcome: Outcome) {
+  constructor(key: string, keeper: Keeper, signal: Abortable, outcome: Outcome) {
     this.#key = key;
     this.#keeper = keeper;
     this.#signal = signal;

@@ -3,9 +3,10 @@ type WireFaultCode =
   | 'ConnectionClosed'
   | 'InvalidAddress'
   | 'InvalidAnswer'
+  | 'InvalidBody'
   | 'InvalidHeader'
   | 'HeadTooLarge'
-  | 'AnswerTooLarge'
+  | 'BodyTooLarge'
   | 'WrongBodyLength'
   | 'CertificateRefused';
 
@@ -19,3 +20,7 @@ export class WireFault extends Error {
 }
 
 export const closedByServer = (): WireFault => new WireFault('ConnectionClosed', 'the server closed the connection');
+
+export const closedByClient = (): WireFault => new WireFault('ConnectionClosed', 'the client closed the connection');
+
+export const tooLate = (): WireFault => new WireFault('ConnectionClosed', 'the request has been answered');

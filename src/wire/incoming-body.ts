@@ -68,7 +68,7 @@ export class IncomingBody implements ByteReader {
 
   async cancel(): Promise<void> {
     this.#waiting = [];
-    if (!this.#complete) this.#flow.abandon();
+    if (this.#open) this.#flow.abandon();
   }
 
   /** Most answers are here with their head. */
@@ -78,6 +78,11 @@ export class IncomingBody implements ByteReader {
     this.#waiting = [];
     if (only.length > limit) throw tooLarge(limit);
     return only;
+  }
+
+  /** The connection still delivers to it. */
+  get #open(): boolean {
+    return !this.#complete && !this.#broken;
   }
 
   #settle(outcome: ReadBytes): void {
@@ -90,6 +95,6 @@ export class IncomingBody implements ByteReader {
     this.#size -= size + pieceCost;
     if (!this.#paused || this.#size > mostWaiting / 2) return;
     this.#paused = false;
-    if (!this.#complete) this.#flow.resume();
+    if (this.#open) this.#flow.resume();
   }
 }

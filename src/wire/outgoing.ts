@@ -1,12 +1,14 @@
-/** The bytes of a request on their way out: what the connection does not take at once waits until it does. */
-import type { Bytes } from './collected.ts';
+/** Bytes on their way out over a connection: what it does not take at once waits until it does. */
 import { WireFault } from './fault.ts';
 
-/** Takes as many of the bytes as there is room for, and tells how many; less than 0 when it is closed. */
-type Taker = (bytes: Uint8Array) => number;
+/** Takes as many of the bytes from here to there as there is room for, and tells how many; less than 0 when it is closed. What it took it does not look at again. */
+export type Taker = (bytes: Uint8Array, from: number, length: number) => number;
 
 /** Small bodies travel with their head, in one packet where they fit. */
 const smallBody = 64 * 1024;
+
+/** Where pieces are put together to be handed over in one: nothing stays here, so that all connections share it. */
+const desk = Buffer.allocUnsafeSlow(2 * smallBody);
 
 export class Outgoing {
   readonly #take: Taker;
@@ -24,13 +26,28 @@ export class Outgoing {
     return this.#waiting.length === 0 && this.#source === null;
   }
 
-  send(head: string, body: Bytes | null): void {
-    const together = body !== null && body.length <= smallBody ? body.length : 0;
-    const bytes = Buffer.allocUnsafe(head.length + together);
-    bytes.write(head, 'latin1');
-    if (together > 0 && body) bytes.set(body, head.length);
-    this.#write(bytes);
-    if (body && body.length > together) this.#write(body);
+  send(head: string, body: Uint8Array | null): void {
+    const together = body !== null && body.length <= smallBody ? body : null;
+    const length = head.length + (together?.length ?? 0);
+    const bytes = length <= desk.length ? desk : Buffer.allocUnsafeSlow(length);
+    bytes.write(head, 0, 'latin1');
+    if (together) bytes.set(together, head.length);
+    this.#hand(bytes, length);
+    if (body && !together) this.write(body);
+  }
+
+  /** As a chunk, behind a head that was not sent yet. */
+  sendChunk(head: string, bytes: Uint8Array): void {
+    const size = sizeLine(bytes.length);
+    const opening = head.length + size.length;
+    const length = opening + bytes.length + lineEnd.length;
+    const chunk = length <= desk.length ? desk : Buffer.allocUnsafeSlow(length);
+    if (head !== '') chunk.write(head, 0, 'latin1');
+    for (let at = 0; at < size.length; at++) chunk[head.length + at] = size.charCodeAt(at);
+    chunk.set(bytes, opening);
+    chunk[length - 2] = cr;
+    chunk[length - 1] = lf;
+    this.#hand(chunk, length);
   }
 
   /** Sends a stream at the pace of the connection: in chunks, or as many bytes as were announced. */
@@ -46,19 +63,38 @@ export class Outgoing {
       if (value.length === 0) continue;
       sent += value.length;
       if (announced !== null && sent > announced) throw wrongLength();
-      this.#write(announced === null ? asChunk(value) : value);
+      if (announced === null) this.sendChunk('', value);
+      else this.write(value);
       // Nothing more is asked for before this has gone, so that its memory can be used again.
-      if (this.#waiting.length > 0) await this.#room();
+      if (this.#waiting.length > 0) await this.room();
     }
-    if (announced === null) this.#write(lastChunk);
+    if (announced === null) this.write(lastChunk);
     else if (sent !== announced) throw wrongLength();
     this.#source = null;
+  }
+
+  /** Resolves when all that waits has gone, or nothing goes any more. */
+  room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  /** The bytes are left as they are until they have gone. */
+  write(bytes: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#waiting.length > 0) {
+      this.#waiting.push(bytes);
+      return;
+    }
+    const taken = Math.max(0, this.#take(bytes, 0, bytes.length));
+    if (taken < bytes.length) this.#waiting.push(bytes.subarray(taken));
   }
 
   /** There is room again. */
   drain(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      const taken = Math.max(0, this.#take(next));
+      const taken = Math.max(0, this.#take(next, 0, next.length));
       if (taken < next.length) {
         this.#waiting[0] = next.subarray(taken);
         return;
@@ -78,39 +114,26 @@ export class Outgoing {
     this.#source?.cancel().catch(() => undefined);
   }
 
+  /** What is not taken of the desk must not stay there. */
+  #hand(bytes: Buffer, length: number): void {
+    if (this.#closed) return;
+    const taken = this.#waiting.length > 0 ? 0 : Math.max(0, this.#take(bytes, 0, length));
+    if (taken < length) this.#waiting.push(Uint8Array.prototype.slice.call(bytes, taken, length));
+  }
+
   #goOn(): void {
     const drained = this.#drained;
     this.#drained = null;
     drained?.();
   }
-
-  #room(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#drained = resolve;
-    });
-  }
-
-  #write(bytes: Uint8Array): void {
-    if (this.#closed) return;
-    if (this.#waiting.length > 0) {
-      this.#waiting.push(bytes);
-      return;
-    }
-    const taken = Math.max(0, this.#take(bytes));
-    if (taken < bytes.length) this.#waiting.push(bytes.subarray(taken));
-  }
 }
 
 const wrongLength = (): WireFault => new WireFault('WrongBodyLength', 'the body has another length than was announced');
 
-const lastChunk = Buffer.from('0\r\n\r\n');
+export const lastChunk = Buffer.from('0\r\n\r\n');
 
-/** In one piece, so that it travels in one. */
-function asChunk(bytes: Uint8Array): Uint8Array {
-  const size = `${bytes.length.toString(16)}\r\n`;
-  const chunk = Buffer.allocUnsafe(size.length + bytes.length + 2);
-  chunk.write(size, 'latin1');
-  chunk.set(bytes, size.length);
-  chunk.write('\r\n', size.length + bytes.length, 'latin1');
-  return chunk;
-}
+const cr = 13;
+const lf = 10;
+const lineEnd = '\r\n';
+
+const sizeLine = (size: number): string => size.toString(16) + lineEnd;

@@ -1,4 +1,5 @@
 /** Calls that the environment sends through a proxy. */
+import { type Abortable, signalOf } from './abort.ts';
 import { answerOf, type WireAnswer } from './answer.ts';
 import type { WireCall } from './request.ts';
 
@@ -11,14 +12,14 @@ export const proxiedSchemes = (env: Readonly<Record<string, string | undefined>>
 /** The runtime's own client knows how to ask a proxy, and which hosts need none. */
 export async function throughProxy(
   { url, pinned, method, headers, body }: WireCall,
-  signal: AbortSignal,
+  signal: Abortable,
 ): Promise<WireAnswer> {
   const address = new URL(url);
   if (pinned) address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
   const response = await fetch(address, {
     method,
     headers: pinned ? { ...headers, host: pinned.host } : headers,
-    signal,
+    signal: signalOf(signal),
     redirect: 'manual',
     // Our own deadlines count; the runtime's would end long waits that a config allows.
     timeout: false,

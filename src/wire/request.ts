@@ -1,9 +1,10 @@
 /** A call as it goes over the wire: its head as text, and what is to follow. */
 import { kept } from '../kept.ts';
-import type { Address, Pinned } from './address.ts';
+import type { Address, Endpoint, Pinned } from './address.ts';
 import type { Bytes } from './collected.ts';
 import { WireFault } from './fault.ts';
-import { isToken } from './token.ts';
+import { lengthIn } from './fields.ts';
+import { isToken, ofConnection, unfit } from './token.ts';
 
 export interface WireCall {
   url: string;
@@ -16,6 +17,8 @@ export interface WireCall {
 }
 
 export interface WireRequest {
+  /** Where it goes. */
+  endpoint: Endpoint;
   method: string;
   head: string;
   body: WireCall['body'];
@@ -24,7 +27,7 @@ export interface WireRequest {
 }
 
 /** Throws when there is something in it that no head can carry. */
-export function requestOf({ method, headers, body, pinned }: WireCall, { host, path }: Address): WireRequest {
+export function requestOf({ method, headers, body, pinned }: WireCall, { endpoint, host, path }: Address): WireRequest {
   // The name that was checked is the one that is told.
   const named = pinned ? host : (headers.host ?? host);
   if (!isToken.test(method) || unfit.test(path) || path.includes(' ')) throw invalid(method);
@@ -37,11 +40,8 @@ export function requestOf({ method, headers, body, pinned }: WireCall, { host, p
     head += `${name}: ${value}\r\n`;
   }
   const length = body instanceof ReadableStream ? announced(headers['content-length']) : null;
-  return { method, head: `${head}${framing(method, body, length)}\r\n`, body, length };
+  return { endpoint, method, head: `${head}${framing(method, body, length)}\r\n`, body, length };
 }
-
-/** Not text that a header can carry. */
-const unfit = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** The name of a header that cannot be sent for what it holds; null where all can. */
 export function unfitHeader(headers: WireCall['headers']): string | null {
@@ -49,18 +49,8 @@ export function unfitHeader(headers: WireCall['headers']): string | null {
   return null;
 }
 
-/** Said by whoever frames the body and holds the connection. */
-const ours: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'upgrade',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'content-length',
-]);
+/** Said by us. */
+const ours: ReadonlySet<string> = new Set([...ofConnection, 'host', 'upgrade']);
 
 /** Whether a header is handed on. */
 const isTold = kept((name) => {
@@ -70,8 +60,9 @@ const isTold = kept((name) => {
 
 function announced(told: string | undefined): number | null {
   if (told === undefined) return null;
-  if (!/^\d{1,15}$/.test(told)) throw invalid('content-length');
-  return Number(told);
+  const length = lengthIn(told);
+  if (length === null) throw invalid('content-length');
+  return length;
 }
 
 function framing(method: string, body: WireCall['body'], length: number | null): string {

@@ -277,12 +277,12 @@ describe('chunks', () => {
     ['a trailer without end', `0\r\n${'x'.repeat(9_000)}`],
     ['trailers without end', `0\r\n${'name: value\r\n'.repeat(9_000)}`],
   ])('%s is a fault', async (_, text) => {
-    expect(await chunked(text)).toMatchObject({ fault: 'InvalidAnswer' });
+    expect(await chunked(text)).toMatchObject({ fault: 'InvalidBody' });
   });
 
   test('what came before the fault is still read', async () => {
     const said = await heard([`${head('transfer-encoding: chunked')}5\r\nhello\r\n`, 'nonsense\r\n']);
-    expect(said).toMatchObject({ body: 'hello', fault: 'InvalidAnswer' });
+    expect(said).toMatchObject({ body: 'hello', fault: 'InvalidBody' });
   });
 });
 
@@ -295,9 +295,9 @@ test('a limit on the whole is kept to the byte', async () => {
     return Buffer.from(await body.whole(limit)).toString();
   };
   expect(await whole(11)).toBe('hello world');
-  await expect(whole(10)).rejects.toMatchObject({ code: 'AnswerTooLarge' });
+  await expect(whole(10)).rejects.toMatchObject({ code: 'BodyTooLarge' });
   const turn = new Turn(flow, 'GET');
   for (const piece of cutAt(withLength, withLength.length - 3)) turn.receive(Buffer.from(piece));
   const { body } = await turn.answer;
-  await expect(body && readThrough(body, 10)).rejects.toMatchObject({ code: 'AnswerTooLarge' });
+  await expect(body && readThrough(body, 10)).rejects.toMatchObject({ code: 'BodyTooLarge' });
 });

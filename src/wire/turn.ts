@@ -1,5 +1,4 @@
 /** One request's answer as it comes in over a connection: the head, then the body, then the question what the connection is good for. */
-
 import type { WireAnswer } from './answer.ts';
 import { type AnswerHead, readHead, refuseOther } from './answer-head.ts';
 import { BodyFrames } from './body-frames.ts';
@@ -53,6 +52,12 @@ export class Turn {
       return;
     }
     this.break(fault ?? closedByServer());
+  }
+
+  /** Another connection answers in its place. */
+  redo(answer: Promise<WireAnswer>): void {
+    this.over = true;
+    this.#answer.resolve(answer);
   }
 
   break(fault: unknown): void {

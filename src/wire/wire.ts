@@ -1,10 +1,11 @@
 /** Calls over HTTP/1.1 on connections of our own: opened when needed, kept while they may be of use, dialled at exactly the address that was asked for. */
+import type { Abortable } from './abort.ts';
 import { addressOf } from './address.ts';
 import type { WireAnswer } from './answer.ts';
-import { type Connection, type Keeper, StaleConnection } from './connection.ts';
+import type { Connection, Keeper } from './connection.ts';
 import { dial } from './dial.ts';
 import { proxiedSchemes, throughProxy } from './proxy.ts';
-import { requestOf, type WireCall } from './request.ts';
+import { requestOf, type WireCall, type WireRequest } from './request.ts';
 
 /** Connections to one server that wait for a request; the others are closed when they are done. */
 const mostWaiting = 256;
@@ -24,9 +25,13 @@ export class Wire implements Keeper {
   }
 
   /** Resolves with the head of the answer. Rejects with the signal's reason when that ends it. */
-  call(call: WireCall, signal: AbortSignal): Promise<WireAnswer> {
+  call(call: WireCall, signal: Abortable): Promise<WireAnswer> {
     if (this.#proxied.some((scheme) => call.url.startsWith(scheme))) return throughProxy(call, signal);
-    return this.#ask(call, signal);
+    try {
+      return this.#ask(call, signal);
+    } catch (fault) {
+      return Promise.reject(fault);
+    }
   }
 
   /** How many connections wait for a request. */
@@ -60,21 +65,18 @@ export class Wire implements Keeper {
     if (waiting.length === 0) this.#waiting.delete(connection.key);
   }
 
-  async #ask(call: WireCall, signal: AbortSignal): Promise<WireAnswer> {
-    signal.throwIfAborted();
+  #ask(call: WireCall, signal: Abortable): Promise<WireAnswer> {
+    if (signal.aborted) throw signal.reason;
     const address = addressOf(call.url, call.pinned);
     // Before there is a connection that a fault in it could leave behind.
     const request = requestOf(call, address);
     // A stream can be sent only once, and a connection that waited may turn out to be closed.
     const kept = request.body instanceof ReadableStream ? null : this.#take(address.endpoint.key);
-    if (kept) {
-      try {
-        return await kept.ask(request, signal);
-      } catch (fault) {
-        if (!(fault instanceof StaleConnection)) throw fault;
-      }
-    }
-    const connection = await dial(address.endpoint, this, signal);
+    return kept ? kept.ask(request, signal) : this.askAnew(request, signal);
+  }
+
+  async askAnew(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
+    const connection = await dial(request.endpoint, this, signal);
     return connection.ask(request, signal);
   }
 

@@ -233,7 +233,10 @@ describe('the way back', () => {
         headers: { 'content-type': 'application/json' },
         body: Buffer.from('{}'),
       });
-      expect(Object.keys(spoken).filter((name) => headers[name] !== undefined)).toEqual(['x-request-id']);
+      expect(Object.entries(spoken).filter(([name, value]) => headers[name] === value)).toEqual([
+        ['x-request-id', 'req_1'],
+      ]);
+      expect(headers['x-of-this-line']).toBeUndefined();
     }
   });
 

@@ -1,5 +1,4 @@
 /** The columns of the matrix: each dialect's own SDK, asked the same and read the same. */
-
 import { anthropicClient, openaiClient } from '../clients.ts';
 import type { Json } from '../harness.ts';
 import type { World } from '../world.ts';

@@ -13,7 +13,7 @@ import {
   unauthenticated,
 } from '../../http/errors.ts';
 import { RouteTable } from '../../http/routes.ts';
-import type { Peer } from '../../http/server.ts';
+import type { Peer } from '../../http/web.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
 import { isAway } from '../../store/away.ts';

@@ -1,5 +1,6 @@
 /** Authorises calls to clouds: signs them, or adds a token that is fetched once and kept until shortly before it ends. */
 import type { Authentication } from '../../providers/authentication.ts';
+import type { Abortable } from '../../wire/abort.ts';
 import { unlessGivenUp } from '../send.ts';
 import { aws } from './aws.ts';
 import { entra } from './entra.ts';
@@ -39,7 +40,7 @@ export interface Credentials {
   authorise(
     authentication: Authentication,
     request: AuthorisedRequest,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<Record<string, string>>;
   /** A token that the provider has refused is not offered again. */
   forget(authentication: Authentication): void;
@@ -54,7 +55,7 @@ export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): C
   const authorise = <Kind extends Authentication['kind']>(
     authentication: Extract<Authentication, { kind: Kind }>,
     request: AuthorisedRequest,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<Record<string, string>> =>
     // A token is fetched for all who wait for it: who leaves stops waiting, and lets it be fetched.
     unlessGivenUp(kinds[authentication.kind as Kind](authentication, request, around), signal);

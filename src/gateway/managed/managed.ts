@@ -1,5 +1,4 @@
 /** Files and batches of the gateway's own, for requests that name no provider for them. */
-
 import { BatchRefusal } from '../../batches/batches.ts';
 import type { BatchDesk } from '../../batches/desk.ts';
 import { FileFault, isId } from '../../batches/files.ts';

@@ -1,9 +1,9 @@
 /** What an upload is for, where that decides who keeps it: looked up in the form before any of it is carried on. */
-import type { ClientBody } from '../body.ts';
+import type { Bytes, ClientBody } from '../body.ts';
 import { GatewayError } from '../errors.ts';
 import { readFormFields } from '../form.ts';
 
-interface Looked {
+export interface Looked {
   purpose: string | null;
   /** The same body, unread. */
   body: ClientBody;
@@ -28,13 +28,13 @@ const purposeIn = (form: Uint8Array, contentType: string): string | null =>
 
 /** Bytes that are looked at before they are carried on. */
 class Upload {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: ReadableStreamDefaultReader<Bytes>;
   readonly #limit: number;
-  readonly #seen: Uint8Array[] = [];
+  readonly #seen: Bytes[] = [];
   #size = 0;
   #ended = false;
 
-  constructor(stream: ReadableStream<Uint8Array>, limit: number) {
+  constructor(stream: ReadableStream<Bytes>, limit: number) {
     this.#reader = stream.getReader();
     this.#limit = limit;
   }
@@ -54,8 +54,8 @@ class Upload {
     return Buffer.concat(this.#seen);
   }
 
-  replayed(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
+  replayed(): ReadableStream<Bytes> {
+    return new ReadableStream<Bytes>({
       pull: async (controller) => {
         const next = this.#seen.shift();
         if (next) return controller.enqueue(next);

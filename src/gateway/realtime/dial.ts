@@ -8,7 +8,7 @@ import { authorised } from '../authorised.ts';
 import { parametersOf } from '../body.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
 import { failed, type Try } from '../exchange.ts';
-import { clientGone, type Journey, timeoutOf } from '../journey.ts';
+import { type Journey, timeoutOf } from '../journey.ts';
 import { operationOf } from '../operation.ts';
 import type { GatewayParts } from '../parts.ts';
 import { explain, GivenUp } from '../send.ts';
@@ -27,7 +27,7 @@ export async function dial(parts: GatewayParts, journey: Journey, leaf: Leaf): P
     const upstream = sessionUpstream(journey, leaf, target, shaped);
     trail.upstream = upstream;
     const call: Try = { parts, journey, leaf, trail, target };
-    return await repeatedly(call, upstream, () => dialOnce(call, upstream));
+    return await repeatedly(call, upstream, 'fresh', dialOnce);
   } catch (fault) {
     return failed(trail, asGatewayError(parts, journey, fault));
   }
@@ -74,7 +74,7 @@ async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): 
   const abort = new AbortController();
   const giveUp = (error: GatewayError) => abort.abort(new GivenUp(error));
   const leave = () => giveUp(clientLeft());
-  const gone = clientGone(journey);
+  const gone = journey.request.gone;
   if (gone.aborted) leave();
   else gone.addEventListener('abort', leave, { once: true });
   const timeoutMs = timeoutOf(parts, journey, leaf);

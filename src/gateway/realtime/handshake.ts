@@ -1,5 +1,6 @@
 /** The client's handshake: that it is one, what it asks for, and what of it goes on to the provider. Our key never does. */
 import type { JsonObject } from '../../providers/provider.ts';
+import type { ReceivedHeaders } from '../../wire/answer.ts';
 import { GatewayError } from '../errors.ts';
 import { subprotocolPrefix } from '../identify.ts';
 import type { Journey } from '../journey.ts';
@@ -10,7 +11,7 @@ export function sessionJourney(journey: Journey): Journey {
   return { ...journey, body: { form: 'query', parameters: parametersOf(journey.query) } };
 }
 
-function requireHandshake(headers: Headers): void {
+function requireHandshake(headers: ReceivedHeaders): void {
   const proper =
     headers.get('upgrade')?.toLowerCase() === 'websocket' &&
     headers.get('sec-websocket-version') === '13' &&
@@ -72,7 +73,7 @@ interface OfferedProtocols {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-export function offeredProtocols(headers: Headers): OfferedProtocols {
+export function offeredProtocols(headers: ReceivedHeaders): OfferedProtocols {
   const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((item) => item.trim());
   const named = [...new Set(offered.filter((item) => item !== ''))];
   if (named.some((item) => !token.test(item))) {

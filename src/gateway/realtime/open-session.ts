@@ -1,5 +1,4 @@
 /** From an open upstream to a session: the client is accepted, and both are bound to each other, to the log and to the key. */
-import type { Upgrade } from '../../http/sockets.ts';
 import type { Underway } from '../../underway.ts';
 import { credentialOf } from '../identify.ts';
 import type { Journey } from '../journey.ts';
@@ -22,7 +21,6 @@ export function openSession(
   journey: Journey,
   routed: Routed,
   upstream: ProviderSocket,
-  upgrade: Upgrade,
   underway: Underway,
 ): boolean {
   const headers = replyHeaders(journey, routed.answer);
@@ -35,10 +33,8 @@ export function openSession(
     ended: (ending) => guarded(parts, journey, () => log.end(ending)),
     over: leave,
   });
-  const accepted = new Headers(headers);
-  // Bun would take the first offer if we said nothing; empty means that none is taken.
-  accepted.set('sec-websocket-protocol', chosenProtocol(offeredProtocols(journey.request.headers), upstream.protocol));
-  if (upgrade(session, accepted)) return true;
+  const protocol = chosenProtocol(offeredProtocols(journey.request.headers), upstream.protocol);
+  if (journey.request.upgrade(session, { ...headers, 'sec-websocket-protocol': protocol })) return true;
   leave();
   upstream.terminate();
   return false;

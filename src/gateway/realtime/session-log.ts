@@ -1,6 +1,6 @@
 /** What a session leaves in the log: one record for each response of the model, with its usage and cost, and one for the session itself. */
-import type { Frame } from '../../http/sockets.ts';
 import { readUsage } from '../../providers/usage.ts';
+import type { Frame } from '../../wire/socket/relay.ts';
 import type { Trail } from '../answer.ts';
 import { GatewayError } from '../errors.ts';
 import type { HeaderFields } from '../headers.ts';

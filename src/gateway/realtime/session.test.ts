@@ -6,6 +6,7 @@ import { startRealtime } from '../../../test/providers/realtime.ts';
 import { RealtimeClient } from '../../../test/realtime-client.ts';
 import { startRealtimeWorld, workspaceKey } from '../../../test/realtime-world.ts';
 import { type Listener, listen } from '../../http/server.ts';
+import { webRequest } from '../../http/web.ts';
 import { Deadlines } from '../deadlines.ts';
 import { type Ending, Session } from './session.ts';
 import { UpstreamSocket } from './upstream-socket.ts';
@@ -35,7 +36,7 @@ describe('a silent provider', () => {
     listener = listen(
       { host: '127.0.0.1', port: 0 },
       {
-        handlers: [async (request, _, upgrade) => (upgrade(await relayed(request), new Headers()) ? 'upgraded' : null)],
+        handlers: [async (request) => (request.upgrade(await relayed(webRequest(request)), {}) ? 'upgraded' : null)],
         idle: async () => undefined,
         log,
       },

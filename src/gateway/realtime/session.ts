@@ -1,5 +1,5 @@
 /** A realtime session: frames go both ways, each side at the pace of the other, until one of them leaves. */
-import type { ClientSocket, Frame, Relay } from '../../http/sockets.ts';
+import type { ClientSocket, Frame, Relay } from '../../wire/socket/relay.ts';
 import type { Deadline, Deadlines } from '../deadlines.ts';
 import type { ProviderSocket } from './upstream-socket.ts';
 

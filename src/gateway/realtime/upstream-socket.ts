@@ -1,5 +1,5 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
-import type { Frame } from '../../http/sockets.ts';
+import type { Frame } from '../../wire/socket/relay.ts';
 
 export interface UpstreamListener {
   message(frame: Frame): void;

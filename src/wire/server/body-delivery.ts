@@ -1,0 +1,45 @@
+/** A body that is made while it is sent: its pieces leave as they come, framed so that the client knows its end. */
+import { lastChunk, type Outgoing } from '../outgoing.ts';
+import type { Sink } from './reply.ts';
+
+export class BodyDelivery implements Sink {
+  readonly #outgoing: Outgoing;
+  /** Waits for the first piece, so that the two travel together. */
+  #head: string | null;
+  readonly #inChunks: boolean;
+  /** Of what was announced; null where the length is not known before. */
+  #left: number | null;
+
+  constructor(outgoing: Outgoing, head: string, { inChunks, length }: { inChunks: boolean; length: number | null }) {
+    this.#outgoing = outgoing;
+    this.#head = head;
+    this.#inChunks = inChunks;
+    this.#left = length;
+  }
+
+  write(bytes: Uint8Array): Promise<void> | undefined {
+    if (bytes.length === 0) return undefined;
+    if (this.#left !== null) {
+      this.#left -= bytes.length;
+      if (this.#left < 0) throw new Error('A body is longer than was announced');
+    }
+    const head = this.#head;
+    this.#head = null;
+    if (this.#inChunks) this.#outgoing.sendChunk(head ?? '', bytes);
+    else if (head !== null) this.#outgoing.send(head, bytes);
+    else this.#outgoing.write(bytes);
+    return this.#outgoing.done ? undefined : this.#outgoing.room();
+  }
+
+  /** Nothing came with the head. */
+  flush(): void {
+    if (this.#head !== null) this.#outgoing.send(this.#head, null);
+    this.#head = null;
+  }
+
+  end(): void {
+    this.flush();
+    if (this.#left !== null && this.#left > 0) throw new Error('A body is shorter than was announced');
+    if (this.#inChunks) this.#outgoing.write(lastChunk);
+  }
+}

@@ -1,0 +1,27 @@
+/** A request as its handlers see it: what was asked, by whom, and whether he still waits for the answer. */
+import type { ByteReader, ReceivedHeaders } from '../answer.ts';
+import type { Relay } from '../socket/relay.ts';
+
+export interface Incoming {
+  readonly method: string;
+  /** Path and query as they were asked for. */
+  readonly target: string;
+  readonly headers: ReceivedHeaders;
+  /** Null where there is none. */
+  readonly body: ByteReader | null;
+  /** It came over TLS. */
+  readonly secure: boolean;
+  /** The address at the other end of the connection. */
+  readonly peer: string;
+  /** The client is gone, before it was answered. */
+  readonly left: boolean;
+  /** Called once when the client leaves; for those who ask in time. */
+  onLeave(callback: () => void): void;
+  /** Aborted when the client leaves; dearer than the other two. */
+  readonly gone: AbortSignal;
+  /** Turns the connection into a WebSocket; false when the client is gone or sent no proper handshake. */
+  upgrade(relay: Relay, headers: Readonly<Record<string, string>>): boolean;
+}
+
+/** What a handler answers instead of a reply when it has upgraded its request. */
+export type Upgraded = 'upgraded';

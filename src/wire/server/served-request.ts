@@ -1,0 +1,74 @@
+/** A request under way over a client's connection. */
+import type { ByteReader, ReceivedHeaders } from '../answer.ts';
+import type { Relay } from '../socket/relay.ts';
+import type { Incoming } from './incoming.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** The connection that it came over. */
+interface Carrier {
+  readonly peer: string;
+  readonly secure: boolean;
+  upgrade(request: ServedRequest, relay: Relay, headers: Readonly<Record<string, string>>): boolean;
+}
+
+export class ServedRequest implements Incoming {
+  readonly head: RequestHead;
+  readonly body: ByteReader | null;
+  left = false;
+  readonly #carrier: Carrier;
+  #onLeave: (() => void)[] | null = null;
+  #gone: AbortController | null = null;
+
+  constructor(head: RequestHead, body: ByteReader | null, carrier: Carrier) {
+    this.head = head;
+    this.body = body;
+    this.#carrier = carrier;
+  }
+
+  get method(): string {
+    return this.head.method;
+  }
+
+  get target(): string {
+    return this.head.target;
+  }
+
+  get headers(): ReceivedHeaders {
+    return this.head.headers;
+  }
+
+  get peer(): string {
+    return this.#carrier.peer;
+  }
+
+  get secure(): boolean {
+    return this.#carrier.secure;
+  }
+
+  get gone(): AbortSignal {
+    if (!this.#gone) {
+      const gone = new AbortController();
+      this.#gone = gone;
+      if (this.left) gone.abort();
+      else this.onLeave(() => gone.abort());
+    }
+    return this.#gone.signal;
+  }
+
+  onLeave(callback: () => void): void {
+    if (this.#onLeave) this.#onLeave.push(callback);
+    else this.#onLeave = [callback];
+  }
+
+  upgrade(relay: Relay, headers: Readonly<Record<string, string>>): boolean {
+    return this.#carrier.upgrade(this, relay, headers);
+  }
+
+  /** The client is gone before it was answered. */
+  leave(): void {
+    this.left = true;
+    const callbacks = this.#onLeave ?? [];
+    this.#onLeave = null;
+    for (const callback of callbacks) callback();
+  }
+}
