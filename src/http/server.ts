@@ -73,7 +73,7 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
     port: listener.port,
     async stop(graceMs) {
       const until = performance.now() + graceMs;
-      listener.end();
+      await listener.end(Math.min(lingerMs, graceMs));
       await within(graceMs, Promise.all([underway.none(), idle()]));
       listener.dismissSockets();
       await within(until - performance.now(), listener.said());
@@ -101,6 +101,8 @@ const tlsOf = ({ key, cert, ca }: TlsFiles) => ({
   ...(ca !== null && { ca: Bun.file(ca) }),
 });
 
+/** Clients send requests that have not been read yet when the program is told to end. */
+const lingerMs = 100;
 const leaveMs = 200;
 
 /** Waits for `work`, but no longer than `ms`. */

@@ -14,7 +14,7 @@ describe('a listener that ends', () => {
     await used.reply();
     begun.say('GET / HT');
     await aMoment();
-    server.listener.end();
+    void server.listener.end();
     for (const client of [fresh, used, begun]) {
       expect(await client.ended).toBe('in order');
       expect(client.rest).toBe('');
@@ -28,9 +28,24 @@ describe('a listener that ends', () => {
   test('takes no new connection', async () => {
     const server = serve(echo);
     const { port } = server.listener;
-    server.listener.end();
+    void server.listener.end();
     const refused = new Promise((resolve) => connect(port, '127.0.0.1').on('error', resolve));
     expect(await refused).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('still answers what was on its way, over fresh connections and over used ones', async () => {
+    const server = serve(echo);
+    const [fresh, used] = [await server.client(), await server.client()];
+    used.say(get('/a'));
+    await used.reply();
+    void server.listener.end(60_000);
+    for (const client of [fresh, used]) {
+      client.say(get('/late'));
+      expect(await client.reply()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+      client.leave();
+    }
+    await server.listener.closed();
+    expect(server.asked).toEqual(['GET /a', 'GET /late', 'GET /late']);
   });
 
   test('lets requests under way be answered, says that they are the last, and takes none behind them', async () => {
@@ -39,7 +54,7 @@ describe('a listener that ends', () => {
     const client = await server.client();
     client.say(get('/a') + get('/b'));
     const request = await held.next();
-    server.listener.end();
+    void server.listener.end();
     client.say(get('/c'));
     await aMoment();
     expect(request.left).toBe(false);
@@ -62,7 +77,7 @@ describe('a listener that ends', () => {
     sink.write(Buffer.from('one'));
     sending.say(lines('POST /a HTTP/1.1', 'host: a', 'content-length: 10'), 'hello');
     const request = await held.next();
-    server.listener.end();
+    void server.listener.end();
     sending.say('world');
     expect(Buffer.from((await request.body?.whole?.(100)) ?? []).toString()).toBe('helloworld');
     held.reply(request, said('whole'));
@@ -82,7 +97,7 @@ describe('a listener that ends', () => {
     const client = await server.client();
     client.say(lines('POST /a HTTP/1.1', 'host: a', 'content-length: 10'), 'hello');
     await client.reply();
-    server.listener.end();
+    void server.listener.end();
     client.say(`world${get('/b')}`);
     expect(await client.ended).toBe('in order');
     client.leave();
@@ -94,7 +109,7 @@ describe('a listener that ends', () => {
     const server = serve(echo);
     const client = await server.client();
     let closed = false;
-    server.listener.end();
+    void server.listener.end();
     void server.listener.closed().then(() => {
       closed = true;
     });
@@ -114,7 +129,7 @@ describe('a listener that ends', () => {
     requests[0]?.onLeave(() => {
       throw new Error('thrown');
     });
-    server.listener.end();
+    void server.listener.end();
     server.listener.close();
     for (const client of clients) expect(await client.ended).toBe('broken');
     expect(requests.map(({ left }) => left)).toEqual([true, true]);

@@ -62,10 +62,11 @@ export class HttpListener implements Host {
     this.#connections.delete(connection);
   }
 
-  /** Takes no more connections, and no more requests over those that there are. */
-  end(): void {
+  /** Takes no more connections, and no more requests over those that there are; but requests that are on their way arrive within `lingerMs`. */
+  async end(lingerMs = 0): Promise<void> {
     this.ending = true;
     this.#server.stop(false);
+    if (lingerMs > 0) await Bun.sleep(lingerMs);
     for (const connection of [...this.#connections]) connection.dismiss();
   }
 
