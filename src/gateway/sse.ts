@@ -76,12 +76,23 @@ const decoder = new TextDecoder();
 /** The events in a run of whole events. Comments and events without data are left out. */
 export function readEvents(bytes: Uint8Array): ServerEvent[] {
   const text = decoder.decode(bytes);
-  return isOneLine(text) ? [{ event: null, data: text.slice(6, -2) }] : eventsIn(text);
+  return plainEvents(text) ?? eventsIn(text);
 }
 
-/** Most chunks of a stream are a single event of a single line. */
-const isOneLine = (text: string): boolean =>
-  text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && text.endsWith('\n\n') && !text.includes('\r');
+const opening = 'data: ';
+
+/** Most events are a single line of data; null where one of them is not. */
+function plainEvents(text: string): ServerEvent[] | null {
+  if (text.includes('\r')) return null;
+  const events: ServerEvent[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at);
+    if (end < 0 || text.charCodeAt(end + 1) !== lf || !text.startsWith(opening, at)) return null;
+    events.push({ event: null, data: text.slice(at + opening.length, end) });
+    at = end + 2;
+  }
+  return events;
+}
 
 function eventsIn(text: string): ServerEvent[] {
   const events: ServerEvent[] = [];
