@@ -1,6 +1,7 @@
 /** The client's handshake: that it is one, what it asks for, and what of it goes on to the provider. Our key never does. */
 import type { JsonObject } from '../../providers/provider.ts';
 import type { ReceivedHeaders } from '../../wire/answer.ts';
+import { isToken } from '../../wire/token.ts';
 import { GatewayError } from '../errors.ts';
 import { subprotocolPrefix } from '../identify.ts';
 import type { Journey } from '../journey.ts';
@@ -71,12 +72,10 @@ interface OfferedProtocols {
   forProvider: readonly string[];
 }
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
 export function offeredProtocols(headers: ReceivedHeaders): OfferedProtocols {
   const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((item) => item.trim());
   const named = [...new Set(offered.filter((item) => item !== ''))];
-  if (named.some((item) => !token.test(item))) {
+  if (named.some((item) => !isToken.test(item))) {
     throw new GatewayError('invalid_subprotocol', 'a subprotocol is not a token of letters, digits and punctuation', {
       field: 'sec-websocket-protocol',
     });

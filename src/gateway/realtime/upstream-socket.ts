@@ -1,4 +1,5 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
+import { isSendable } from '../../wire/socket/farewell.ts';
 import type { Frame } from '../../wire/socket/relay.ts';
 
 export interface UpstreamListener {
@@ -130,7 +131,3 @@ export class UpstreamSocket {
     this.#socket.terminate();
   }
 }
-
-/** Codes that an endpoint may put into a close frame. */
-const isSendable = (code: number): boolean =>
-  (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code <= 4999);
