@@ -100,7 +100,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     guardrails: noGuardrails,
     priceTable: createPriceTable(clock),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
-    longLists: new LongLists(store.engine),
+    longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
 }
@@ -158,6 +158,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const ordered = { files: desk.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
+    services.longLists.start((fault) =>
+      log.warn(
+        'Lists could not be read into memory; they are read from the database, and it is tried again.',
+        faultFields(fault),
+      ),
+    );
     return {
       url: listener.url,
       port: listener.port,
@@ -167,6 +173,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       async stop() {
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
+        await services.longLists.stop();
         gateway.close();
         await trail.flush();
         await closeServices(services);

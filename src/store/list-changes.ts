@@ -1,11 +1,7 @@
 /** The changes of listed tables as their triggers note them: what changed since a moment, told by each engine in its own way. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db, Store } from './database.ts';
-
-/** The tables whose changes are noted, and where. */
-export const changesOf = { api_keys: 'api_key_changes', audit_logs: 'audit_log_changes' } as const;
-export type ListedTable = keyof typeof changesOf;
-export const listedTables: readonly ListedTable[] = ['api_keys', 'audit_logs'];
+import { type ListedTable, listedTables } from './listed-tables.ts';
 
 /** Changes that are kept at least; older ones may be forgotten. */
 const mostKept = 10_000;
@@ -32,14 +28,14 @@ const fewer = (changes: RawBuilder<unknown>) =>
 
 /** One writes at a time, so changes are numbered in the order in which they are seen. */
 const onSqlite: Moments = {
-  now: (table) => sql`(select cast(coalesce(max(moment), 0) as text) from ${sql.table(changesOf[table])})`,
+  now: (table) => sql`(select cast(coalesce(max(moment), 0) as text) from ${sql.table(listedTables[table].changes)})`,
   since: (moment) => sql`moment > ${Number(moment)}`,
   reaches(table, moment) {
-    const changes = sql`select 1 from ${sql.table(changesOf[table])} where moment > ${Number(moment)}`;
+    const changes = sql`select 1 from ${sql.table(listedTables[table].changes)} where moment > ${Number(moment)}`;
     return sql`(case when ${fewer(changes)} then 1 else 0 end)`;
   },
   async forget(db, table) {
-    const changes = sql.table(changesOf[table]);
+    const changes = sql.table(listedTables[table].changes);
     const { numAffectedRows = 0n } = await sql`delete from ${changes} where moment in (
       select moment from ${changes} where moment <= (select max(moment) from ${changes}) - ${mostKept}
       limit ${forgottenAtOnce})`.execute(db);
@@ -56,11 +52,11 @@ const onPostgres: Moments = {
   },
   reaches(table, moment) {
     const { era } = parts(moment);
-    const changes = sql`select 1 from ${sql.table(changesOf[table])} where ${mayBeSince(moment)}`;
+    const changes = sql`select 1 from ${sql.table(listedTables[table].changes)} where ${mayBeSince(moment)}`;
     return sql`(case when list_era(${sql.lit(table)}) = ${era} and ${fewer(changes)} then 1 else 0 end)`;
   },
   async forget(db, table) {
-    const changes = sql.table(changesOf[table]);
+    const changes = sql.table(listedTables[table].changes);
     const ours = sql`list_era(${sql.lit(table)})`;
     const { numAffectedRows = 0n } = await sql`delete from ${changes} where ctid = any(array(
       select ctid from ${changes} where era != ${ours} or moment < (

@@ -13,7 +13,7 @@ import {
 
 /** At the start nobody else waits for this program yet. */
 const startTimeoutMs = 5_000;
-const pageCacheKilobytes = 65_536;
+const pageCacheKilobytes = 16_384;
 const busyTimeoutMs = 5;
 const lockPauseMs = 20;
 const lockAttempts = 250;
@@ -46,7 +46,7 @@ class BunSqliteDriver implements Driver {
     // An acknowledged administrative write survives a power cut as well as a kill.
     database.run('PRAGMA synchronous = FULL');
     database.run('PRAGMA foreign_keys = ON');
-    // The default of 2 MB is less than the indexes of a large organisation, which would be read anew for every list.
+    // The default of 2 MB is less than one index of a large organisation, which would be read anew for every list.
     database.run(`PRAGMA cache_size = -${pageCacheKilobytes}`);
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     this.#database = database;

@@ -1,21 +1,20 @@
 /** Listing keys: what the caller may see, narrowed by what they ask for. */
-import { type Expression, type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import type { ListedKey } from '../../store/list-tables.ts';
+import { allSaid, type Condition, is } from '../kernel/condition.ts';
 import { endpoint, type NamedWorkspace, type Page } from '../kernel/endpoint.ts';
-import { holdsFolded } from '../kernel/list-queries.ts';
-import type { Source, Way } from '../kernel/long-list.ts';
+import type { LongList, Way } from '../kernel/long-list.ts';
 import type { LongLists } from '../kernel/long-lists.ts';
 import { asList, listOf } from '../kernel/paging.ts';
-import type { Order, PageOfIds } from '../kernel/walk.ts';
+import type { PageOfIds } from '../kernel/walk.ts';
 import { byIdAccess } from './access.ts';
-import { isLive } from './live.ts';
 import { keyRecords } from './record.ts';
 import { type KeyListQuery, keyListQuery, keyRecord, keyTypes } from './schema.ts';
 import { type Reach, reachOf, type View } from './views.ts';
 
-type Keys = ExpressionBuilder<{ api_keys: ListedKey }, 'api_keys'>;
+type KeyCondition = Condition<keyof ListedKey>;
 
 export const listKeys = endpoint({
   method: 'GET',
@@ -31,13 +30,9 @@ export const listKeys = endpoint({
     const { caller, query, workspace, page, db } = call;
     const listing = { ...call, reach: reachOf(caller, query, workspace) };
     if (query.ids) {
-      const found = new Set(
-        (
-          await matchingKeys(listing, keysIn(db, sql.table('api_keys')), 'seek')
-            .select('id')
-            .execute()
-        ).map(({ id }) => id),
-      );
+      const asked = allSaid([...conditionsOf(listing, 'seek'), is('id', ...query.ids)]);
+      const keys = await db.selectFrom('api_keys').where(asked).select('id').execute();
+      const found = new Set(keys.map(({ id }) => id));
       const ids = [...new Set(query.ids)].filter((id) => found.has(id));
       return asList(await keyRecords(call, ids.slice(page.offset, page.offset + page.size)), ids.length);
     }
@@ -58,9 +53,9 @@ interface Listing {
 
 /** Rows are wide, so a page is found by ids, in an index alone. */
 const pageOfKeys = (listing: Listing): Promise<PageOfIds> =>
-  listing.services.longLists.page(listing.db, {
+  listing.services.longLists.page({
     table: 'api_keys',
-    matches: (source, there, way) => matchingKeys(listing, keysIn(listing.db, source).where(there).where(isLive), way),
+    conditions: (way) => conditionsOf(listing, way),
     tallied: tallied(listing),
     order: orderOf(listing.query),
     page: listing.page,
@@ -80,62 +75,49 @@ function tallied({ caller, query, reach, db }: Listing) {
   return tallies.select((eb) => eb.fn.coalesce(eb.fn.sum<number>('keys'), sql.lit(0)).as('total'));
 }
 
-const orderOf = ({ sort_by, order }: KeyListQuery): Order => ({
-  by: sortKey(sort_by),
-  id: sql<string>`id`,
+const orderOf = ({ sort_by, order }: KeyListQuery): LongList['order'] => ({
+  by: sortColumn(sort_by),
   direction: order,
 });
 
-function sortKey(sortBy: KeyListQuery['sort_by']): Expression<string> {
-  if (sortBy === 'name') return sql.ref('name_folded');
+function sortColumn(sortBy: KeyListQuery['sort_by']): keyof ListedKey {
+  if (sortBy === 'name') return 'name_folded';
   // The engines disagree on where nothing sorts.
-  if (sortBy === 'expires_at') return sql.ref('ends_at');
-  return sql.ref(sortBy);
+  return sortBy === 'expires_at' ? 'ends_at' : sortBy;
 }
 
-/** The keys themselves, or as they were and became when they were changed. */
-const keysIn = (db: Db, source: Source) => db.selectFrom(sql<ListedKey>`${source}`.as('api_keys'));
-
-type Matches = ReturnType<typeof keysIn>;
-
 /**
- * Of these keys the ones that the caller may see and asks for. Each place has its indexes: a person, a workspace, the
- * organisation. Several workspaces are looked up by name to be counted, and picked out of the organisation to be walked in order.
+ * What the caller may see and asks for. Each place has its indexes: a person, a workspace, the organisation. Several workspaces
+ * are looked up by name to be counted, and picked out of the organisation to be walked in order.
  */
-function matchingKeys({ caller, query, reach }: Listing, keys: Matches, way: Way): Matches {
+function conditionsOf({ caller, query, reach }: Listing, way: Way): KeyCondition[] {
   const { views, workspaces, owner, types } = reach;
-  let matches = keys;
-  if (owner) matches = matches.where('user_id', '=', owner);
+  const conditions: KeyCondition[] = [];
+  if (owner) conditions.push(is('user_id', owner));
   // The narrower condition alone is said where it implies the other, so that it is the one whose index is used.
-  if (owner || workspaces?.length !== 1) matches = matches.where('organisation_id', '=', caller.organisationId);
+  if (owner || workspaces?.length !== 1) conditions.push(is('organisation_id', caller.organisationId));
   if (workspaces) {
-    const seekable = way === 'seek' || workspaces.length === 1;
-    matches = matches.where((eb) =>
-      eb(seekable ? eb.ref('workspace_id') : eb.fn.coalesce('workspace_id', sql.lit('')), 'in', workspaces),
-    );
+    conditions.push({ ...is('workspace_id', ...workspaces), unsought: way === 'walk' && workspaces.length !== 1 });
   }
   if (types) {
     // Keys of the organisation itself are in no workspace, so there the two other types are all.
     const all = workspaces ? keyTypes.length - 1 : keyTypes.length;
     // A state is looked up below the types.
     const said = types.length < all || (query.status !== undefined && way === 'seek');
-    if (said) matches = matches.where('type', 'in', types);
+    if (said) conditions.push(is('type', ...types));
   } else {
-    matches = matches.where((eb) => eb.or(views.map((view) => inView(eb, view, workspaces))));
+    conditions.push({ kind: 'any of', cases: views.map((view) => inView(view, workspaces)) });
   }
-  if (query.ids) matches = matches.where('id', 'in', query.ids);
-  if (query.status?.length) matches = matches.where('status', 'in', query.status);
-  const { search } = query;
-  if (search) matches = matches.where((eb) => holdsFolded(eb.ref('name_folded'), search));
-  return matches;
+  if (query.status?.length) conditions.push(is('status', ...query.status));
+  if (query.search) conditions.push({ kind: 'holds', column: 'name_folded', part: query.search, folded: true });
+  return conditions;
 }
 
 /** The keys of a view among those of `workspaces`; what that says already is not said again for every row. */
-const inView = (eb: Keys, view: View, workspaces: readonly string[] | null) =>
-  eb.and([
-    eb('type', '=', view.type),
-    ...(view.workspaces === 'all' || view.workspaces.length === workspaces?.length
-      ? []
-      : [eb('workspace_id', 'in', view.workspaces)]),
-    ...(view.owner === null ? [] : [eb('user_id', '=', view.owner)]),
-  ]);
+const inView = (view: View, workspaces: readonly string[] | null): KeyCondition[] => [
+  is('type', view.type),
+  ...(view.workspaces === 'all' || view.workspaces.length === workspaces?.length
+    ? []
+    : [is('workspace_id', ...view.workspaces)]),
+  ...(view.owner === null ? [] : [is('user_id', view.owner)]),
+];

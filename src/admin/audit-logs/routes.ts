@@ -1,14 +1,12 @@
 /** Reading the audit trail. Rows are only ever added: there is no route that changes or removes one. */
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
 import { ApiError, invalidQuery } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { ListedAuditRow } from '../../store/list-tables.ts';
+import { type Condition, is } from '../kernel/condition.ts';
 import { endpoint, type Page, type Resource } from '../kernel/endpoint.ts';
 import { commaList, id } from '../kernel/fields.ts';
-import { holds } from '../kernel/list-queries.ts';
-import type { Source } from '../kernel/long-list.ts';
 import type { Services } from '../kernel/services.ts';
 import type { PageOfIds } from '../kernel/walk.ts';
 
@@ -92,22 +90,26 @@ interface Asked {
 async function pageOfTrail({ db, services, organisationId, query, page }: Asked): Promise<PageOfIds> {
   const from = new Date(query.start_time).toISOString();
   const to = new Date(query.end_time).toISOString();
-  const trail = (source: Source, there: Expression<SqlBool>) =>
-    db
-      .selectFrom(sql<ListedAuditRow>`${source}`.as('audit_logs'))
-      .where(there)
-      .where('organisation_id', '=', organisationId);
   const newer = async () =>
-    (await trail(sql.table('audit_logs'), sql<boolean>`timestamp > ${to}`).select('id').limit(1).execute()).length > 0;
+    (
+      await db
+        .selectFrom('audit_logs')
+        .where('timestamp', '>', to)
+        .where('organisation_id', '=', organisationId)
+        .select('id')
+        .limit(1)
+        .execute()
+    ).length > 0;
   // Rows hold whole requests, so a page is found by ids, in an index alone.
   const pageOf = (end: string | null) =>
-    services.longLists.page(db, {
+    services.longLists.page({
       table: 'audit_logs',
-      matches: (source, there) => {
-        const rows = trail(source, there).where((eb) => eb.and(conditions(eb, query)));
-        return end === null ? rows : rows.where('timestamp', '<=', end);
-      },
-      order: { by: sql<string>`timestamp`, id: sql<string>`id`, direction: 'desc' },
+      conditions: () => [
+        is('organisation_id', organisationId),
+        ...conditionsOf(query),
+        ...(end === null ? [] : [{ kind: 'at most' as const, column: 'timestamp', value: end }]),
+      ],
+      order: { by: 'timestamp', direction: 'desc' },
       until: { place: from, id: '' },
       page,
     });
@@ -133,7 +135,7 @@ function requireRange(query: Filters): void {
   if (end - start > longestRangeMs) throw invalidQuery('end_time', 'must lie at most 365 days after start_time');
 }
 
-function conditions(eb: ExpressionBuilder<{ audit_logs: ListedAuditRow }, 'audit_logs'>, query: Filters) {
+function conditionsOf(query: Filters): Condition<keyof ListedAuditRow>[] {
   const equal = [
     'method',
     'request_id',
@@ -147,11 +149,11 @@ function conditions(eb: ExpressionBuilder<{ audit_logs: ListedAuditRow }, 'audit
   return [
     ...equal.flatMap((name) => {
       const value = query[name];
-      return value === undefined ? [] : [eb(name, '=', value)];
+      return value === undefined ? [] : [is(name, value)];
     }),
-    ...(query.uri ? [holds(eb.ref('uri'), query.uri)] : []),
-    ...(query.resource_type?.length ? [eb('resource_type', 'in', query.resource_type)] : []),
-    ...(query.action?.length ? [eb('action', 'in', query.action)] : []),
+    ...(query.uri ? [{ kind: 'holds' as const, column: 'uri' as const, part: query.uri, folded: false }] : []),
+    ...(query.resource_type?.length ? [is('resource_type', ...query.resource_type)] : []),
+    ...(query.action?.length ? [is('action', ...query.action)] : []),
   ];
 }
 

@@ -18,11 +18,7 @@ const mostFew = 300;
 const firstMark = 100;
 
 /** Null when the list changed while it was read, or what was known of it is lost: then it must be read once more. */
-export async function readPage<Tables, Named extends keyof Tables>(
-  list: LongList<Tables, Named>,
-  queries: ListQueries<Tables, Named>,
-  known: KnownList,
-): Promise<PageOfIds | null> {
+export async function readPage(list: LongList, queries: ListQueries, known: KnownList): Promise<PageOfIds | null> {
   const { order, page, until = null } = list;
   const { direction } = order;
   const orderName = queries.orderName;

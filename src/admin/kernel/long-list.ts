@@ -1,7 +1,9 @@
 /** A list too long to be counted for every page: how it is declared, and what the store is asked about it. */
-import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../store/database.ts';
-import { changesOf, type ListedTable, type Moments } from '../../store/list-changes.ts';
+import type { Moments } from '../../store/list-changes.ts';
+import { type ListedTable, listedTables } from '../../store/listed-tables.ts';
+import { allSaid, type Condition } from './condition.ts';
 import type { ListChange } from './known-list.ts';
 import {
   everywhere,
@@ -16,20 +18,16 @@ import {
   walk,
 } from './walk.ts';
 
-/** What rows are read from: the table itself, some rows of it, or the table that its changes are noted in. */
-export type Source = RawBuilder<unknown>;
 export type Way = 'seek' | 'walk';
 
-export interface LongList<Tables, Named extends keyof Tables> {
+export interface LongList {
   table: ListedTable;
-  /**
-   * Which rows are listed, or which of their changes, told by the same columns. `there` first of all, as SQLite enters an index
-   * by what is said first; `seek` for rows wherever they are, `walk` for those in the order of the list.
-   */
-  matches(from: Source, there: Expression<SqlBool>, way: Way): SelectQueryBuilder<Tables, Named, object>;
+  /** Which rows are listed, said for the way they are looked for: `seek` for rows wherever they are, `walk` for those in the order of the list. */
+  conditions(way: Way): readonly Condition[];
   /** Says how many they are, where that is known without counting. */
   tallied?: Expression<unknown> | null;
-  order: Order;
+  /** By a column of times or of texts. */
+  order: { by: string; direction: Order['direction'] };
   /** Where the list ends, if not with its last row. It may move from call to call. */
   until?: Point;
   page: Span;
@@ -48,15 +46,17 @@ interface Counted {
   still: number;
 }
 
-export class ListQueries<Tables, Named extends keyof Tables> {
+export class ListQueries {
   readonly #db: Db;
-  readonly #list: LongList<Tables, Named>;
+  readonly #list: LongList;
   readonly #moments: Moments;
+  readonly order: Order;
 
-  constructor(db: Db, list: LongList<Tables, Named>, moments: Moments) {
+  constructor(db: Db, list: LongList, moments: Moments) {
     this.#db = db;
     this.#list = list;
     this.#moments = moments;
+    this.order = { ...list.order, by: sql.ref(list.order.by), id: sql.ref('id') };
   }
 
   /** Tells this list from others, whatever its order and wherever it ends. */
@@ -67,17 +67,30 @@ export class ListQueries<Tables, Named extends keyof Tables> {
 
   get orderName(): string {
     const { by, direction } = this.#list.order;
-    return sql`${by} ${sql.raw(direction)}`.compile(this.#db).sql;
+    return `${by} ${direction}`;
   }
 
   /** The rows of the list, as far as it goes. */
   rows(there: Expression<SqlBool>, way: Way, until: Point | null = this.#list.until ?? null) {
     const rows = this.#rows(there, way);
-    return until ? rows.where(isBefore(this.#list.order, until)) : rows;
+    return until ? rows.where(isBefore(this.order, until)) : rows;
   }
 
   #rows(there: Expression<SqlBool>, way: Way) {
-    return this.#list.matches(sql.table(this.#list.table), there, way);
+    return this.#listedIn(sql.table(this.#list.table), there, way);
+  }
+
+  /**
+   * The listed among the rows of the table itself, of some of it, or of the table that notes its changes, told by the same columns.
+   * `there` first of all, as SQLite enters an index by what is said first.
+   */
+  #listedIn(source: RawBuilder<unknown>, there: Expression<SqlBool>, way: Way) {
+    const { table, conditions } = this.#list;
+    return this.#db
+      .selectFrom(sql<object>`${source}`.as('listed'))
+      .where(there)
+      .where(listedTables[table].listed)
+      .where(allSaid(conditions(way)));
   }
 
   async now(): Promise<string> {
@@ -91,9 +104,9 @@ export class ListQueries<Tables, Named extends keyof Tables> {
 
   /** What the list gained and lost since a moment, and when that was so; null when that cannot be told any more. */
   async changesSince(moment: string): Promise<{ moment: string; changes: ListChange[] } | null> {
-    const { table, order } = this.#list;
+    const { table } = this.#list;
     const changes = this.#changes(moment)
-      .select([sql`sign`.as('sign'), sql`${order.id}`.as('id'), sql`${order.by}`.as('place')])
+      .select([sql`sign`.as('sign'), sql`${this.order.id}`.as('id'), sql`${this.order.by}`.as('place')])
       .limit(mostChanges + 1);
     const { rows } = await sql<{ moment: string; reaches: number } & (ListChange | { sign: null })>`
       select here.moment, here.reaches, change.sign, change.id, change.place
@@ -105,7 +118,8 @@ export class ListQueries<Tables, Named extends keyof Tables> {
   }
 
   #changes(moment: string) {
-    return this.#list.matches(sql.table(changesOf[this.#list.table]), this.#moments.since(moment), 'walk');
+    const { changes } = listedTables[this.#list.table];
+    return this.#listedIn(sql.table(changes), this.#moments.since(moment), 'walk');
   }
 
   /** One while the list is what it was at that moment. */
@@ -131,8 +145,8 @@ export class ListQueries<Tables, Named extends keyof Tables> {
     after: Mark | null,
     still: Expression<number>,
   ): Promise<Counted | null> {
-    const { order } = this.#list;
-    const number = (rows: SelectQueryBuilder<Tables, Named, object>) =>
+    const { order } = this;
+    const number = (rows: ReturnType<ListQueries['rows']>) =>
       sql`(select count(*) from ${rows.select(sql.lit(1).as('one')).limit(fewBetween + 1)} as counted)`;
     const since = this.rows(before.point ? isFrom(order, before.point) : everywhere, 'walk', point);
     const ahead = this.rows(isFrom(order, point), 'walk', after?.point ?? null);
@@ -147,15 +161,15 @@ export class ListQueries<Tables, Named extends keyof Tables> {
 
   /** The rows of a span, found from a mark. */
   walk(mark: Mark, span: Span, still: Expression<number>): Promise<Step[]> {
-    return walk({ matches: (there) => this.#rows(there, 'walk'), order: this.#list.order }, mark, span, still);
+    return walk({ matches: (there) => this.#rows(there, 'walk'), order: this.order }, mark, span, still);
   }
 
   /** Those of these rows that are in the list as far as `until`, in its order. */
   among(ids: readonly string[], until: Point | null, still: Expression<number>): Promise<Step[]> {
-    const { table, order, matches } = this.#list;
+    const { order } = this;
     // The limit keeps the engines from looking for the whole list first.
-    const some = sql`(select * from ${sql.table(table)} where id in (${sql.join(ids)}) limit ${sql.lit(ids.length)})`;
-    const rows = (there: Expression<SqlBool>) => matches(some, there, 'seek');
+    const some = sql`(select * from ${sql.table(this.#list.table)} where id in (${sql.join(ids)}) limit ${sql.lit(ids.length)})`;
+    const rows = (there: Expression<SqlBool>) => this.#listedIn(some, there, 'seek');
     const listed = {
       order,
       matches: (there: Expression<SqlBool>) => (until ? rows(there).where(isBefore(order, until)) : rows(there)),
@@ -166,7 +180,7 @@ export class ListQueries<Tables, Named extends keyof Tables> {
   /** The ids of some rows, in no order. */
   async someIds(most: number): Promise<string[]> {
     const found = await this.rows(everywhere, 'seek')
-      .select(sql<string>`${this.#list.order.id}`.as('id'))
+      .select(sql<string>`${this.order.id}`.as('id'))
       .limit(most)
       .$castTo<{ id: string }>()
       .execute();

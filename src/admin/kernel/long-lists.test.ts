@@ -1,18 +1,18 @@
 /** Long lists against the plain count and page of the same rows: after any write, of whoever, they say the same on either engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import { auditRow } from '../../../test/audit-rows.ts';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import { type Home, home, storeOf } from '../../../test/people.ts';
 import { newDatabase, postgresInstalled } from '../../../test/servers/postgres.ts';
 import { openStore, type Store } from '../../store/database.ts';
-import { listedTables, momentsOf } from '../../store/list-changes.ts';
-import type { ListedAuditRow, ListedKey } from '../../store/list-tables.ts';
+import { momentsOf } from '../../store/list-changes.ts';
+import { listedTables, namesOfListed } from '../../store/listed-tables.ts';
 import { migrate } from '../../store/migrate.ts';
 import { mintKey } from '../api-keys/mint.ts';
-import type { LongList, Source } from './long-list.ts';
+import { allSaid, type Condition, is } from './condition.ts';
+import type { LongList } from './long-list.ts';
 import { LongLists } from './long-lists.ts';
-import type { Order } from './walk.ts';
 
 /** The same numbers in every run. */
 function chance(seed: number) {
@@ -35,9 +35,10 @@ class Node {
   readonly store: Store;
   readonly lists: LongLists;
 
-  constructor(store: Store) {
+  /** `holding`: so many rows in memory at most. */
+  constructor(store: Store, holding: number) {
     this.store = store;
-    this.lists = new LongLists(store.engine);
+    this.lists = new LongLists(store, { fewest: 1, most: holding });
   }
 }
 
@@ -48,38 +49,31 @@ const minute = (index: number) => new Date(start + index * 60_000).toISOString()
 const rowAt = (organisation_id: string, index: number, action = 'create') =>
   auditRow({ organisation_id, timestamp: minute(index), action });
 
-type Asked = { order: Order; page: { size: number; offset: number } };
-
-const keyList = (db: Store['db'], condition: Expression<SqlBool>, asked: Asked) => ({
-  table: 'api_keys' as const,
-  matches: (source: Source, there: Expression<SqlBool>) =>
-    db
-      .selectFrom(sql<ListedKey>`${source}`.as('api_keys'))
-      .where(there)
-      .where(sql<boolean>`status != 'archived'`)
-      .where(condition),
+const keyList = (condition: Condition[], asked: Pick<LongList, 'order' | 'page'>): LongList => ({
+  table: 'api_keys',
+  conditions: () => condition,
   ...asked,
 });
 
-const trail = (db: Store['db'], condition: Expression<SqlBool>, from: string, asked: Asked) => ({
-  table: 'audit_logs' as const,
-  matches: (source: Source, there: Expression<SqlBool>) =>
-    db.selectFrom(sql<ListedAuditRow>`${source}`.as('audit_logs')).where(there).where(condition),
+const trail = (condition: Condition[], from: string, page: LongList['page']): LongList => ({
+  table: 'audit_logs',
+  conditions: () => condition,
+  order: { by: 'timestamp', direction: 'desc' },
   until: { place: from, id: '' },
-  ...asked,
+  page,
 });
+
+const holds = (column: string, part: string, folded: boolean): Condition => ({ kind: 'holds', column, part, folded });
 
 /** What a plain count and a plain page say. */
-async function plainly<Tables, Named extends keyof Tables>(list: LongList<Tables, Named>) {
-  const { by, id, direction } = list.order;
-  const everything = list.until ? sql<boolean>`${by} >= ${list.until.place}` : sql<boolean>`1 = 1`;
-  const rows = await list
-    .matches(sql.table(list.table), everything, 'walk')
-    .select(sql<string>`${id}`.as('id'))
-    .orderBy(by, direction)
-    .orderBy(id, direction)
-    .$castTo<{ id: string }>()
-    .execute();
+async function plainly({ db }: Store, list: LongList) {
+  const { by, direction } = list.order;
+  let matches = db
+    .selectFrom(list.table)
+    .where(listedTables[list.table].listed)
+    .where(allSaid(list.conditions('walk')));
+  if (list.until) matches = matches.where(sql<boolean>`${sql.ref(by)} >= ${list.until.place}`);
+  const rows = await matches.select('id').orderBy(sql.ref(by), direction).orderBy('id', direction).execute();
   const { offset, size } = list.page;
   return { ids: rows.slice(offset, offset + size).map((row) => row.id), total: rows.length };
 }
@@ -93,12 +87,14 @@ onEachEngine('long lists', (startGateway) => {
   beforeAll(async () => {
     gateway = await startGateway();
     place = await home(gateway);
-    here = new Node(storeOf(gateway));
-    beside = new Node(openStore(here.store.address));
+    here = new Node(storeOf(gateway), 100_000);
+    beside = new Node(openStore(here.store.address), 0);
     await here.store.atomically(async (tx) => {
       for (let index = 0; index < 900; index++) await addKey(tx);
       for (let index = 0; index < 900; index++) await addAuditRow(tx);
     });
+    await here.lists.tend();
+    await beside.lists.tend();
   });
   afterAll(async () => {
     await beside.store.close();
@@ -176,25 +172,35 @@ onEachEngine('long lists', (startGateway) => {
   };
 
   const keyOrders = ['name_folded', 'created_at', 'last_updated_at', 'ends_at'];
-  const keyFilters = [
-    sql`1 = 1`,
-    sql`status = 'active'`,
-    sql`name_folded like '%tool%'`,
-    sql`name_folded like '%rare%'`,
+  const keyFilters: Condition[][] = [
+    [],
+    [is('status', 'active')],
+    [is('status', 'active', 'expired'), is('type', 'workspace-service')],
+    [is('type', 'workspace-user')],
+    [is('status')],
+    ...['TOOL', 'rare', 'l ', '%', '_', '\\', '\u{1f527} 1', '\u{ff5e}', 'nowhere'].map((part) => [
+      holds('name_folded', part, true),
+    ]),
+    [{ kind: 'any of', cases: [[is('status', 'expired')], [holds('name_folded', '9', true), is('status', 'active')]] }],
+    [{ kind: 'any of', cases: [] }],
   ];
-  const auditFilters = [sql`1 = 1`, sql`action = 'login'`, sql`action in ('create', 'delete')`];
+  const auditFilters: Condition[][] = [
+    [],
+    [is('action', 'login')],
+    [is('action', 'create', 'delete'), is('response_status_code', 200)],
+    [{ kind: 'at most', column: 'timestamp', value: minute(3_000) }],
+    [holds('uri', '/v1', false)],
+    [holds('uri', '/V1', false)],
+    [is('country', 'nowhere')],
+  ];
 
   async function expectSame(node: Node): Promise<void> {
-    const { db } = node.store;
     const page = { size: oneOf([0, 1, 7, 50, 400]), offset: oneOf([0, 0, 10, 100, 333, 500, 880, 5_000]) };
-    const direction = oneOf(['asc', 'desc'] as const);
-    const id = sql<string>`id`;
-    const filter = oneOf(keyFilters) as Expression<SqlBool>;
-    const keys = keyList(db, filter, { order: { by: sql.raw<string>(oneOf(keyOrders)), id, direction }, page });
-    expect(await node.lists.page(db, keys)).toEqual(await plainly(keys));
-    const order = { by: sql<string>`timestamp`, id, direction: 'desc' as const };
-    const rows = trail(db, oneOf(auditFilters) as Expression<SqlBool>, minute(below(4_000)), { order, page });
-    expect(await node.lists.page(db, rows)).toEqual(await plainly(rows));
+    const order = { by: oneOf(keyOrders), direction: oneOf(['asc', 'desc'] as const) };
+    const keys = keyList(oneOf(keyFilters), { order, page });
+    expect(await node.lists.page(keys)).toEqual(await plainly(node.store, keys));
+    const rows = trail(oneOf(auditFilters), minute(below(4_000)), page);
+    expect(await node.lists.page(rows)).toEqual(await plainly(node.store, rows));
   }
 
   const inTransaction = (node: Node, outcome: 'kept' | 'undone') => {
@@ -221,11 +227,8 @@ onEachEngine('long lists', (startGateway) => {
       Array.from({ length: 30 }, async (_, index) => {
         const node = index % 2 ? here : beside;
         if (index % 3) return inTransaction(node, 'kept');
-        const order = { by: sql<string>`created_at`, id: sql<string>`id`, direction: 'asc' as const };
-        await node.lists.page(
-          node.store.db,
-          keyList(node.store.db, sql<boolean>`1 = 1`, { order, page: { size: 50, offset: 400 } }),
-        );
+        const order = { by: 'created_at', direction: 'asc' as const };
+        await node.lists.page(keyList([], { order, page: { size: 50, offset: 400 } }));
       }),
     );
     for (let round = 0; round < 20; round++) await expectSame(oneOf([here, beside]));
@@ -238,10 +241,9 @@ onEachEngine('long lists', (startGateway) => {
 
   test('are right on a node that missed more changes than are kept', async () => {
     const { db } = beside.store;
-    const order = { by: sql<string>`name_folded`, id: sql<string>`id`, direction: 'asc' as const };
-    const tools = () =>
-      keyList(here.store.db, sql<boolean>`name_folded like 'tool%'`, { order, page: { size: 5, offset: 2 } });
-    const { total } = await here.lists.page(here.store.db, tools());
+    const order = { by: 'name_folded', direction: 'asc' as const };
+    const tools = keyList([holds('name_folded', 'tool', true)], { order, page: { size: 5, offset: 2 } });
+    const { total } = await here.lists.page(tools);
     const others = db.selectFrom('api_keys').select('id').where('name_folded', 'like', 'outil%').limit(3);
     const ids = (await others.execute()).map(({ id }) => id);
     const renamed = { name_folded: 'tool', status: 'active' as const };
@@ -253,8 +255,8 @@ onEachEngine('long lists', (startGateway) => {
     }
     await gateway.app.jobs.runOnce('list-change-sweep');
     expect(await noted()).toBeLessThan(13_000);
-    const found = await here.lists.page(here.store.db, tools());
-    expect(found).toEqual(await plainly(tools()));
+    const found = await here.lists.page(tools);
+    expect(found).toEqual(await plainly(here.store, tools));
     expect(found.total).toBe(total + ids.length);
     for (let round = 0; round < 20; round++) {
       await expectSame(oneOf([here, beside]));
@@ -272,24 +274,22 @@ onEachEngine('long lists', (startGateway) => {
 
 describe.if(postgresInstalled)('long lists on PostgreSQL alone', () => {
   let store: Store;
-  let node: Node;
+  let nodes: Node[];
   beforeAll(async () => {
     store = openStore({ engine: 'postgres', url: await newDatabase() });
     await migrate(store, new Date());
-    node = new Node(store);
     const rows = Array.from({ length: 900 }, (_, index) => rowAt('o', index));
     await store.db.insertInto('audit_logs').values(rows).execute();
+    nodes = [new Node(store, 0), new Node(store, 100_000)];
+    for (const { lists } of nodes) await lists.tend();
   });
   afterAll(() => store.close());
 
-  const list = (offset: number) =>
-    trail(store.db, sql<boolean>`organisation_id = 'o'`, minute(100), {
-      order: { by: sql<string>`timestamp`, id: sql<string>`id`, direction: 'desc' },
-      page: { size: 20, offset },
-    });
+  const list = (offset: number) => trail([is('organisation_id', 'o')], minute(100), { size: 20, offset });
   const expectSame = async () => {
     for (const offset of [0, 300, 310, 700]) {
-      expect(await node.lists.page(store.db, list(offset))).toEqual(await plainly(list(offset)));
+      const plain = await plainly(store, list(offset));
+      for (const { lists } of nodes) expect(await lists.page(list(offset))).toEqual(plain);
     }
   };
 
@@ -335,11 +335,11 @@ describe.if(postgresInstalled)('long lists on PostgreSQL alone', () => {
     await expectSame();
     await sql`truncate audit_logs`.execute(store.db);
     await expectSame();
-    expect(await node.lists.page(store.db, list(0))).toEqual({ ids: [], total: 0 });
+    expect(await nodes[0]?.lists.page(list(0))).toEqual({ ids: [], total: 0 });
     const rows = Array.from({ length: 700 }, (_, index) => rowAt('o', index + 50));
     await store.db.insertInto('audit_logs').values(rows).execute();
     await expectSame();
-    for (const table of listedTables) while (await momentsOf('postgres').forget(store.db, table));
+    for (const table of namesOfListed) while (await momentsOf('postgres').forget(store.db, table));
     const { rows: eras } = await sql`select 1 from audit_log_changes where era = 'elsewhere'`.execute(store.db);
     expect(eras).toEqual([]);
     await expectSame();

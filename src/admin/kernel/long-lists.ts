@@ -1,9 +1,12 @@
-/** Pages of the longest lists: what was once found out of one is carried along with the changes since, so that none is counted again. */
-import type { Db, Store } from '../../store/database.ts';
+/** Pages of the longest lists: of rows held in memory, or else found from what was once found out and is carried along with the changes since. */
+import type { Store } from '../../store/database.ts';
 import { type Moments, momentsOf } from '../../store/list-changes.ts';
+import { type ListedTable, namesOfListed } from '../../store/listed-tables.ts';
+import { type Bounds, HeldTable } from './held-table.ts';
 import type { KnownList } from './known-list.ts';
 import { readPage } from './list-reading.ts';
 import { ListQueries, type LongList } from './long-list.ts';
+import { Tending } from './tending.ts';
 import { countedPage, type PageOfIds } from './walk.ts';
 
 const isUnknown = ({ few, marks }: KnownList): boolean => few === null && marks.size === 0;
@@ -12,17 +15,59 @@ const mostLists = 100;
 /** A list that changes while it is read is read again, this often. */
 const attempts = 4;
 
+/** The store goes through fewer rows in no time; most take some 20 MB a table. */
+const worthHolding: Bounds = { fewest: 5_000, most: 200_000 };
+/** Often enough that also on a busy store not more has changed than can be followed. */
+const tendEveryMs = 2_000;
+
 export class LongLists {
+  readonly #store: Pick<Store, 'db' | 'engine'>;
   readonly #moments: Moments;
   readonly #known = new Map<string, KnownList>();
+  readonly #held: ReadonlyMap<ListedTable, HeldTable>;
+  #tending: Tending | undefined;
 
-  constructor(engine: Store['engine']) {
-    this.#moments = momentsOf(engine);
+  constructor(store: Pick<Store, 'db' | 'engine'>, bounds: Bounds = worthHolding) {
+    this.#store = store;
+    this.#moments = momentsOf(store.engine);
+    this.#held = new Map(namesOfListed.map((table) => [table, new HeldTable(store, table, bounds)]));
   }
 
-  /** Not for use inside a transaction: what it changed and takes back would be remembered. */
-  async page<Tables, Named extends keyof Tables>(db: Db, list: LongList<Tables, Named>): Promise<PageOfIds> {
-    const queries = new ListQueries(db, list, this.#moments);
+  /** Begins to hold rows in memory, in the background. A fault is told once, until it is over. */
+  start(onFault: (fault: unknown) => void): void {
+    let failing = false;
+    this.#tending = new Tending(async (signal) => {
+      try {
+        await this.tend(signal);
+        failing = false;
+      } catch (fault) {
+        if (!failing) onFault(fault);
+        failing = true;
+      }
+    }, tendEveryMs);
+  }
+
+  async stop(): Promise<void> {
+    await this.#tending?.stop();
+  }
+
+  /** Does at once what happens in the background otherwise. */
+  async tend(signal?: AbortSignal): Promise<void> {
+    const faults: unknown[] = [];
+    for (const table of this.#held.values()) {
+      if (!signal?.aborted) await table.tend(signal).catch((fault) => faults.push(fault));
+    }
+    if (faults.length > 0) throw faults[0];
+  }
+
+  /** Not for use inside a transaction, whose changes it does not see. */
+  async page(list: LongList): Promise<PageOfIds> {
+    const rows = await this.#held.get(list.table)?.current();
+    return rows?.page(list) ?? this.#pageFromStore(list);
+  }
+
+  async #pageFromStore(list: LongList): Promise<PageOfIds> {
+    const queries = new ListQueries(this.#store.db, list, this.#moments);
     const known = this.#recall(queries.name);
     let learning = isUnknown(known);
     for (let attempt = 0; attempt < attempts; attempt++) {
@@ -33,7 +78,7 @@ export class LongLists {
       if (learning) break;
       learning = true;
     }
-    return countedPage({ ...list, matches: (there) => queries.rows(there, 'walk') });
+    return countedPage({ matches: (there) => queries.rows(there, 'walk'), order: queries.order, page: list.page });
   }
 
   #recall(name: string): KnownList {
