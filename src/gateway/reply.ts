@@ -1,4 +1,5 @@
 /** The answer to the client: the provider's headers without those of its connection, and ours with what happened on the way. */
+import { kept } from '../kept.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import type { Answer, Trail } from './answer.ts';
 import type { Bytes } from './body.ts';
@@ -53,16 +54,28 @@ export function replyHeaders(journey: Journey, answer: Answer): HeaderFields {
   return headers;
 }
 
+/** Under the prefix that the client uses. */
+const marksUnder = kept((prefix) => ({
+  traceId: `${prefix}trace-id`,
+  requestId: `${prefix}request-id`,
+  optionIndex: `${prefix}last-used-option-index`,
+  retryCount: `${prefix}retry-attempt-count`,
+  cacheStatus: `${prefix}cache-status`,
+  provider: `${prefix}provider`,
+}));
+
 function markHeaders(headers: HeaderFields, { own, traceId, requestId }: Arrival): void {
-  headers[`${own.prefix}trace-id`] = traceId;
-  headers[`${own.prefix}request-id`] = requestId;
+  const marks = marksUnder(own.prefix);
+  headers[marks.traceId] = traceId;
+  headers[marks.requestId] = requestId;
 }
 
-function markRoute(headers: HeaderFields, { own: { prefix } }: Arrival, trail: Trail): void {
-  headers[`${prefix}last-used-option-index`] = trail.path;
-  headers[`${prefix}retry-attempt-count`] = String(trail.retryCount);
-  headers[`${prefix}cache-status`] = trail.cacheStatus;
-  if (trail.target) headers[`${prefix}provider`] = trail.target.provider.id;
+function markRoute(headers: HeaderFields, { own }: Arrival, trail: Trail): void {
+  const marks = marksUnder(own.prefix);
+  headers[marks.optionIndex] = trail.path;
+  headers[marks.retryCount] = String(trail.retryCount);
+  headers[marks.cacheStatus] = trail.cacheStatus;
+  if (trail.target) headers[marks.provider] = trail.target.provider.id;
 }
 
 /** An error of ours, in the form that clients of the route expect. */
