@@ -3,7 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { ListedAuditRow, ListedKey } from './list-tables.ts';
 
 /** One of few values, a text that parts are looked for in, or a time as the program writes it. */
-export type ColumnKind = 'word' | 'text' | 'time';
+type ColumnKind = 'word' | 'text' | 'time';
 
 export interface ListedTableFacts {
   changes: string;

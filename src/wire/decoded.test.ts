@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { Socket } from 'node:net';
 import {
   brotliCompressSync,
   constants,
@@ -127,6 +128,15 @@ describe('an encoding', () => {
 });
 
 describe('a stream of events', () => {
+  /** More is announced than this event. */
+  function packedBeginning(socket: Socket) {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10000\r\n\r\n');
+    const packer = createGzip();
+    packer.on('data', (bytes) => socket.write(bytes));
+    packer.write('data: one\n\n');
+    return packer;
+  }
+
   test.each(packings)('in %s arrives event by event', async (_name, encoding, _pack, create) => {
     const packer = create();
     const server = await serve((socket) =>
@@ -153,11 +163,7 @@ describe('a stream of events', () => {
   test('that breaks off is told with the fault of the connection', async () => {
     const server = await serve((socket) =>
       eachRequest(socket, () => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10000\r\n\r\n');
-        const packer = createGzip();
-        packer.on('data', (bytes) => socket.write(bytes));
-        packer.write('data: one\n\n');
-        packer.flush(() => socket.end());
+        packedBeginning(socket).flush(() => socket.end());
       }),
     );
     const answer = await ask(newWire(), server.url);
@@ -172,11 +178,7 @@ describe('a stream of events', () => {
   ])('that is cancelled %s its first event closes the connection', async (_name, events) => {
     const server = await serve((socket) =>
       eachRequest(socket, () => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10000\r\n\r\n');
-        const packer = createGzip();
-        packer.on('data', (bytes) => socket.write(bytes));
-        packer.write('data: one\n\n');
-        packer.flush();
+        packedBeginning(socket).flush();
       }),
     );
     const answer = await ask(newWire(), server.url);

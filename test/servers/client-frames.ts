@@ -31,7 +31,7 @@ export function clientFrame(kind: number, content: string | Uint8Array = '', odd
 export const farewell = (code: number, reason: string | Uint8Array = ''): Buffer =>
   Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
 
-export interface ServerFrame {
+interface ServerFrame {
   kind: number;
   payload: Buffer;
 }

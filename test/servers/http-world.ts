@@ -10,7 +10,7 @@ import { type HttpClient, httpClient } from './http-client.ts';
 
 export type Answer = (request: Incoming) => Promise<Reply | Upgraded> | Reply | Upgraded;
 
-export interface Serving {
+interface Serving {
   listener: HttpListener;
   /** What reached the handler, as `METHOD target`, in order. */
   asked: string[];

@@ -1,6 +1,7 @@
 /** The client's handshake: that it is one, what it asks for, and what of it goes on to the provider. Our key never does. */
 import type { JsonObject } from '../../providers/provider.ts';
 import type { ReceivedHeaders } from '../../wire/answer.ts';
+import { isHandshake } from '../../wire/socket/handshake.ts';
 import { isToken } from '../../wire/token.ts';
 import { GatewayError } from '../errors.ts';
 import { subprotocolPrefix } from '../identify.ts';
@@ -8,16 +9,12 @@ import type { Journey } from '../journey.ts';
 
 /** The journey of a session, with the query in the place of a body. */
 export function sessionJourney(journey: Journey): Journey {
-  requireHandshake(journey.request.headers);
+  requireHandshake(journey);
   return { ...journey, body: { form: 'query', parameters: parametersOf(journey.query) } };
 }
 
-function requireHandshake(headers: ReceivedHeaders): void {
-  const proper =
-    headers.get('upgrade')?.toLowerCase() === 'websocket' &&
-    headers.get('sec-websocket-version') === '13' &&
-    headers.get('sec-websocket-key')?.length === 24;
-  if (proper) return;
+function requireHandshake({ request }: Journey): void {
+  if (isHandshake(request.method, request.headers.fields)) return;
   throw new GatewayError(
     'upgrade_required',
     'realtime sessions are WebSockets: open this address with a client of theirs',

@@ -183,6 +183,8 @@ describe('the answer to the handshake', () => {
     expect((await response.json()) as object).toMatchObject({ error: { code: 'upgrade_required' } });
     expect(await refused(taken, { ...withKey, 'sec-websocket-version': '8' })).toMatchObject({ status: 426 });
     expect(await refused(taken, { ...withKey, 'sec-websocket-key': 'short' })).toMatchObject({ status: 426 });
+    const noBytes = '?'.repeat(24);
+    expect(await refused(taken, { ...withKey, 'sec-websocket-key': noBytes })).toMatchObject({ status: 426 });
     expect(a.handshakes).toEqual([]);
   });
 

@@ -15,14 +15,19 @@ import type { BodySource } from './reply.ts';
 
 const { serve } = httpWorld();
 
+/** A request that waits for its answer. */
+async function asked() {
+  const held = new Held();
+  const server = serve(held.answer);
+  const client = await server.client();
+  client.say(get('/a'));
+  return { held, server, client, request: await held.next() };
+}
+
 describe('a client that leaves', () => {
   test.each(['leave', 'reset'] as const)('during a stream ends it: %s', async (manner) => {
     const body = new HandMade();
-    const held = new Held();
-    const server = serve(held.answer);
-    const client = await server.client();
-    client.say(get('/a'));
-    const request = await held.next();
+    const { held, server, client, request } = await asked();
     held.reply(request, { status: 200, headers: {}, body });
     (await body.sink).write(Buffer.from('hello'));
     await until(() => client.rest.includes('hello'));
@@ -37,11 +42,7 @@ describe('a client that leaves', () => {
 
   test('before a stream is answered ends it without a beginning', async () => {
     const body = new HandMade();
-    const held = new Held();
-    const server = serve(held.answer);
-    const client = await server.client();
-    client.say(get('/a'));
-    const request = await held.next();
+    const { held, client, request } = await asked();
     client.leave();
     await until(() => request.left);
     held.reply(request, { status: 200, headers: {}, body });
@@ -50,11 +51,7 @@ describe('a client that leaves', () => {
   });
 
   test.each(['leave', 'reset'] as const)('before it is answered is told of once, in every way: %s', async (manner) => {
-    const held = new Held();
-    const server = serve(held.answer);
-    const client = await server.client();
-    client.say(get('/a'));
-    const request = await held.next();
+    const { held, server, client, request } = await asked();
     let told = 0;
     request.onLeave(() => void told++);
     request.onLeave(() => void told++);
@@ -71,10 +68,7 @@ describe('a client that leaves', () => {
   });
 
   test('is known to have left by those who ask for the signal late', async () => {
-    const held = new Held();
-    const client = await serve(held.answer).client();
-    client.say(get('/a'));
-    const request = await held.next();
+    const { client, request } = await asked();
     client.leave();
     await until(() => request.left);
     expect(request.gone.aborted).toBe(true);
@@ -82,11 +76,7 @@ describe('a client that leaves', () => {
   });
 
   test('after it was answered has not left', async () => {
-    const held = new Held();
-    const server = serve(held.answer);
-    const client = await server.client();
-    client.say(get('/a'));
-    const request = await held.next();
+    const { held, server, client, request } = await asked();
     let told = 0;
     request.onLeave(() => void told++);
     held.reply(request, said('answered'));
@@ -123,11 +113,7 @@ describe('a client that leaves', () => {
   });
 
   test('is told of to everybody, whoever throws', async () => {
-    const held = new Held();
-    const server = serve(held.answer);
-    const client = await server.client();
-    client.say(get('/a'));
-    const request = await held.next();
+    const { held, server, client, request } = await asked();
     let told = 0;
     request.onLeave(() => {
       throw new Error('thrown by one');

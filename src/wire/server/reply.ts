@@ -37,7 +37,7 @@ export function announced({ headers }: Reply): number | null {
 }
 
 /** How the client learns where the body ends. */
-export type ReplyFraming = { length: number | null } | 'chunks' | 'close' | 'none';
+type ReplyFraming = { length: number | null } | 'chunks' | 'close' | 'none';
 
 /** Throws where a header cannot be sent. A client that speaks HTTP/1.0 is `old`. */
 export function headOf(

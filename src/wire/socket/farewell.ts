@@ -7,7 +7,7 @@ export interface Farewell {
 }
 
 /** Told of a close frame that says nothing; never sent. */
-export const withoutCode = 1005;
+const withoutCode = 1005;
 /** Told of a connection that ended without a close frame; never sent. */
 export const withoutWord = 1006;
 

@@ -7,7 +7,7 @@ import { isControl, longestControl, opcode } from './opcode.ts';
 import type { Frame } from './relay.ts';
 import { turned, unmask } from './unmask.ts';
 
-export interface FrameListener {
+interface FrameListener {
   message(frame: Frame): void;
   ping(payload: Uint8Array): void;
   /** The client has said its last word. */

@@ -5,21 +5,23 @@ import { headOf } from '../server/reply.ts';
 
 /** The head that accepts the request, with further headers; null when the request is no proper handshake. Throws where a header cannot be sent. */
 export function acceptance(method: string, asked: Readonly<Partial<Fields>>, further: Readonly<Fields>): string | null {
-  const key = asked['sec-websocket-key'] ?? '';
-  const proper =
-    method === 'GET' &&
-    names(asked.upgrade, 'websocket') &&
-    names(asked.connection, 'upgrade') &&
-    asked['sec-websocket-version'] === '13' &&
-    sixteenBytes.test(key);
-  if (!proper) return null;
-  const headers: Fields = { ...further, upgrade: 'websocket', 'sec-websocket-accept': answerTo(key) };
+  if (!isHandshake(method, asked)) return null;
+  const accept = answerTo(asked['sec-websocket-key'] ?? '');
+  const headers: Fields = { ...further, upgrade: 'websocket', 'sec-websocket-accept': accept };
   // An extension would change what the frames look like.
   delete headers['sec-websocket-extensions'];
   if (headers['sec-websocket-protocol'] === '') delete headers['sec-websocket-protocol'];
   const head = headOf({ status: 101, headers, body: null }, 'none', true);
   return `${head.slice(0, -blankLine.length)}connection: Upgrade\r\n${blankLine}`;
 }
+
+/** Whether a request asks for a WebSocket as it must. */
+export const isHandshake = (method: string, asked: Readonly<Partial<Fields>>): boolean =>
+  method === 'GET' &&
+  names(asked.upgrade, 'websocket') &&
+  names(asked.connection, 'upgrade') &&
+  asked['sec-websocket-version'] === '13' &&
+  sixteenBytes.test(asked['sec-websocket-key'] ?? '');
 
 const blankLine = '\r\n';
 
