@@ -80,14 +80,14 @@ const unknownLengthFactor = 10;
 /** A client that dribbles must not hold a request for ever. */
 export function inTime<T>(
   reading: Promise<T>,
-  declaredLength: string | undefined,
+  declaredLength: number | null,
   deadlines: Deadlines,
   timeoutMs: number,
 ): Promise<T> {
   const ms =
-    declaredLength === undefined
+    declaredLength === null
       ? timeoutMs * unknownLengthFactor
-      : timeoutMs + Math.ceil(Number(declaredLength) / slowestBytesPerMs);
+      : timeoutMs + Math.ceil(declaredLength / slowestBytesPerMs);
   return new Promise((resolve, reject) => {
     const deadline = deadlines.set(ms, () =>
       reject(new GatewayError('body_too_slow', `the body did not arrive within ${ms} ms`)),
@@ -106,8 +106,8 @@ export function inTime<T>(
 }
 
 /** What says that it is too large is not read at all. */
-function readDeclared({ headers }: Incoming, body: ByteReader, limit: number): Soon<Bytes> {
-  if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+function readDeclared({ length }: Incoming, body: ByteReader, limit: number): Soon<Bytes> {
+  if ((length ?? 0) > limit) throw tooLarge(limit);
   return readBytes(body, limit);
 }
 

@@ -8,7 +8,7 @@ import type { Answer, Trail } from './answer.ts';
 import { failed, newTrail } from './attempt.ts';
 import { carry } from './carry.ts';
 import { clientLeft, GatewayError } from './errors.ts';
-import type { HeaderFields } from './headers.ts';
+import { type HeaderFields, KnownHeaders } from './headers.ts';
 import { identify } from './identify.ts';
 import type { Arrival, Identified, Journey } from './journey.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
@@ -38,9 +38,10 @@ export interface Gateway {
 
 export function createGateway(parts: GatewayParts): Gateway {
   const underway = new Underway();
+  const heads = new KnownHeaders(parts.settings.headerPrefixAliases);
 
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
-    const arrival = receive(parts, request, asked, matched);
+    const arrival = receive(parts, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
     try {
       const known = identify(parts, arrival);

@@ -12,6 +12,24 @@ export function fieldsOf(headers: AnswerHeaders): Readonly<HeaderFields> {
   return cookies === undefined ? fields : { ...fields, 'set-cookie': cookies.join(', ') };
 }
 
+/** The headers of requests that say the same, read once. */
+export class KnownHeaders {
+  readonly #aliases: readonly string[];
+  readonly #known = new WeakMap<Readonly<HeaderFields>, OwnHeaders>();
+
+  constructor(aliases: readonly string[]) {
+    this.#aliases = aliases;
+  }
+
+  of(fields: Readonly<HeaderFields>): OwnHeaders {
+    const known = this.#known.get(fields);
+    if (known) return known;
+    const own = new OwnHeaders(fields, this.#aliases);
+    this.#known.set(fields, own);
+    return own;
+  }
+}
+
 export class OwnHeaders {
   /** The prefix that this client uses; answers use it too. */
   readonly prefix: string;
@@ -19,6 +37,7 @@ export class OwnHeaders {
   readonly fields: Readonly<HeaderFields>;
   readonly #own = new Map<string, string>();
   readonly #aliases: readonly string[];
+  readonly #found = new Map<unknown, unknown>();
 
   constructor(fields: Readonly<HeaderFields>, aliases: readonly string[]) {
     this.#aliases = aliases;
@@ -47,6 +66,15 @@ export class OwnHeaders {
   milliseconds(name: string): number | null {
     const value = Number(this.#own.get(name) ?? 0);
     return Number.isSafeInteger(value) && value > 0 ? value : null;
+  }
+
+  /** What follows from the headers and the installation's settings alone, worked out once for all requests that have these headers. */
+  once<T extends object | null, S = undefined>(work: (own: OwnHeaders, settings: S) => T, settings: S): T {
+    const found = this.#found.get(work) as T | undefined;
+    if (found !== undefined) return found;
+    const made = work(this, settings);
+    this.#found.set(work, made);
+    return made;
   }
 
   /** Whether a header is ours, under whichever of the prefixes: none of them is for a provider. */

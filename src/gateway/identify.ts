@@ -2,9 +2,9 @@
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
 import { type KeyCaller, mayInWorkspace } from '../identity/caller.ts';
 import type { Scope } from '../identity/scopes.ts';
+import { digestOf } from '../identity/secrets.ts';
 import type { EndpointKind } from '../providers/endpoints.ts';
 import type { Soon } from '../soon.ts';
-import type { Incoming } from '../wire/server/incoming.ts';
 import { GatewayError } from './errors.ts';
 import type { OwnHeaders } from './headers.ts';
 import type { Arrival, Identified } from './journey.ts';
@@ -13,7 +13,7 @@ import type { GatewayParts } from './parts.ts';
 /** At once where key and workspace are in memory. */
 export function identify(parts: GatewayParts, arrival: Arrival): Soon<Identified> {
   const key = credentialOf(arrival);
-  const caller = parts.keyring.find(key.credential);
+  const caller = parts.keyring.find(key.credential, key.digest);
   if (caller instanceof Promise) return looked(parts, arrival, key, caller);
   const workspace = parts.catalog.workspace(workspaceOf(key, caller, arrival));
   if (workspace instanceof Promise) return looked(parts, arrival, key, Promise.resolve(caller));
@@ -32,7 +32,7 @@ async function looked(
 
 function standing(
   arrival: Arrival,
-  { credential, header }: CarriedKey,
+  { credential, header, headers }: CarriedKey,
   caller: KeyCaller | null,
   workspace: WorkspaceCatalog | null,
 ): Identified {
@@ -40,9 +40,8 @@ function standing(
   if (!workspace) {
     throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
   }
-  const keyHeaders = headersWith(credential, arrival.own);
   const query = queryWithout(credential, arrival);
-  return { ...arrival, query, caller, workspace, credentialHeader: header, keyHeaders };
+  return { ...arrival, query, caller, workspace, credentialHeader: header, keyHeaders: headers };
 }
 
 const unknownKey = (header: string): GatewayError =>
@@ -50,9 +49,19 @@ const unknownKey = (header: string): GatewayError =>
 
 interface CarriedKey {
   credential: string;
-  /** The header that it stands in. */
+  digest: string;
+  /** The header that it was taken from. */
   header: string;
+  /** Every other header that it stands in. */
+  headers: ReadonlySet<string>;
 }
+
+const carriedKey = (credential: string, header: string, own: OwnHeaders): CarriedKey => ({
+  credential,
+  digest: digestOf(credential),
+  header,
+  headers: headersWith(credential, own),
+});
 
 /** Where the caller may make this call. */
 function workspaceOf({ header }: CarriedKey, caller: KeyCaller | null, { matched }: Arrival): string {
@@ -67,28 +76,32 @@ function workspaceOf({ header }: CarriedKey, caller: KeyCaller | null, { matched
   return caller.workspaceId;
 }
 
-/** The first of these that is there; SDKs that can send nothing else carry our key in their own header. */
-export function credentialOf({ own, request, query, matched }: Arrival): CarriedKey {
-  const ours = own.get('api-key');
-  if (ours) return { credential: ours, header: 'x-gw-api-key' };
-  const authorization = request.headers.get('authorization');
-  if (authorization) return { credential: authorization.replace(/^bearer\s+/i, ''), header: 'authorization' };
-  const apiKey = request.headers.get('x-api-key');
-  if (apiKey) return { credential: apiKey, header: 'x-api-key' };
-  const browser = matched.route.kind === 'realtime' ? browserCredential(request, query) : null;
+export function credentialOf({ own, query, matched }: Arrival): CarriedKey {
+  const inHeaders = own.once(keyInHeaders, undefined);
+  if (inHeaders) return inHeaders;
+  const browser = matched.route.kind === 'realtime' ? browserCredential(own, query) : null;
   if (browser) return browser;
   throw new GatewayError('invalid_api_key', 'send your API key in the header x-gw-api-key', { field: 'x-gw-api-key' });
+}
+
+/** The first of these that is there; SDKs that can send nothing else carry our key in their own header. */
+export function keyInHeaders(own: OwnHeaders): CarriedKey | null {
+  const ours = own.get('api-key');
+  if (ours) return carriedKey(ours, 'x-gw-api-key', own);
+  const { authorization, 'x-api-key': apiKey } = own.fields;
+  if (authorization) return carriedKey(authorization.replace(/^bearer\s+/i, ''), 'authorization', own);
+  return apiKey ? carriedKey(apiKey, 'x-api-key', own) : null;
 }
 
 export const subprotocolPrefix = 'openai-insecure-api-key.';
 
 /** Browsers cannot set headers on a WebSocket, so realtime also takes the key from the subprotocols or the query. */
-function browserCredential(request: Incoming, query: string): CarriedKey | null {
-  const offered = request.headers.get('sec-websocket-protocol')?.split(',') ?? [];
+function browserCredential(own: OwnHeaders, query: string): CarriedKey | null {
+  const offered = own.fields['sec-websocket-protocol']?.split(',') ?? [];
   const carrier = offered.map((item) => item.trim()).find((item) => item.startsWith(subprotocolPrefix));
-  if (carrier) return { credential: carrier.slice(subprotocolPrefix.length), header: 'sec-websocket-protocol' };
+  if (carrier) return carriedKey(carrier.slice(subprotocolPrefix.length), 'sec-websocket-protocol', own);
   const inQuery = new URLSearchParams(query).get('api_key');
-  return inQuery ? { credential: inQuery, header: 'api_key' } : null;
+  return inQuery ? carriedKey(inQuery, 'api_key', own) : null;
 }
 
 const nowhereElse: ReadonlySet<string> = new Set();

@@ -3,7 +3,7 @@ import type { LogBodies, LogMessage } from '../logs/record.ts';
 import { isSuccess, type Trail } from './answer.ts';
 import { fieldsOf } from './headers.ts';
 import type { Journey } from './journey.ts';
-import { maskedHeaders } from './log-headers.ts';
+import { maskedHeaders, requestHeaders } from './log-headers.ts';
 import type { GatewayParts } from './parts.ts';
 import type { Outcome } from './settle.ts';
 
@@ -26,7 +26,7 @@ function bodiesOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome: 
   const { fields } = journey.own;
   const bodies: Partial<LogBodies> = {
     request: {
-      headers: maskedHeaders(fields, journey, parts.settings.maskedHeaders),
+      headers: requestHeaders(journey, parts.settings.maskedHeaders),
       body: 'bytes' in journey.body ? journey.body.bytes : null,
       contentType: fields['content-type'] ?? '',
     },

@@ -1,7 +1,8 @@
 /** Headers as the log keeps them: credentials masked always, and whatever the caller or the operator named besides. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { kept } from '../kept.ts';
-import type { HeaderFields } from './headers.ts';
+import type { HeaderFields, OwnHeaders } from './headers.ts';
+import { keyInHeaders } from './identify.ts';
 import type { Journey } from './journey.ts';
 
 const alwaysMasked =
@@ -17,13 +18,29 @@ const masked = kept((value) => `masked:${createHmac('sha256', maskKey).update(va
 const mayHoldSecret = (name: string, value: string): boolean =>
   (name.endsWith('-config') && value.includes('{')) || (name.endsWith('-custom-host') && value.includes('@'));
 
-/** The very same fields where none of them is a secret. */
-export function maskedHeaders(
-  headers: Readonly<HeaderFields>,
+/** What the client sent. */
+export function requestHeaders(
   { own, keyHeaders }: Journey,
   operatorMasked: readonly string[],
 ): Readonly<HeaderFields> {
-  const named = namesIn(own.get('sensitive-headers'));
+  // A key that came another way may stand in any of them.
+  const inHeaders = own.once(keyInHeaders, undefined);
+  if (keyHeaders === inHeaders?.headers) return own.once(maskedOwn, operatorMasked);
+  return maskedHeaders(own.fields, { own, keyHeaders }, operatorMasked);
+}
+
+const maskedOwn = (own: OwnHeaders, operatorMasked: readonly string[]): Readonly<HeaderFields> => {
+  const keyHeaders = own.once(keyInHeaders, undefined)?.headers ?? new Set();
+  return maskedHeaders(own.fields, { own, keyHeaders }, operatorMasked);
+};
+
+/** The very same fields where none of them is a secret. */
+export function maskedHeaders(
+  headers: Readonly<HeaderFields>,
+  { own, keyHeaders }: Pick<Journey, 'own' | 'keyHeaders'>,
+  operatorMasked: readonly string[],
+): Readonly<HeaderFields> {
+  const named = own.once(sensitiveNames, undefined);
   let shown: HeaderFields | null = null;
   for (const name in headers) {
     const value = headers[name] ?? '';
@@ -41,7 +58,7 @@ export function maskedHeaders(
   return shown ?? headers;
 }
 
-const none: readonly string[] = [];
-
-const namesIn = (list: string | null): readonly string[] =>
-  list === null ? none : list.split(',').map((name) => name.trim().toLowerCase());
+const sensitiveNames = (own: OwnHeaders): readonly string[] => {
+  const list = own.get('sensitive-headers');
+  return list === null ? [] : list.split(',').map((name) => name.trim().toLowerCase());
+};

@@ -1,6 +1,6 @@
 /** The first look at a request: which route it asks for, and under which ids it is followed. */
 import type { Incoming } from '../wire/server/incoming.ts';
-import { OwnHeaders } from './headers.ts';
+import type { OwnHeaders } from './headers.ts';
 import type { Arrival } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 import { isForcedPassthrough, type MatchedRoute, matchRoute, passthroughRoute } from './routes.ts';
@@ -34,9 +34,14 @@ export const remainingRoute = ({ path }: AskedPath): MatchedRoute => passthrough
 /** An SDK that adds the version by itself to an address that has it already must still work. */
 const belowVersion = (path: string): string => path.slice(path.startsWith('/v1/v1/') ? 6 : version.length);
 
-export function receive(parts: GatewayParts, request: Incoming, asked: AskedPath, matched: MatchedRoute): Arrival {
-  const own = new OwnHeaders(request.headers.fields, parts.settings.headerPrefixAliases);
-  const parent = traceParent(request.headers.get('traceparent'));
+export function receive(
+  { clock }: GatewayParts,
+  request: Incoming,
+  own: OwnHeaders,
+  asked: AskedPath,
+  matched: MatchedRoute,
+): Arrival {
+  const parent = own.once(traceParent, undefined);
   const requestId = Bun.randomUUIDv7();
   return {
     request,
@@ -44,7 +49,7 @@ export function receive(parts: GatewayParts, request: Incoming, asked: AskedPath
     matched,
     path: asked.path,
     query: asked.query,
-    receivedAt: parts.clock.now().getTime(),
+    receivedAt: clock.now().getTime(),
     startedAt: performance.now(),
     requestId,
     traceId: named(own.get('trace-id')) ?? parent?.traceId ?? requestId,
@@ -61,7 +66,7 @@ const named = (header: string | null): string | null => header?.slice(0, longest
 /** W3C trace context: `version-trace-parent-flags`; version ff and ids of zeros alone are not valid. */
 const traceContext = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/;
 
-function traceParent(header: string | null): { traceId: string; spanId: string } | null {
+function traceParent({ fields: { traceparent: header } }: OwnHeaders): { traceId: string; spanId: string } | null {
   const match = header && traceContext.exec(header);
   return match ? { traceId: match[1] ?? '', spanId: match[2] ?? '' } : null;
 }

@@ -3,11 +3,13 @@ import { compileConfig, parseConfig, planForProvider } from '../catalog/compile.
 import { faultOfForwardedHeader } from '../catalog/forward-headers.ts';
 import { retryRule } from '../catalog/inheritance.ts';
 import type { Plan } from '../catalog/plan.ts';
+import type { GatewaySettings } from '../environment.ts';
 import { faultOfCustomHost } from '../http/custom-host.ts';
 import { digestOf } from '../identity/secrets.ts';
 import type { Soon } from '../soon.ts';
 import { type ClientBody, inTime, readBody } from './body.ts';
 import { GatewayError } from './errors.ts';
+import type { OwnHeaders } from './headers.ts';
 import { refuseHost } from './host-guard.ts';
 import type { HeaderRules, Identified, Journey, RequestProvider } from './journey.ts';
 import { keepsRowsHere } from './managed/keeps-rows.ts';
@@ -26,7 +28,7 @@ const requestPlan = planForProvider({ from: 'request' });
 export function select(parts: GatewayParts, identified: Identified): Soon<Journey> {
   const { settings } = parts;
   requireSavedOnly(identified, settings.blockInlineConfig);
-  const rules = headerRules(parts, identified);
+  const rules = identified.own.once(headerRules, settings);
   const plan = choosePlan(parts, identified);
   const exceeded = plan.exceeds(settings.targetLimits);
   if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
@@ -82,10 +84,10 @@ function lookedInto(
   return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
 }
 
-function bodyOf({ settings, deadlines }: GatewayParts, { request, matched, own }: Identified): Soon<ClientBody> {
+function bodyOf({ settings, deadlines }: GatewayParts, { request, matched }: Identified): Soon<ClientBody> {
   const reading = readBody(request, matched.route, settings.bodyLimit);
   if (!(reading instanceof Promise)) return reading;
-  return inTime(reading, own.fields['content-length'], deadlines, settings.bodyTimeout);
+  return inTime(reading, request.length, deadlines, settings.bodyTimeout);
 }
 
 const isUpload = ({ matched }: Identified): boolean => matched.route.kind === 'uploadFile';
@@ -192,7 +194,7 @@ function compileInline({ settings, providers }: GatewayParts, text: string): Pla
   });
 }
 
-function headerRules({ settings }: GatewayParts, { own }: Identified): HeaderRules {
+function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
   const customHost = own.get('custom-host');
   if (customHost) refuseHost(customHost, settings.trustedHosts);
   const strict = own.flag('strict-open-ai-compliance') ?? own.flag('strict-openai-compliance');
@@ -224,10 +226,8 @@ function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
 }
 
 /** The provider that the headers name. */
-function requestProvider({ own, request, keyHeaders, workspace }: Identified): RequestProvider {
-  const virtualKey = own.get('virtual-key')?.replace(/^@/, '') ?? null;
-  const header = own.get('provider') ?? own.get('mode')?.replace(/^proxy\s+/, '') ?? null;
-  const named = header ? parseProvider(header) : null;
+function requestProvider({ own, keyHeaders, workspace }: Identified): RequestProvider {
+  const { virtualKey, header, named } = own.once(namedProviders, undefined);
   if (virtualKey && named) {
     const kind = workspace.provider(virtualKey)?.provider;
     const agree = named.savedSlug ? named.savedSlug === virtualKey : kind === undefined || named.name === kind;
@@ -239,14 +239,20 @@ function requestProvider({ own, request, keyHeaders, workspace }: Identified): R
       );
     }
   }
-  const authorization = keyHeaders.has('authorization') ? null : request.headers.get('authorization');
-  const apiKey = keyHeaders.has('x-api-key') ? null : request.headers.get('x-api-key');
+  const authorization = keyHeaders.has('authorization') ? null : own.fields.authorization;
+  const apiKey = keyHeaders.has('x-api-key') ? null : own.fields['x-api-key'];
   return {
     savedSlug: virtualKey ?? named?.savedSlug ?? null,
     name: virtualKey ? null : (named?.name ?? null),
     model: named?.model ?? null,
-    credential: authorization?.replace(/^bearer\s+/i, '') ?? apiKey,
+    credential: authorization?.replace(/^bearer\s+/i, '') ?? apiKey ?? null,
   };
+}
+
+function namedProviders(own: OwnHeaders) {
+  const virtualKey = own.get('virtual-key')?.replace(/^@/, '') ?? null;
+  const header = own.get('provider') ?? own.get('mode')?.replace(/^proxy\s+/, '') ?? null;
+  return { virtualKey, header, named: header ? parseProvider(header) : null };
 }
 
 /** `@slug`, `@slug/model` or a provider's own name. Of a header that was sent twice, a saved one wins. */

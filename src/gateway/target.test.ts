@@ -5,6 +5,7 @@ import type { SavedProvider } from '../catalog/catalog.ts';
 import { shapeParameters } from '../catalog/parameters.ts';
 import { incomingOf } from '../http/web.ts';
 import { GatewayError } from './errors.ts';
+import { OwnHeaders } from './headers.ts';
 import { askedPath, dedicatedRoute, receive } from './receive.ts';
 import { select } from './select.ts';
 import { resolveTarget, type Target } from './target.ts';
@@ -38,10 +39,12 @@ async function resolve(
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
   });
+  const incoming = incomingOf(request);
+  const own = new OwnHeaders(incoming.headers.fields, []);
   const workspace = await lab.parts.catalog.workspace('workspace-1');
   if (!workspace) throw new Error('no workspace');
   const journey = await select(lab.parts, {
-    ...receive(lab.parts, incomingOf(request), asked, matched),
+    ...receive(lab.parts, incoming, own, asked, matched),
     caller: workspaceCaller(),
     workspace,
     credentialHeader: 'x-gw-api-key',

@@ -16,8 +16,8 @@ export function upstreamHeaders(
   const credentials = target.provider.headers(facts);
   const { body, request } = journey;
   // A stream of known length keeps saying so; the length of anything else is told by whoever sends it.
-  const length = repeatable ? null : request.headers.get('content-length');
-  const framing: HeaderFields = length === null ? {} : { 'content-length': length };
+  const length = repeatable ? null : request.length;
+  const framing: HeaderFields = length === null ? {} : { 'content-length': String(length) };
   if (passthrough) {
     const headers = passedHeaders(journey, target);
     add(headers, target.customHeaders);

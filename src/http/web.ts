@@ -30,13 +30,13 @@ export const onWeb =
 const speakable: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export function webRequest(incoming: Incoming): Request {
-  const { method, target, headers, body } = incoming;
+  const { method, target, headers, length, body } = incoming;
   const scheme = incoming.secure ? 'https' : 'http';
   const url = `${scheme}://${headers.get('host') || 'localhost'}${target.startsWith('/') ? target : `/${target}`}`;
   const bodiless = body === null || method === 'GET' || method === 'HEAD';
   return new Request(url, {
     method,
-    headers: headers.fields,
+    headers: length === null ? headers.fields : { ...headers.fields, 'content-length': String(length) },
     ...(!bodiless && { body: streamOf(body), duplex: 'half' }),
   });
 }
@@ -139,6 +139,7 @@ export function incomingOf(request: Request): Incoming {
     method: request.method,
     target: pathname + search,
     headers: new ReceivedHeaders(request.headers.toJSON()),
+    length: null,
     body: request.body?.getReader() ?? null,
     secure: false,
     peer: '127.0.0.1',

@@ -11,8 +11,8 @@ import { digestOf } from './secrets.ts';
 import { settingsInForce } from './settings.ts';
 
 export interface Keyring {
-  /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. At once when the key is in memory. */
-  find(secret: string): KeyCaller | null | Promise<KeyCaller | null>;
+  /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. At once when the key is in memory. Who knows the secret's digest already hands it in. */
+  find(secret: string, digest?: string): KeyCaller | null | Promise<KeyCaller | null>;
   /** The caller that a key makes, by the key's id: for work that it has ordered. Null when the key no longer counts. */
   holder(keyId: string): Promise<KeyCaller | null>;
 }
@@ -69,8 +69,7 @@ export function createKeyring(
   };
 
   return {
-    find(secret) {
-      const digest = digestOf(secret);
+    find(secret, digest = digestOf(secret)) {
       const entry = feed.live ? known.get(digest) : undefined;
       return entry ? callerOf(entry) : suspect.read(digest, () => read(digest), callerOf);
     },

@@ -13,7 +13,7 @@ import type { Host } from './host.ts';
 import type { Upgraded } from './incoming.ts';
 import { patienceMs } from './patience.ts';
 import { announced, type BodySource, headOf, isBodiless, type Reply } from './reply.ts';
-import { beginsNoHead, RefusedHead, type RequestHead, readRequestHead } from './request-head.ts';
+import { beginsNoHead, RefusedHead, type RequestHead } from './request-head.ts';
 import { ServedRequest } from './served-request.ts';
 
 /** Bytes of a head. A config may come in one of the headers, with up to 64 KiB. */
@@ -235,7 +235,7 @@ export class ClientConnection implements Flow {
     }
     let head: RequestHead;
     try {
-      head = readRequestHead(opening.toString('latin1', start, end + 2));
+      head = this.#host.heads.read(opening.toString('latin1', start, end + 2));
     } catch (fault) {
       if (!(fault instanceof RefusedHead)) throw fault;
       this.#refuse(fault);

@@ -3,6 +3,7 @@ import type { Bytes } from '../collected.ts';
 import type { Relay } from '../socket/relay.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { Incoming, Upgraded } from './incoming.ts';
+import type { KnownHeads } from './known-heads.ts';
 import type { Reply } from './reply.ts';
 import type { RefusedHead } from './request-head.ts';
 
@@ -10,6 +11,7 @@ export interface Host {
   readonly secure: boolean;
   /** No further request is taken over a connection that has answered one. */
   readonly ending: boolean;
+  readonly heads: KnownHeads;
   answer(request: Incoming): Promise<Reply | Upgraded>;
   /** The reply to a head that is not served. */
   refusal(refused: RefusedHead): Reply & { body: Bytes };

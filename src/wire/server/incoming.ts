@@ -6,7 +6,10 @@ export interface Incoming {
   readonly method: string;
   /** Path and query as they were asked for. */
   readonly target: string;
+  /** All but the length of the body. */
   readonly headers: ReceivedHeaders;
+  /** How many bytes the body has; null where that was not told. */
+  readonly length: number | null;
   /** Null where there is none. */
   readonly body: ByteReader | null;
   /** It came over TLS. */

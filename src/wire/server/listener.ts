@@ -3,6 +3,7 @@ import type { SocketHandler, TLSOptions } from 'bun';
 import type { Relay } from '../socket/relay.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Host } from './host.ts';
+import { KnownHeads } from './known-heads.ts';
 
 interface Listening {
   hostname: string;
@@ -21,6 +22,7 @@ const probedEveryMs = 60_000;
 export class HttpListener implements Host {
   readonly secure: boolean;
   ending = false;
+  readonly heads = new KnownHeads();
   readonly #answering: Answering;
   readonly #connections = new Set<ClientConnection>();
   readonly #relays = new Set<Relay>();

@@ -2,13 +2,14 @@
 import { kept } from '../../kept.ts';
 import { ReceivedHeaders } from '../answer.ts';
 import type { Framing } from '../answer-head.ts';
-import { type Fields, lengthIn, readFields, staysOpen } from '../fields.ts';
+import { type Fields, readFields, staysOpen } from '../fields.ts';
 import { isToken } from '../token.ts';
 
 export interface RequestHead {
   method: string;
   /** Path and query as they were asked for. */
   target: string;
+  /** All but the length of the body, which `framing` tells. */
   headers: ReceivedHeaders;
   /** Null where there is no body. */
   framing: Framing | null;
@@ -30,7 +31,7 @@ export class RefusedHead extends Error {
   }
 }
 
-/** Reads a head up to the blank line that ends it. */
+/** Reads a head up to the blank line that ends it, but for the line that tells the length of the body: that is added by `withLength`. */
 export function readRequestHead(text: string): RequestHead {
   const end = text.indexOf('\r\n');
   const first = text.indexOf(' ');
@@ -48,7 +49,7 @@ export function readRequestHead(text: string): RequestHead {
   return {
     method,
     target,
-    headers: new ReceivedHeaders(fields),
+    headers: new ReceivedHeaders(Object.freeze(fields)),
     framing: framingOf(fields, old),
     old,
     persists: staysOpen(fields.connection, !old),
@@ -112,14 +113,17 @@ const isHost = kept((written) => !/[/?#@\\\s,]/.test(written) && URL.canParse(`h
 /** Where the body ends is said once, and in a way that everybody understands alike. */
 function framingOf(fields: Fields, old: boolean): Framing | null {
   const coding = fields['transfer-encoding'];
-  const length = fields['content-length'];
-  if (coding !== undefined) {
-    if (length !== undefined || old) throw new RefusedHead(400, 'the length of the body is told in two ways');
-    if (coding.toLowerCase() !== 'chunked') throw new RefusedHead(501, 'the transfer encoding is not known here');
-    return { by: 'chunks' };
-  }
-  if (length === undefined) return null;
-  const told = lengthIn(length);
-  if (told === null) throw new RefusedHead(400, 'the header content-length is no length');
-  return told === 0 ? null : { by: 'length', length: told };
+  if (fields['content-length'] !== undefined) throw new RefusedHead(400, 'the header content-length is no length');
+  if (coding === undefined) return null;
+  if (old) throw toldTwice();
+  if (coding.toLowerCase() !== 'chunked') throw new RefusedHead(501, 'the transfer encoding is not known here');
+  return { by: 'chunks' };
 }
+
+/** The same head with a body of so many bytes. */
+export function withLength(head: RequestHead, length: number): RequestHead {
+  if (head.framing) throw toldTwice();
+  return length === 0 ? head : { ...head, framing: { by: 'length', length } };
+}
+
+const toldTwice = (): RefusedHead => new RefusedHead(400, 'the length of the body is told in two ways');

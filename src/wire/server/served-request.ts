@@ -37,6 +37,11 @@ export class ServedRequest implements Incoming {
     return this.head.headers;
   }
 
+  get length(): number | null {
+    const { framing } = this.head;
+    return framing?.by === 'length' ? framing.length : null;
+  }
+
   get peer(): string {
     return this.#carrier.peer;
   }
