@@ -1,5 +1,6 @@
 /** Records of calls, as the data plane hands them to the log. */
 import type { LogMessage, LogMetrics, LogRecord } from '../src/logs/record.ts';
+import { Frames } from '../src/logs/segment.ts';
 
 export const jsonMessage = (body: unknown, headers: Record<string, string> = {}): LogMessage => ({
   headers: { 'content-type': 'application/json', ...headers },
@@ -82,4 +83,11 @@ export function logRecord(
     },
     bodies,
   };
+}
+
+/** A segment with a frame for each batch. */
+export function segmentOf(...batches: LogRecord[][]): Buffer {
+  const frames = new Frames();
+  for (const batch of batches) frames.add(batch);
+  return frames.bytes;
 }

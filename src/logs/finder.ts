@@ -1,8 +1,8 @@
 /** Reads the embedded log store; it never writes and never waits for the writer. */
 import { Database, type Statement } from 'bun:sqlite';
 import { type Context, contextFields, measureFields, metricsOf, type Row } from './layout.ts';
+import { messagesAt } from './messages.ts';
 import type { KeptRecord } from './record.ts';
-import { messagesAt } from './segment.ts';
 
 const flags = new Set<string>(['is_success', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata']);

@@ -62,7 +62,12 @@ export const measureFields = [
   'metadata',
 ] as const satisfies readonly Field[];
 
-type Values<Fields extends readonly Field[]> = { -readonly [I in keyof Fields]: LogMetrics[Fields[I]] };
+/** Mostly the record's own id: a row says null then. */
+const oftenId = ['trace_id', 'span_id', 'internal_trace_id'] as const satisfies readonly Field[];
+type OftenId = (typeof oftenId)[number];
+
+type Value<F extends Field> = F extends OftenId ? LogMetrics[F] | null : LogMetrics[F];
+type Values<Fields extends readonly Field[]> = { -readonly [I in keyof Fields]: Value<Fields[I]> };
 type ContextField = (typeof contextFields)[number];
 export type Context = Values<typeof contextFields>;
 type Measures = Values<typeof measureFields>;
@@ -162,13 +167,21 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.upstream_response_time,
   m.gateway_processing_time,
   m.first_token_time,
-  m.trace_id,
-  m.span_id,
+  m.trace_id === m.id ? null : m.trace_id,
+  m.span_id === m.id ? null : m.span_id,
   m.parent_span_id,
-  m.internal_trace_id,
+  m.internal_trace_id === m.id ? null : m.internal_trace_id,
   m.error_message,
   m.metadata,
 ];
+
+const oftenIdAt = oftenId.map((field) => firstMeasure + measureFields.indexOf(field));
+
+/** Names the ids again that `rowOf` left out. */
+export function complete(row: Row): void {
+  const cells: unknown[] = row;
+  for (const at of oftenIdAt) cells[at] ??= cells[firstMeasure];
+}
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;
 
@@ -177,6 +190,6 @@ export function metricsOf(context: Context, row: Row): LogMetrics {
   const named: [string, unknown][] = [];
   for (const [at, field] of contextFields.entries()) named.push([field, context[at]]);
   for (const [at, field] of measureFields.entries()) named.push([field, row[at + firstMeasure]]);
-  const complete: Record<Field, unknown> = Object.fromEntries(named) as Named;
-  return complete as LogMetrics;
+  const every: Record<Field, unknown> = Object.fromEntries(named) as Named;
+  return every as LogMetrics;
 }

@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jsonMessage, logRecord, message } from '../../test/log-records.ts';
+import { jsonMessage, logRecord, message, segmentOf } from '../../test/log-records.ts';
 import type { Log } from '../log.ts';
 import { type Logs, openLogs } from './logs.ts';
-import { FrameWriter } from './segment.ts';
 
 let folder: string;
 let logs: Logs;
@@ -249,7 +248,7 @@ describe('limits', () => {
   test('a spool that has reached its size takes no more, and keeps what it has', async () => {
     await logs.close();
     const kept = [logRecord(), logRecord()];
-    writeFileSync(join(spoolFolder(), '0.ready'), Buffer.from(new FrameWriter().encode(kept)));
+    writeFileSync(join(spoolFolder(), '0.ready'), segmentOf(kept));
     // The store cannot be opened, so that nothing leaves the spool.
     rmSync(storeFile(), { force: true });
     mkdirSync(storeFile());
@@ -271,8 +270,8 @@ describe('what an earlier run left', () => {
   test('is carried at the start, a torn tail apart', async () => {
     await logs.close();
     const whole = [logRecord(), logRecord()];
-    const frame = Buffer.from(new FrameWriter().encode(whole));
-    const torn = new FrameWriter().encode([logRecord()]);
+    const frame = segmentOf(whole);
+    const torn = segmentOf([logRecord()]);
     writeFileSync(join(spoolFolder(), 'killed.open'), Buffer.concat([frame, torn.subarray(0, torn.length - 1)]));
     writeFileSync(join(spoolFolder(), 'empty.open'), '');
     logs = open();
@@ -283,7 +282,7 @@ describe('what an earlier run left', () => {
 
   test('that makes no sense is set aside and does not stand in the way', async () => {
     await logs.close();
-    const frame = new FrameWriter().encode([logRecord()]);
+    const frame = segmentOf([logRecord()]);
     const rows = Buffer.from(JSON.stringify([[], [[3, 'lost']]]));
     frame.writeUInt32LE(rows.length, 4);
     frame.writeUInt32LE(0, 8);

@@ -3,8 +3,8 @@ import { SQLiteError } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { LogFinder } from './finder.ts';
-import type { KeptBodies, KeptRecord, LogReader, LogRecord } from './record.ts';
-import { findInSegment, keptBody, sizeOf } from './segment.ts';
+import type { KeptRecord, LogReader } from './record.ts';
+import { findInSegment } from './segment.ts';
 import type { Spool, WaitingSegment } from './spool.ts';
 import { withoutVectors } from './vectors.ts';
 
@@ -27,7 +27,7 @@ export class SpoolAwareReader implements LogReader {
   async find(id: string): Promise<KeptRecord | null> {
     for (let search = 1; ; search++) {
       const fresh = this.#spool.inMemory(id);
-      if (fresh) return clean({ metrics: fresh.metrics, bodies: keptBodies(fresh.bodies) });
+      if (fresh) return clean(fresh);
       const stored = this.#inStore(id);
       if (stored) return stored;
       const { found, moved } = await searchSegments(this.#spool.segments, id);
@@ -72,15 +72,6 @@ async function searchSegments(segments: readonly WaitingSegment[], id: string) {
 function timeOf(id: string): number {
   const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   return id[14] === '7' && !Number.isNaN(ms) ? ms : 0;
-}
-
-function keptBodies(bodies: LogRecord['bodies']): KeptBodies {
-  const kept: KeptBodies = {};
-  for (const name of ['request', 'transformedRequest', 'response', 'originalResponse'] as const) {
-    const message = bodies[name];
-    if (message) kept[name] = { ...message, size: sizeOf(message), body: keptBody(message) };
-  }
-  return kept;
 }
 
 /** The carrier takes vectors out; what has not passed it yet must read the same. */

@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { jsonMessage, logRecord, message } from '../../test/log-records.ts';
+import { jsonMessage, logRecord, message, segmentOf } from '../../test/log-records.ts';
 import { contextFields, metricsOf } from './layout.ts';
+import { bodyLimit, messagesAt } from './messages.ts';
 import type { KeptRecord, LogRecord } from './record.ts';
-import { bodyLimit, FrameWriter, findInSegment, framesIn, messagesAt } from './segment.ts';
-
-const segmentOf = (...batches: LogRecord[][]): Buffer => {
-  const writer = new FrameWriter();
-  return Buffer.concat(batches.map((batch) => Buffer.from(writer.encode(batch))));
-};
+import { findInSegment, framesIn } from './segment.ts';
 
 function recordsIn(segment: Buffer): KeptRecord[] {
   return [...framesIn(segment)].flatMap(({ contexts, rows, messages }) =>
@@ -66,6 +62,31 @@ describe('a segment', () => {
       });
       expect(Buffer.from(body ?? []).equals(given?.body ?? Buffer.alloc(0))).toBe(true);
     }
+  });
+
+  test('has headers that several requests share once', () => {
+    const headers = { 'x-client': 'the same for all of them' };
+    const records = Array.from({ length: 3 }, (_, count) =>
+      logRecord(
+        {},
+        { request: { ...jsonMessage({ count }), headers }, response: jsonMessage({}, { count: `${count}` }) },
+      ),
+    );
+    const segment = segmentOf([...records, logRecord()]);
+    expect(segment.toString('latin1').split('the same for all of them')).toHaveLength(2);
+    const found = recordsIn(segment).slice(0, 3);
+    expect(found.map(({ bodies }) => bodies.request?.headers)).toEqual([headers, headers, headers]);
+    expect(found.map(({ bodies }) => bodies.response?.headers.count)).toEqual(['0', '1', '2']);
+  });
+
+  test('of an earlier release, where every message has its headers, is read alike', () => {
+    const body = Buffer.from('{"a":1}');
+    const index = Buffer.from(JSON.stringify([[[0, 'application/json', 7, 7, { 'x-old': '1' }]]]));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(index.length);
+    expect(messagesAt(Buffer.concat([length, index, body]), 0)).toEqual({
+      request: { headers: { 'x-old': '1' }, contentType: 'application/json', size: 7, body },
+    });
   });
 
   test('keeps of binary and of oversized bodies the size alone', () => {

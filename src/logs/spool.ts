@@ -4,14 +4,17 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { faultFields, type Log } from '../log.ts';
 import { readySuffix } from './carrier.ts';
-import type { LogRecord, LogSink } from './record.ts';
-import { FrameWriter, keptBody, sizeOf } from './segment.ts';
+import { keptBodies } from './messages.ts';
+import type { KeptRecord, LogRecord, LogSink } from './record.ts';
+import { Frames, findInSegment } from './segment.ts';
 
 export const openSuffix = '.open';
 const flushDelayMs = 50;
 const flushBytes = 256 * 1024;
-/** Larger batches are written in pieces, so that one write never holds the loop for long. */
-const batchBytes = 1024 * 1024;
+/** So many records are read together, which costs each of them less. */
+const framedTogether = 16;
+/** What one write takes at most, but for a frame that is larger by itself. */
+const batchBytes = 512 * 1024;
 const segmentBytes = 4 * 1024 * 1024;
 const segmentAgeMs = 1_000;
 /** What may wait in memory while the disk does not take it; beyond this, records are dropped and counted. */
@@ -49,15 +52,22 @@ export class Spool implements LogSink {
   readonly #folder: string;
   readonly #log: Log;
   readonly #onReady: (segment: string) => void;
-  readonly #writer = new FrameWriter();
   readonly #waiting = new Map<string, ClosedSegment>();
   readonly #diskLimit: number;
   /** What the segments that wait take on the disk. */
   #waitingBytes = 0;
-  #pending: LogRecord[] = [];
-  #pendingBytes = 0;
-  /** The records of the write under way. */
-  #underway: readonly LogRecord[] = [];
+  /** Records that will make the next frame. */
+  #gathered: LogRecord[] = [];
+  #gatheredBytes = 0;
+  #filling = new Frames();
+  /** Waits for the disk, oldest first. */
+  #full: Frames[] = [];
+  /** What `#filling` and `#full` hold. */
+  #framedBytes = 0;
+  /** The frames of the write under way. */
+  #underway: Frames | null = null;
+  /** Memory for the next frames. */
+  #spare: Frames | null = null;
   #segment: OpenSegment | null = null;
   #drain: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -75,31 +85,36 @@ export class Spool implements LogSink {
 
   append(record: LogRecord): void {
     const bytes = weightOf(record);
-    const kept = bytes > flushBytes ? light(record) : record;
-    const size = kept === record ? bytes : weightOf(kept);
-    const refusal = this.#refusal(size);
+    const refusal = this.#refusal(bytes);
     if (refusal !== null) {
       this.#drop(1, refusal);
       return;
     }
-    this.#pending.push(kept);
-    this.#pendingBytes += size;
-    if (this.#pendingBytes >= flushBytes) this.#flush();
+    this.#gathered.push(record);
+    this.#gatheredBytes += bytes;
+    if (this.#gathered.length >= framedTogether || this.#gatheredBytes >= flushBytes) this.#frame();
+    if (this.#framedBytes >= flushBytes) this.#flush();
     else this.#timer ??= setTimeout(this.#tick, flushDelayMs);
   }
 
   /** Why no further record can be taken; null when one can. What reached a file is kept: the newest give way. */
   #refusal(size: number): string | null {
     if (this.#closed) return 'the spool is closed';
-    if (this.#pendingBytes + size > waitingLimitBytes) return 'the disk is too slow';
+    const inMemory = this.#framedBytes + this.#gatheredBytes + size;
+    if (inMemory > waitingLimitBytes) return 'the disk is too slow';
     const onDisk = this.#waitingBytes + (this.#segment?.bytes ?? 0);
-    return onDisk + this.#pendingBytes + size > this.#diskLimit ? 'the spool has reached LOG_SPOOL_MAX_BYTES' : null;
+    return onDisk + inMemory > this.#diskLimit ? 'the spool has reached LOG_SPOOL_MAX_BYTES' : null;
   }
 
   /** A record that has not reached a file yet. */
-  inMemory(id: string): LogRecord | null {
-    const isIt = ({ metrics }: LogRecord) => metrics.id === id;
-    return this.#pending.find(isIt) ?? this.#underway.find(isIt) ?? null;
+  inMemory(id: string): KeptRecord | null {
+    const fresh = this.#gathered.find(({ metrics }) => metrics.id === id);
+    if (fresh) return { metrics: fresh.metrics, bodies: keptBodies(fresh.bodies) };
+    for (const frames of [this.#filling, ...this.#full, ...(this.#underway ? [this.#underway] : [])]) {
+      const found = findInSegment(frames.bytes, id);
+      if (found) return found;
+    }
+    return null;
   }
 
   /** The segments that hold what the store may not have yet, oldest first. */
@@ -124,6 +139,7 @@ export class Spool implements LogSink {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
+    await this.#drain;
     this.#flush();
     await this.#drain;
     await this.#finishSegment();
@@ -131,55 +147,81 @@ export class Spool implements LogSink {
 
   readonly #tick = (): void => {
     this.#timer = null;
+    this.#frame();
     this.#flush();
   };
 
+  /** Puts what was gathered into a frame, while it is still at hand: later it would cost more to look at again. */
+  #frame(): void {
+    if (this.#gathered.length === 0) return;
+    const records = this.#gathered.filter((record) => this.#isReadable(record));
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    const frames = this.#filling;
+    const before = frames.size;
+    try {
+      frames.add(records);
+    } catch (error) {
+      this.#drop(records.length, error);
+      return;
+    }
+    this.#framedBytes += frames.size - before;
+    if (frames.size >= batchBytes) this.#turnOver();
+  }
+
+  /** What fills is full. */
+  #turnOver(): void {
+    this.#full.push(this.#filling);
+    this.#filling = this.#spare ?? new Frames();
+    this.#spare = null;
+  }
+
   #flush(): void {
-    this.#drain ??= this.#writePending().finally(() => {
+    this.#drain ??= this.#writeFramed().finally(() => {
       this.#drain = null;
       // While a segment is open something must finish it, traffic or none.
-      const more = this.#pending.length > 0 || this.#segment !== null;
+      const more = this.#framedBytes > 0 || this.#gathered.length > 0 || this.#segment !== null;
       if (more && !this.#closed) this.#timer ??= setTimeout(this.#tick, this.#nextTickMs());
     });
   }
 
   #nextTickMs(): number {
-    if (this.#pending.length > 0) return Math.max(flushDelayMs, this.#restUntil - performance.now());
-    if (!this.#segment) return flushDelayMs;
+    if (this.#framedBytes > 0) return Math.max(flushDelayMs, this.#restUntil - performance.now());
+    if (!this.#segment || this.#gathered.length > 0) return flushDelayMs;
     return Math.max(flushDelayMs, this.#segment.openedAt + segmentAgeMs - performance.now());
   }
 
-  async #writePending(): Promise<void> {
-    while (this.#pending.length > 0 && (this.#closed || performance.now() >= this.#restUntil)) {
-      this.#underway = this.#takeBatch().filter((record) => this.#isReadable(record));
-      await this.#writeBatch(this.#underway);
-      this.#underway = [];
+  async #writeFramed(): Promise<void> {
+    if (this.#closed) this.#frame();
+    if (this.#filling.size > 0) this.#turnOver();
+    while (this.#full.length > 0 && (this.#closed || performance.now() >= this.#restUntil)) {
+      await this.#writeOldest();
       if (this.#segment && this.#segment.bytes >= segmentBytes) await this.#finishSegment();
     }
     if (this.#segment && performance.now() - this.#segment.openedAt >= segmentAgeMs) await this.#finishSegment();
   }
 
-  async #writeBatch(batch: readonly LogRecord[]): Promise<void> {
-    let frame: Buffer;
+  async #writeOldest(): Promise<void> {
+    const frames = this.#full.shift();
+    if (!frames) return;
+    this.#underway = frames;
+    this.#framedBytes -= frames.size;
     try {
-      frame = this.#writer.encode(batch);
-    } catch (error) {
-      this.#drop(batch.length, error);
-      return;
-    }
-    try {
-      await this.#write(frame, batch.length);
+      await this.#write(frames);
+      frames.clear();
+      this.#spare = frames;
     } catch (error) {
       await this.#finishSegment();
-      if (this.#closed) this.#drop(batch.length, error);
-      else this.#putBack(batch, error);
+      if (this.#closed) this.#drop(frames.records, error);
+      else this.#putBack(frames, error);
     }
+    this.#underway = null;
   }
 
   /** A full disk may be emptied: what it did not take waits as long as memory allows. */
-  #putBack(batch: readonly LogRecord[], cause: unknown): void {
-    this.#pending = [...batch, ...this.#pending];
-    for (const record of batch) this.#pendingBytes += weightOf(record);
+  #putBack(frames: Frames, cause: unknown): void {
+    this.#full.unshift(frames);
+    this.#framedBytes += frames.size;
     this.#restUntil = performance.now() + restMs;
     this.#warn('The spool takes no records; they wait in memory until it does.', faultFields(cause));
   }
@@ -194,26 +236,11 @@ export class Spool implements LogSink {
     }
   }
 
-  #takeBatch(): LogRecord[] {
-    let bytes = 0;
-    let count = 0;
-    for (const record of this.#pending) {
-      bytes += weightOf(record);
-      count += 1;
-      if (bytes >= batchBytes) break;
-    }
-    this.#pendingBytes -= bytes;
-    if (count < this.#pending.length) return this.#pending.splice(0, count);
-    const all = this.#pending;
-    this.#pending = [];
-    return all;
-  }
-
-  async #write(frame: Buffer, records: number): Promise<void> {
+  async #write({ bytes, records }: Frames): Promise<void> {
     this.#segment ??= await this.#openSegment();
     const { file } = this.#segment;
-    for (let at = 0; at < frame.length; ) at += (await file.write(frame, at, frame.length - at)).bytesWritten;
-    this.#segment.bytes += frame.length;
+    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
+    this.#segment.bytes += bytes.length;
     this.#segment.records += records;
   }
 
@@ -273,14 +300,4 @@ function bytesOf(bodies: LogRecord['bodies']): number {
     (response?.body?.length ?? 0) +
     (originalResponse?.body?.length ?? 0)
   );
-}
-
-/** The record without the bodies that will not be written, so that they do not stay in memory until then. */
-function light(record: LogRecord): LogRecord {
-  const bodies: LogRecord['bodies'] = {};
-  for (const name of ['request', 'transformedRequest', 'response', 'originalResponse'] as const) {
-    const message = record.bodies[name];
-    if (message) bodies[name] = { ...message, body: keptBody(message), size: sizeOf(message) };
-  }
-  return { metrics: record.metrics, bodies };
 }

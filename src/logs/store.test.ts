@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { jsonMessage, logRecord, message } from '../../test/log-records.ts';
+import { jsonMessage, logRecord, message, segmentOf } from '../../test/log-records.ts';
 import { contentOf } from './content.ts';
 import { LogFinder } from './finder.ts';
 import type { LogRecord } from './record.ts';
-import { FrameWriter, framesIn } from './segment.ts';
+import { framesIn } from './segment.ts';
 import { LogWriter } from './store.ts';
 
 let folder: string;
@@ -23,11 +23,6 @@ afterEach(() => {
   writer.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-const segmentOf = (...batches: LogRecord[][]): Buffer => {
-  const frames = new FrameWriter();
-  return Buffer.concat(batches.map((batch) => Buffer.from(frames.encode(batch))));
-};
 
 function find(id: string) {
   const finder = new LogFinder(file);

@@ -1,7 +1,8 @@
 /** Writes the embedded log store: one SQLite file with a narrow row a record, and the messages of many records packed together. */
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from './layout.ts';
-import { type Frame, replaceMessages } from './segment.ts';
+import { replaceMessages } from './messages.ts';
+import type { Frame } from './segment.ts';
 import { withoutVectors } from './vectors.ts';
 
 /** Messages are packed once this much has come together: large enough to pack well, small enough to open for one record. */
