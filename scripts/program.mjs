@@ -9,7 +9,13 @@ import { bunExecutable, root } from './installed.mjs';
 /** The program, and what it starts as threads of their own. */
 const entries = ['src/main.ts', 'src/logs/carrier-thread.ts'];
 /** What the program is made of besides `src`. */
-const otherSources = ['console/paths.ts', 'package.json', 'package-lock.json', 'scripts/program.mjs'];
+const otherSources = [
+  'console/paths.ts',
+  'package.json',
+  'package-lock.json',
+  'scripts/program.mjs',
+  'src/runtime-settings.json',
+];
 const folder = join(root, 'dist/program');
 const stamp = join(folder, 'sources-digest');
 

@@ -1,16 +1,20 @@
 /** Runs a TypeScript file with the pinned Bun: `node scripts/run.mjs <file> [arguments]`. */
 import { spawn } from 'node:child_process';
-import { bunExecutable, ensureInstalled } from './installed.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bunExecutable, ensureInstalled, root } from './installed.mjs';
 import { builtFrom } from './program.mjs';
 
 ensureInstalled();
 const [file = '', ...args] = process.argv.slice(2);
 const bun = bunExecutable();
 const command = [bun, builtFrom(file), ...args];
+// What the program would begin again for.
+const env = { ...JSON.parse(readFileSync(join(root, 'src/runtime-settings.json'), 'utf8')), ...process.env };
 // A Node that waits beside the program takes 50 MB of its own; newer ones give their place away.
-if (process.execve) process.execve(bun, command, process.env);
+if (process.execve) process.execve(bun, command, env);
 
-const child = spawn(bun, command.slice(1), { stdio: 'inherit' });
+const child = spawn(bun, command.slice(1), { stdio: 'inherit', env });
 // A terminal sends SIGINT to the whole group; a supervisor sends SIGTERM to this process only.
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

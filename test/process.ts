@@ -1,8 +1,9 @@
 /** Runs the program as a process of its own, as an operator does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import runtimeSettings from '../src/runtime-settings.json' with { type: 'json' };
 
-const root = join(import.meta.dir, '..');
+export const root = join(import.meta.dir, '..');
 
 interface Finished {
   code: number | null;
@@ -21,7 +22,8 @@ export interface Command {
 
 function launch(args: string[], env: Record<string, string>, { words, folder }: Command): ChildProcess {
   // Only what the program needs: a variable of the developer's shell must not reach a test.
-  const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
+  // With the settings that `npm start` hands it, too, so that it need not begin twice.
+  const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...runtimeSettings };
   const [program, ...first] = words;
   const child = spawn(program, [...first, ...args], { cwd: folder, env: { ...inherited, ...env } });
   // A test that fails half-way must not leave its server behind.
@@ -44,6 +46,7 @@ export interface Served {
   greeting: string;
   adminKey: string;
   workspaceKey: string;
+  pid: number;
   kill(signal: NodeJS.Signals): void;
   /** The exit code; null when a signal ended it. */
   ended: Promise<number | null>;
@@ -72,6 +75,7 @@ export async function serve(env: Record<string, string>, command = fromSources):
     greeting: stdout,
     adminKey: key('admin'),
     workspaceKey: key('workspace'),
+    pid: child.pid ?? 0,
     kill: (signal) => void child.kill(signal),
     ended,
   };

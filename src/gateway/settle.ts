@@ -104,8 +104,9 @@ function billing(parts: GatewayParts, journey: Journey, trail: Trail): Billing {
   const { target, status } = trail;
   const produced = isSuccess(status);
   const left = wasLeft(trail);
-  const reported = usageOfAnswer(journey.matched.route.kind, trail);
-  const model = target?.rule?.baseModel ?? billedModel(target, reported?.model ?? null);
+  const asked = target?.rule?.baseModel ?? askedModel(target);
+  const reported = usageOfAnswer(journey.matched.route.kind, trail, Boolean(asked));
+  const model = asked || reported?.model || target?.model || '';
   if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cents: 0, model };
   const told = trail.usageOpen ? null : (reported?.usage ?? null);
   const estimate = told ? null : estimateUsage(journey, trail);
@@ -131,11 +132,9 @@ function completed(estimate: Usage | null, begun: Usage | null): Usage {
   };
 }
 
-/** As it was asked for; where that is only a name of the customer's, as the provider knows it. */
-function billedModel(target: Target | null, reported: string | null): string {
-  const asked = target?.provider.billedModel ? target.provider.billedModel(target) : target?.model;
-  return asked || reported || target?.model || '';
-}
+/** As it was asked for; none where that is only a name of the customer's, and the provider tells what stands behind it. */
+const askedModel = (target: Target | null): string | null | undefined =>
+  target?.provider.billedModel ? target.provider.billedModel(target) : target?.model;
 
 function metricsOf(
   journey: Journey,

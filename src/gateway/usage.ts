@@ -12,17 +12,33 @@ import { readEvents } from './sse.ts';
 const decoder = new TextDecoder();
 
 /** Null when the provider reported nothing. */
-export function usageOfAnswer(kind: EndpointKind, trail: Trail): { usage: Usage; model: string | null } | null {
+export function usageOfAnswer(kind: EndpointKind, trail: Trail, modelKnown: boolean): Reported | null {
   if (trail.usage) return { usage: trail.usage, model: trail.model };
   if (trail.firstTokenMs !== null || trail.received.length === 0) return null;
   const bytes = plainBytes(trail);
   if (!bytes) return null;
   if (isStream(trail)) return usageInEvents(readEvents(bytes));
-  const json = parsed(bytes);
+  const text = decoder.decode(bytes);
+  const atTheEnd = modelKnown ? readUsage(ending(text)?.usage) : null;
+  if (atTheEnd) return { usage: atTheEnd, model: null };
+  const json = parsed(text);
   const usage =
     json &&
     (readUsage(json.usage) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json) ?? heardSeconds(kind, json));
   return usage ? { usage, model: typeof json?.model === 'string' ? json.model : null } : null;
+}
+
+interface Reported {
+  usage: Usage;
+  /** Null where nobody asks, since the model is known. */
+  model: string | null;
+}
+
+/** The fields of an answer from its usage on, which mostly stands near the end: what was written before, or all the vectors, need not be read again. Null where they are not all. */
+function ending(text: string): JsonObject | null {
+  const start = text.lastIndexOf('"usage":');
+  // A quote inside of a text stands behind a backslash, so that this is a name; what is whole from here to the end has it at the top.
+  return start === -1 || text[start - 1] === '\\' ? null : parsed(`{${text.slice(start)}`);
 }
 
 export const isStream = ({ firstTokenMs, responseHeaders }: Trail): boolean =>
@@ -53,7 +69,7 @@ const decoders: Record<string, (bytes: Uint8Array, bound: { maxOutputLength: num
 };
 
 /** The figures of a stream that passed through, in whichever dialect it came. */
-function usageInEvents(events: readonly ServerEvent[]): { usage: Usage; model: string | null } | null {
+function usageInEvents(events: readonly ServerEvent[]): Reported | null {
   let usage: Usage | null = null;
   let model: string | null = null;
   for (const event of events) {
@@ -68,9 +84,9 @@ function usageInEvents(events: readonly ServerEvent[]): { usage: Usage; model: s
   return usage && { usage, model };
 }
 
-function parsed(bytes: Uint8Array): JsonObject | null {
+function parsed(text: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes));
+    const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
   } catch {
     // A transcript as plain text, or an error page: there is no usage in it.
@@ -121,7 +137,7 @@ export function estimateUsage(journey: Journey, trail: Trail): Usage | null {
 /** Of an answer that came whole, in any of the dialects. */
 function writtenIn(trail: Trail): number {
   const bytes = plainBytes(trail);
-  const { choices, content, output } = (bytes && parsed(bytes)) ?? {};
+  const { choices, content, output } = (bytes && parsed(decoder.decode(bytes))) ?? {};
   return charactersIn(choices ?? content ?? output);
 }
 
