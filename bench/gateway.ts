@@ -14,7 +14,7 @@ interface GatewayOptions {
 }
 
 const unaryRequests = 12_000;
-const streamRequests = 5_000;
+const streamRequests = 3_000;
 const openStreams = 4_000;
 const slowChunks = 6;
 

@@ -39,7 +39,7 @@ async function run(aim: Aim, body: string, count: number, together: number): Pro
 
 const rounds = 12;
 /** Times the measured calls: before that the compilers are still at work, which a service in use has long behind it. */
-const warmUp = 4;
+const warmUp = 8;
 
 /** What `count` requests to each aim cost, in turns, so that noise hits all alike; a fault where an aim fails its calls. */
 export async function measureAll(

@@ -62,7 +62,7 @@ export const measureFields = [
   'metadata',
 ] as const satisfies readonly Field[];
 
-/** Mostly the record's own id: a row says null then. */
+/** Mostly the record's own id: a row says null then, in segments and in the store. */
 const oftenId = ['trace_id', 'span_id', 'internal_trace_id'] as const satisfies readonly Field[];
 type OftenId = (typeof oftenId)[number];
 
@@ -175,14 +175,6 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.metadata,
 ];
 
-const oftenIdAt = oftenId.map((field) => firstMeasure + measureFields.indexOf(field));
-
-/** Names the ids again that `rowOf` left out. */
-export function complete(row: Row): void {
-  const cells: unknown[] = row;
-  for (const at of oftenIdAt) cells[at] ??= cells[firstMeasure];
-}
-
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;
 
 /** The record's fields by their names again. `Named` lacks no field of `LogMetrics`, or this does not compile. */
@@ -190,6 +182,8 @@ export function metricsOf(context: Context, row: Row): LogMetrics {
   const named: [string, unknown][] = [];
   for (const [at, field] of contextFields.entries()) named.push([field, context[at]]);
   for (const [at, field] of measureFields.entries()) named.push([field, row[at + firstMeasure]]);
+  for (const field of oftenId)
+    named.push([field, row[firstMeasure + measureFields.indexOf(field)] ?? row[firstMeasure]]);
   const every: Record<Field, unknown> = Object.fromEntries(named) as Named;
   return every as LogMetrics;
 }

@@ -3,7 +3,7 @@
  * A frame is its head (mark, length of the rows, length of the messages, check sum; 32 bits each), the rows as the JSON
  * of `[contexts, rows]`, and the messages.
  */
-import { type Context, complete, contextOf, metricsOf, type Row, rowOf, sameContext } from './layout.ts';
+import { type Context, contextOf, metricsOf, type Row, rowOf, sameContext } from './layout.ts';
 import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
 
@@ -93,7 +93,6 @@ export function* framesIn(segment: Buffer): Generator<Frame> {
     if (segment.readUInt32LE(at) !== mark || end > segment.length) return;
     if (Bun.hash.crc32(segment.subarray(at + headBytes, end)) !== segment.readUInt32LE(at + 12)) return;
     const [contexts, rows] = JSON.parse(segment.toString('utf8', at + headBytes, rowsEnd)) as [Context[], Row[]];
-    for (const row of rows) complete(row);
     yield { contexts, rows, messages: segment.subarray(rowsEnd, end) };
     at = end;
   }
