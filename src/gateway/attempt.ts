@@ -21,7 +21,7 @@ import { buildUpstream, type Upstream } from './upstream.ts';
 
 export { failed };
 
-export async function attempt(
+export function attempt(
   parts: GatewayParts,
   journey: Journey,
   leaf: Leaf,
@@ -30,18 +30,31 @@ export async function attempt(
   const trail = newTrail(leaf);
   try {
     const shaped = shapeParameters(parametersOf(journey.body), leaf);
-    const resolved = resolveTarget(parts, journey, leaf, shaped);
-    trail.target = resolved;
-    const target = resolved.provider.learns ? await learned(parts, journey, leaf, resolved, shaped) : resolved;
+    const target = resolveTarget(parts, journey, leaf, shaped);
     trail.target = target;
     const call: Try = { parts, journey, leaf, trail, target };
-    if (!delivered || delivered.text === '') return await ask(call, shaped, 'fresh');
-    const continued = target.provider.continuesPrefix ? await continueFrom(call, shaped, delivered) : null;
-    return continued ?? (await ask(call, shaped, 'restarted'));
+    const begun = delivered?.text ? delivered : null;
+    if (!begun && !target.provider.learns) return ask(call, shaped, 'fresh');
+    return learnedFirst(call, shaped, begun).catch((fault) => spoilt(call, fault));
   } catch (fault) {
-    return failed(trail, asGatewayError(parts, journey, fault));
+    return Promise.resolve(failed(trail, asGatewayError(parts, journey, fault)));
   }
 }
+
+async function learnedFirst(asked: Try, shaped: JsonObject, delivered: Delivered | null): Promise<Answer> {
+  const { parts, journey, leaf, trail } = asked;
+  const target = asked.target.provider.learns
+    ? await learned(parts, journey, leaf, asked.target, shaped)
+    : asked.target;
+  trail.target = target;
+  const call: Try = { ...asked, target };
+  if (!delivered) return ask(call, shaped, 'fresh');
+  const continued = target.provider.continuesPrefix ? await continueFrom(call, shaped, delivered) : null;
+  return continued ?? ask(call, shaped, 'restarted');
+}
+
+const spoilt = ({ parts, journey, trail }: Try, fault: unknown): Answer =>
+  failed(trail, asGatewayError(parts, journey, fault));
 
 /** Asks a model that accepts the beginning of its own answer to go on from it; null when it refuses. */
 async function continueFrom(call: Try, shaped: JsonObject, delivered: Delivered): Promise<Answer | null> {
@@ -60,8 +73,8 @@ function ask(call: Try, shaped: JsonObject, joined: Joining): Promise<Answer> {
     operationOf(journey, target, shaped, { stream, strict }),
     call.parts.settings.bodyLimit,
   );
-  if (asked instanceof Promise || asked.translation?.media) return askWithMore(call, asked, joined);
-  return askFor(call, asked, joined);
+  if (!(asked instanceof Promise || asked.translation?.media)) return askFor(call, asked, joined);
+  return askWithMore(call, asked, joined).catch((fault) => spoilt(call, fault));
 }
 
 function askFor(call: Try, operation: Operation, joined: Joining): Promise<Answer> {
@@ -86,19 +99,23 @@ export async function repeatedly(
 ): Promise<Answer> {
   const { parts, journey, trail } = call;
   const retry: RetryState = { made: 0, waitedMs: 0 };
-  for (;;) {
-    const answer = await once(call, upstream, joined);
-    trail.retryCount = retry.made;
-    const wait = nextWait(call, upstream, retry, answer);
-    if (wait === 'done') return answer;
-    if (wait === 'used up') {
-      trail.retryCount = -1;
-      return answer;
+  try {
+    for (;;) {
+      const answer = await once(call, upstream, joined);
+      trail.retryCount = retry.made;
+      const wait = nextWait(call, upstream, retry, answer);
+      if (wait === 'done') return answer;
+      if (wait === 'used up') {
+        trail.retryCount = -1;
+        return answer;
+      }
+      discard(answer);
+      await parts.pause(wait, journey.request.gone);
+      retry.made++;
+      retry.waitedMs += wait;
     }
-    discard(answer);
-    await parts.pause(wait, journey.request.gone);
-    retry.made++;
-    retry.waitedMs += wait;
+  } catch (fault) {
+    return spoilt(call, fault);
   }
 }
 

@@ -67,7 +67,7 @@ export function sendAuthorised(
   return authentication ? sendWith(authentication, parts, target, call, signal) : send(parts, target, call, signal);
 }
 
-async function sendWith(
+export async function sendWith(
   authentication: Authentication,
   parts: GatewayParts,
   target: Target,

@@ -2,18 +2,18 @@
 import type { Leaf } from '../catalog/plan.ts';
 import type { Framing } from '../providers/provider.ts';
 import type { Soon } from '../soon.ts';
-import { Abort } from '../wire/abort.ts';
+import { Abort, type Abortable } from '../wire/abort.ts';
 import { type AnswerHeaders, type ByteReader, isOk, type WireAnswer } from '../wire/answer.ts';
 import type { Bytes } from '../wire/collected.ts';
 import type { Answer, Content, Joining, Trail } from './answer.ts';
-import { sendAuthorised } from './authorised.ts';
+import { sendWith } from './authorised.ts';
 import type { Deadline } from './deadlines.ts';
 import { dialectOf } from './dialects/index.ts';
 import { clientLeft, GatewayError } from './errors.ts';
 import { fieldsOf } from './headers.ts';
 import { type Journey, timeoutOf } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
-import { bytesOf, GivenUp } from './send.ts';
+import { begin, bytesOf, GivenUp, opened, unsent } from './send.ts';
 import { inSteps } from './steps.ts';
 import type { Target } from './target.ts';
 import { type TranslatedAnswer, translatedAnswer } from './translated.ts';
@@ -41,12 +41,21 @@ interface Flight {
 export async function exchange(call: Try, upstream: Upstream, joined: Joining): Promise<Answer> {
   const { parts, trail, target } = call;
   const flight: Flight = { upstream, abort: new Abort(), joined, sentAt: performance.now() };
+  const { signal } = flight.abort;
   forgetEarlierTry(trail);
   const deadlines = setDeadlines(call, flight);
   try {
-    const response = upstream.endpoint.steps
-      ? await inSteps(call, upstream, flight.abort.signal)
-      : await sendAuthorised(parts, target, upstream, flight.abort.signal);
+    const special = sentSpecially(call, upstream, signal);
+    let response: WireAnswer | Answer;
+    if (special) response = await special;
+    else {
+      // What `send` does: most calls go this way, and a frame less is a hundredth of what they cost.
+      try {
+        response = opened(await begin(parts, target, upstream, signal), upstream);
+      } catch (fault) {
+        throw unsent(fault, upstream, signal, target);
+      }
+    }
     if ('trail' in response) return response;
     trail.responseHeaders = response.headers;
     trail.status = response.status;
@@ -65,6 +74,14 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     trail.endedAt = performance.now();
     trail.upstreamMs += trail.endedAt - flight.sentAt;
   }
+}
+
+/** In several steps, or with what its cloud asks for; null where neither is needed. */
+function sentSpecially(call: Try, upstream: Upstream, signal: Abortable): Promise<WireAnswer | Answer> | null {
+  const { parts, target } = call;
+  if (upstream.endpoint.steps) return inSteps(call, upstream, signal);
+  const authentication = target.provider.authentication?.(upstream.facts);
+  return authentication ? sendWith(authentication, parts, target, upstream, signal) : null;
 }
 
 /** Nothing that the provider said of its own body is true of the translated one. */

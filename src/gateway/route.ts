@@ -46,19 +46,19 @@ class Walk {
   readonly #isOpen = (child: PlanNode): boolean => this.#parts.breakers.isOpen(this.#scope, child);
 
   visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
-    if (node.kind === 'leaf') return this.#tryLeaf(node, delivered);
-    const answer = this.#follow(node, delivered);
-    return node.breaker ? answer.then((known) => this.#judged(node, known)) : answer;
+    const answer = this.#ask(node, delivered);
+    return node.kind === 'leaf' || node.breaker ? answer.then((known) => this.#noted(node, known)) : answer;
   }
 
-  async #tryLeaf(leaf: Leaf, delivered: Delivered | null): Promise<Answer> {
-    const answer = await this.#try(this.#parts, this.#journey, leaf, delivered);
-    this.#trails.push(answer.trail);
-    return this.#judged(leaf, answer);
+  /** Whoever waits for the answer has it noted. */
+  #ask(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
+    if (node.kind === 'leaf') return this.#try(this.#parts, this.#journey, node, delivered);
+    return this.#follow(node, delivered);
   }
 
-  /** The answer, once the node's breaker has taken note of it. */
-  #judged(node: PlanNode, answer: Answer): Answer {
+  /** The answer of a node, once its trail and its breaker have taken note of it. */
+  #noted(node: PlanNode, answer: Answer): Answer {
+    if (node.kind === 'leaf') this.#trails.push(answer.trail);
     const status = node.breaker && healthOf(answer);
     if (status !== null) this.#parts.breakers.record(this.#scope, node, status);
     return answer;
@@ -104,7 +104,7 @@ class Walk {
       const child = children[index];
       if (!child) break;
       if (answer) discard(answer);
-      answer = await this.visit(child, delivered);
+      answer = this.#noted(child, await this.#ask(child, delivered));
       if (this.#stopsAt(strategy, answer)) return this.#withRescue(strategy, children, index + 1, answer);
     }
     return answer ?? this.#unrouted(strategy, new GatewayError('no_eligible_target', `${strategy.path} has no target`));

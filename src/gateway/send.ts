@@ -29,24 +29,49 @@ export async function send(
   upstream: Upstream,
   signal: Abortable,
 ): Promise<WireAnswer> {
-  const { url, method, headers, body, customHost, passthrough } = upstream;
   try {
-    if (target.provider.local) {
-      return answerOf(
-        await target.provider.local(
-          new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) }),
-        ),
-      );
-    }
-    const pinned = customHost ? await checked(parts, url, signal) : null;
-    // Passthrough hands on whatever encoding the two sides agreed on.
-    if (passthrough) return await parts.wire.call({ url, pinned, method, headers, body }, signal);
-    const answer = await parts.wire.call({ url, pinned, method, headers: { ...unlessSaid, ...headers }, body }, signal);
-    return answer.body ? { ...answer, body: decoded(answer.body, answer.headers) } : answer;
+    return opened(await begin(parts, target, upstream, signal), upstream);
   } catch (fault) {
-    throw unsendable(headers) ?? explain(fault, signal, target);
+    throw unsent(fault, upstream, signal, target);
   }
 }
+
+/** The answer as it comes, for those who do by themselves what `send` does: a frame less for every call. */
+export function begin(
+  parts: GatewayParts,
+  { provider }: Target,
+  upstream: Upstream,
+  signal: Abortable,
+): Promise<WireAnswer> {
+  const { url, method, headers, body, customHost } = upstream;
+  if (provider.local) {
+    const request = new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) });
+    return Promise.resolve(provider.local(request)).then(answerOf);
+  }
+  const pinning = customHost ? checked(parts, url, signal) : null;
+  if (pinning) return pinning.then((pinned) => call(parts, upstream, pinned, signal));
+  return call(parts, upstream, null, signal);
+}
+
+function call(
+  { wire }: GatewayParts,
+  { url, method, headers, body, passthrough }: Upstream,
+  pinned: Pinned | null,
+  signal: Abortable,
+): Promise<WireAnswer> {
+  const told = passthrough ? headers : { ...unlessSaid, ...headers };
+  return wire.call({ url, pinned, method, headers: told, body }, signal);
+}
+
+/** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
+export function opened(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {
+  if (passthrough || !answer.body) return answer;
+  const body = decoded(answer.body, answer.headers);
+  return body === answer.body ? answer : { ...answer, body };
+}
+
+export const unsent = (fault: unknown, { headers }: Upstream, signal: Abortable, target: Target): GatewayError =>
+  unsendable(headers) ?? explain(fault, signal, target);
 
 /** Told to every server, where nobody says otherwise. */
 export const unlessSaid = { accept: '*/*', 'accept-encoding': understood, 'user-agent': `gw/${version}` };

@@ -48,7 +48,8 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
       const permission = cors?.preflight(request);
       if (permission) return permission;
       for (const handler of handlers) {
-        const reply = await handler(request);
+        const serving = handler(request);
+        const reply = serving && (await serving);
         if (reply) return cors && reply !== 'upgraded' ? cors.marked(request, reply) : reply;
       }
       return unknownPath(request);
