@@ -40,8 +40,14 @@ export function createHostGuard(
   /** What the address alone says of a host, kept so that it is told once. */
   const trustedOrigins = new Map<string, boolean>();
 
+  let last = { url: '', trusted: false };
+
   const isTrusted = (url: string): boolean => {
-    const origin = originOf(url);
+    if (url !== last.url) last = { url, trusted: isTrustedOrigin(originOf(url), url) };
+    return last.trusted;
+  };
+
+  const isTrustedOrigin = (origin: string, url: string): boolean => {
     const known = trustedOrigins.get(origin);
     if (known !== undefined) return known;
     if (ownHosts.includes(URL.parse(origin)?.host ?? '')) throw isOurselves();

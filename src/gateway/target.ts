@@ -1,6 +1,7 @@
 /** A leaf of the plan to what it calls: the provider, its credential, the model, and whether this caller may use them. */
 import type { ModelRule, SavedProvider } from '../catalog/catalog.ts';
 import type { Leaf } from '../catalog/plan.ts';
+import type { Clock } from '../clock.ts';
 import { openAiCompatible } from '../providers/openai-compatible.ts';
 import type { JsonObject, Provider, TargetFields } from '../providers/provider.ts';
 import { GatewayError } from './errors.ts';
@@ -119,7 +120,7 @@ const conflict = (modelSlug: string, chosen: string) =>
 function savedTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, slug: string, model: string): Target {
   const saved = journey.workspace.provider(slug);
   if (!saved) throw new GatewayError('provider_not_found', `no provider "@${slug}" in this workspace`);
-  requireUsable(saved, parts.clock.now());
+  requireUsable(saved, parts.clock);
   const rule = saved.models.bySlug.get(model) ?? null;
   if (model !== '' && !isAllowed(saved, model)) throw notAllowed(saved, model, '');
   const customHost = journey.rules.customHost ?? leaf.customHost ?? rule?.customHost ?? saved.customHost;
@@ -162,7 +163,7 @@ export function permittedModel({ workspace }: Journey, { saved }: Target, named:
   return model;
 }
 
-function requireUsable(saved: SavedProvider, now: Date): void {
+function requireUsable(saved: SavedProvider, clock: Clock): void {
   if (!saved.enabled) {
     throw new GatewayError(
       'provider_not_allowed',
@@ -175,7 +176,7 @@ function requireUsable(saved: SavedProvider, now: Date): void {
       `usage limit exceeded for virtual key "${saved.slug}"; raise its limit or reset its usage`,
     );
   }
-  if (saved.status === 'expired' || (saved.expiresAt !== null && saved.expiresAt <= now.toISOString())) {
+  if (saved.status === 'expired' || (saved.expiresAt !== null && saved.expiresAt <= clock.now().toISOString())) {
     throw new GatewayError('provider_not_found', `the provider "@${saved.slug}" has expired`);
   }
 }
