@@ -10,7 +10,7 @@ import type {
   UserPart,
 } from '../chat/conversation.ts';
 import { inlined, unsupported } from '../chat/media.ts';
-import { hasText, resultsApart } from '../chat/turns.ts';
+import { hasText } from '../chat/turns.ts';
 import { RequestFault } from '../faults.ts';
 import { argumentsOf, present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
@@ -22,17 +22,22 @@ export const textBlock = ({ text, cache }: TextPart): JsonObject => marked({ typ
 
 /** Results of tools come before whatever else the user says. Text of nothing but white space is refused, so it is left out. */
 export function userBlocks(parts: readonly UserPart[], facts: CallFacts): JsonObject[] {
-  const { results, said } = resultsApart(parts);
-  return [...results.map((result) => resultBlock(result, facts)), ...contentBlocks(said, facts)];
+  const blocks: JsonObject[] = [];
+  for (const part of parts) if (part.type === 'tool-result') blocks.push(resultBlock(part, facts));
+  addContent(blocks, parts, facts);
+  return blocks;
 }
 
-const contentBlocks = (parts: readonly (TextPart | MediaPart)[], facts: CallFacts): JsonObject[] =>
-  parts
-    .filter((part) => part.type === 'media' || hasText(part))
-    .map((part) => (part.type === 'text' ? textBlock(part) : mediaBlock(part, facts)));
+function addContent(blocks: JsonObject[], parts: readonly UserPart[], facts: CallFacts): void {
+  for (const part of parts) {
+    if (part.type === 'media') blocks.push(mediaBlock(part, facts));
+    else if (part.type === 'text' && hasText(part)) blocks.push(textBlock(part));
+  }
+}
 
 function resultBlock({ callId, content, isError, cache }: ToolResultPart, facts: CallFacts): JsonObject {
-  const blocks = contentBlocks(content, facts);
+  const blocks: JsonObject[] = [];
+  addContent(blocks, content, facts);
   const [first] = blocks;
   const alone = blocks.length === 1 && first?.type === 'text' ? first.text : null;
   return marked(

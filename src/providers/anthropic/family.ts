@@ -1,5 +1,6 @@
 /** Anthropic's messages as providers speak it: chat over it, and its native route on clouds that differ a little. */
 import { unfolding } from '../chat/answer-tool.ts';
+import type { Conversation } from '../chat/conversation.ts';
 import type { ChatFamily } from '../chat/family.ts';
 import { mediaIn, webMedia } from '../chat/turns.ts';
 import { readMessage } from './answer.ts';
@@ -16,12 +17,7 @@ export { type AnthropicSurface, anthropicApi } from './surface.ts';
 /** Chat over Anthropic's messages. Where betas travel as a header, the endpoint or the provider adds `betaHeader(facts, surface)`. */
 export function anthropicFamily(surface: AnthropicSurface = anthropicApi): ChatFamily {
   return {
-    media: (conversation) =>
-      surface.inlineMedia
-        ? webMedia(conversation)
-        : mediaIn(conversation)
-            .filter(isTextAtAddress)
-            .flatMap(({ source }) => (source.from === 'url' ? [source.url] : [])),
+    media: (conversation) => (surface.inlineMedia ? webMedia(conversation) : textsAtAddresses(conversation)),
     request: (conversation, facts) => writeRequest(conversation, facts, surface),
     response: (answer) => readMessage(answer),
     reader: (_, asked) => {
@@ -37,4 +33,12 @@ export function anthropicFamily(surface: AnthropicSurface = anthropicApi): ChatF
       };
     },
   };
+}
+
+function textsAtAddresses(conversation: Conversation): string[] {
+  const addresses: string[] = [];
+  for (const part of mediaIn(conversation)) {
+    if (part.source.from === 'url' && isTextAtAddress(part)) addresses.push(part.source.url);
+  }
+  return addresses;
 }

@@ -8,7 +8,7 @@ type Marked = JsonObject & { cache_control: JsonObject };
 
 /** The body with as many marks as it may hold: of too many the earliest go, for each later one covers them. */
 export function withinMarks(body: JsonObject): JsonObject {
-  const blocks = blocksOf(body).filter(isMarked);
+  const blocks = markedIn(body);
   if (blocks.length === 0) return body;
   const room = isObject(body.cache_control) ? most - 1 : most;
   const dropped = new Set<JsonObject>(blocks.slice(0, Math.max(0, blocks.length - room)));
@@ -31,14 +31,18 @@ export function withinMarks(body: JsonObject): JsonObject {
 }
 
 /** In the order in which the provider reads them. */
-const blocksOf = ({ tools, system, messages }: JsonObject): JsonObject[] =>
-  [
-    ...listOf(tools),
-    ...listOf(system),
-    ...listOf(messages).flatMap((message) => listOf(objectOf(message).content)),
-  ].filter(isObject);
+function markedIn({ tools, system, messages }: JsonObject): Marked[] {
+  const marked: Marked[] = [];
+  const look = (blocks: unknown): void => {
+    if (Array.isArray(blocks)) for (const block of blocks) if (isMarked(block)) marked.push(block);
+  };
+  look(tools);
+  look(system);
+  for (const message of listOf(messages)) look(objectOf(message).content);
+  return marked;
+}
 
-const isMarked = (block: JsonObject): block is Marked => isObject(block.cache_control);
+const isMarked = (block: unknown): block is Marked => isObject(block) && isObject(block.cache_control);
 const isLong = (mark: JsonObject): boolean => mark.ttl === '1h';
 const isLongLived = ({ cache_control: mark }: Marked): boolean => isLong(mark);
 

@@ -13,24 +13,26 @@ type SpokenTurn = UserTurn | AssistantTurn;
 
 export function writeMessages(conversation: Conversation, facts: CallFacts): Written {
   const { system, turns } = hoisted(conversation);
-  return {
-    system: system.map(textBlock),
-    messages: turns.flatMap((turn, index) => messageOf(turn, index === turns.length - 1, facts)),
-  };
+  const messages: JsonObject[] = [];
+  for (const turn of turns) {
+    const message = messageOf(turn, turn === turns.at(-1), facts);
+    if (message) messages.push(message);
+  }
+  return { system: system.map(textBlock), messages };
 }
 
-function messageOf(turn: SpokenTurn, last: boolean, facts: CallFacts): JsonObject[] {
+function messageOf(turn: SpokenTurn, last: boolean, facts: CallFacts): JsonObject | null {
   const blocks = turn.role === 'user' ? userBlocks(turn.parts, facts) : assistantBlocks(turn.parts);
   if (turn.role === 'assistant' && last) return beginning(blocks);
-  return [{ role: turn.role, content: contentOf(blocks) }];
+  return { role: turn.role, content: contentOf(blocks) };
 }
 
 /** A last message of the assistant's is the beginning of its answer: it may not end in white space, and an empty one begins nothing. */
-function beginning(blocks: readonly JsonObject[]): JsonObject[] {
+function beginning(blocks: readonly JsonObject[]): JsonObject | null {
   const end = blocks.at(-1);
-  if (!end) return [];
+  if (!end) return null;
   const trimmed = end.type === 'text' ? { ...end, text: String(end.text).trimEnd() } : end;
-  return [{ role: 'assistant', content: contentOf([...blocks.slice(0, -1), trimmed]) }];
+  return { role: 'assistant', content: contentOf([...blocks.slice(0, -1), trimmed]) };
 }
 
 /** Stands for a message of nothing, which is refused. */

@@ -1,4 +1,5 @@
 /** What a model of Anthropic's can do, told by its name: the generations differ in how they think and in what they refuse. */
+import { kept } from '../../kept.ts';
 
 export interface ModelTraits {
   /** How thinking is asked for: not at all, with a budget of tokens, adaptively or by budget, or only adaptively. */
@@ -40,7 +41,7 @@ function versionOf(name: string): Version {
   return late ? { line: late[1] ?? '', number: Number(late[2]) * 100 + Number(late[3] ?? 0) } : newest;
 }
 
-export function traitsOf(model: string): ModelTraits {
+export const traitsOf = kept((model): ModelTraits => {
   const { line, number } = versionOf(model);
   const isOpus = line === 'opus';
   const adaptiveOnly = number >= 500 || (isOpus && number >= 407);
@@ -53,4 +54,4 @@ export function traitsOf(model: string): ModelTraits {
     defaultLimit: number >= 307 ? 32_000 : number >= 305 ? 8_192 : 4_096,
     longest: isOpus && number >= 400 && number < 405 ? 32_000 : 64_000,
   };
-}
+});

@@ -24,23 +24,26 @@ export function writeRequest(conversation: Conversation, facts: CallFacts, surfa
   const answer = formByTool(conversation, surface);
   const thinks = thinksIn(thinking);
   const { system, messages } = writeMessages(conversation, facts);
-  const asked = [...system, ...instructions(conversation, answer !== null && thinks)];
-  return withinMarks({
-    ...addressed(conversation, facts, surface),
-    ...present({
-      max_tokens: thinking.limit,
-      system: asked.length > 0 ? asked : null,
-      messages,
-      ...writeTools(conversation, { strict: native, answer, thinks }),
-      thinking: thinking.field,
-      output_config: outputConfig(conversation, thinking, native),
-      ...sampling(conversation, traits, thinks),
-      stop_sequences: stopSequences(conversation.stop),
-      metadata: metadataOf(conversation),
-      ...tierOf(conversation),
-      ...Object.fromEntries(ownFields.map((field) => [field, conversation.extras[field]])),
-    }),
-  });
+  const instruction = instructionOf(conversation, answer !== null && thinks);
+  const body = addressed(conversation, facts, surface);
+  body.max_tokens = thinking.limit;
+  if (instruction) body.system = [...system, instruction];
+  else if (system.length > 0) body.system = system;
+  body.messages = messages;
+  Object.assign(body, writeTools(conversation, { strict: native, answer, thinks }));
+  add(body, 'thinking', thinking.field);
+  add(body, 'output_config', outputConfig(conversation, thinking, native));
+  addSampling(body, conversation, traits, thinks);
+  add(body, 'stop_sequences', stopSequences(conversation.stop));
+  add(body, 'metadata', metadataOf(conversation));
+  addTier(body, conversation);
+  for (const field of ownFields) add(body, field, conversation.extras[field]);
+  return withinMarks(body);
+}
+
+/** Only what was asked for is sent. Field by field, since most requests ask for few of them. */
+function add(body: JsonObject, field: string, value: unknown): void {
+  if (value !== undefined && value !== null) body[field] = value;
 }
 
 const isNative = ({ structuredOutput }: AnthropicSurface, { structured }: ModelTraits): boolean =>
@@ -52,6 +55,7 @@ export const formByTool = ({ format, model }: Conversation, surface: AnthropicSu
 
 /** Those of nothing but white space are refused. */
 export function stopSequences(stop: readonly string[]): readonly string[] | null {
+  if (stop.length === 0) return null;
   const said = stop.filter((text) => text.trim() !== '');
   return said.length > 0 ? said : null;
 }
@@ -63,27 +67,28 @@ export function addressed(
   surface: AnthropicSurface,
 ): JsonObject {
   const betas = surface.betas === 'body' ? betasOf(facts, surface) : [];
-  return {
-    ...(surface.bodyVersion === null ? { model } : { anthropic_version: surface.bodyVersion }),
-    ...(stream && !surface.streamsByAddress && { stream: true }),
-    ...(betas.length > 0 && { anthropic_beta: betas }),
-  };
+  const body: JsonObject = surface.bodyVersion === null ? { model } : { anthropic_version: surface.bodyVersion };
+  if (stream && !surface.streamsByAddress) body.stream = true;
+  if (betas.length > 0) body.anthropic_beta = betas;
+  return body;
 }
 
 /** There is no native way to ask for JSON of any form, and none to make a thinking model call the tool that stands for an answer. */
-function instructions({ format }: Conversation, mayNotCall: boolean): JsonObject[] {
+function instructionOf({ format }: Conversation, mayNotCall: boolean): JsonObject | null {
   const said =
     format.type === 'json'
       ? 'Answer with one JSON object and nothing else: no other text, and no code fence around it.'
       : mayNotCall
         ? answerInstruction
         : null;
-  return said === null ? [] : [{ type: 'text', text: said }];
+  return said === null ? null : { type: 'text', text: said };
 }
 
 function outputConfig({ format, extras }: Conversation, { effort }: Thinking, native: boolean): JsonObject | null {
-  const own = isObject(extras.output_config) ? extras.output_config : {};
-  const config = present({ effort, format: native ? formatOf(format) : null, ...own });
+  const own = isObject(extras.output_config) ? extras.output_config : null;
+  const form = native ? formatOf(format) : null;
+  if (!own && !form && effort === null) return null;
+  const config = present({ effort, format: form, ...own });
   return Object.keys(config).length > 0 ? config : null;
 }
 
@@ -91,14 +96,16 @@ const formatOf = (format: OutputFormat): JsonObject | null =>
   format.type === 'schema' ? { type: 'json_schema', schema: cleaned(format.schema) } : null;
 
 /** Of the ways to sample only one may be set; a model that thinks, and the newest ones, take almost none. */
-function sampling({ temperature, topP, topK }: Conversation, { samples }: ModelTraits, thinks: boolean): JsonObject {
-  if (!samples) return {};
-  if (thinks) return { top_p: temperature === null && topP !== null && topP >= 0.95 ? topP : null };
-  return {
-    temperature: temperature === null ? null : Math.min(1, Math.max(0, temperature)),
-    top_p: temperature === null ? topP : null,
-    top_k: topK,
-  };
+function addSampling(
+  body: JsonObject,
+  { temperature, topP, topK }: Conversation,
+  { samples }: ModelTraits,
+  thinks: boolean,
+): void {
+  if (!samples) return;
+  if (temperature === null) add(body, 'top_p', thinks && topP !== null && topP < 0.95 ? null : topP);
+  else if (!thinks) body.temperature = Math.min(1, Math.max(0, temperature));
+  if (!thinks) add(body, 'top_k', topK);
 }
 
 const looksPersonal = (id: string): boolean => /\S@[^\s@]+\.\S/.test(id) || /^\+?[\d\s().-]{7,}$/.test(id);
@@ -120,9 +127,7 @@ const tiers: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-function tierOf({ serviceTier, extras }: Conversation): JsonObject {
-  return {
-    service_tier: tiers.get(serviceTier ?? ''),
-    speed: extras.speed ?? (serviceTier === 'fast' ? 'fast' : null),
-  };
+function addTier(body: JsonObject, { serviceTier, extras }: Conversation): void {
+  if (serviceTier !== null) add(body, 'service_tier', tiers.get(serviceTier));
+  add(body, 'speed', extras.speed ?? (serviceTier === 'fast' ? 'fast' : null));
 }

@@ -17,15 +17,18 @@ export interface ToolOptions {
 }
 
 export function writeTools(conversation: Conversation, options: ToolOptions): JsonObject {
-  const asked = [
-    ...conversation.tools.map((tool) => toolOf(tool, options.strict)),
-    ...conversation.hostedTools.map(hostedTool),
-    ...searchTool(conversation.extras.web_search_options),
-  ];
+  const asked = askedTools(conversation, options.strict);
   if (options.answer) return withAnswerTool(conversation, asked, options);
   if (asked.length > 0) return present({ tools: asked, tool_choice: choiceOf(conversation) });
-  const remembered = rememberedTools(conversation);
-  return remembered.length > 0 ? { tools: remembered, tool_choice: { type: 'none' } } : {};
+  const called = calledTools(conversation);
+  return called.size > 0 ? { tools: rememberedTools(called), tool_choice: { type: 'none' } } : {};
+}
+
+function askedTools({ tools, hostedTools, extras }: Conversation, strict: boolean): JsonObject[] {
+  const asked = tools.map((tool) => toolOf(tool, strict));
+  for (const tool of hostedTools) asked.push(hostedTool(tool));
+  if (isObject(extras.web_search_options)) asked.push(webSearch(extras.web_search_options));
+  return asked;
 }
 
 /** Fields of a tool that this provider knows and others do not. */
@@ -61,8 +64,6 @@ function hostedTool(tool: Readonly<JsonObject>): JsonObject {
 }
 
 const usesByContext: ReadonlyMap<string, number> = new Map(Object.entries({ low: 1, medium: 5, high: 10 }));
-
-const searchTool = (options: unknown): JsonObject[] => (isObject(options) ? [webSearch(options)] : []);
 
 /** OpenAI's way to ask for a search says how much to read, and where the user is. */
 function webSearch(options: Readonly<JsonObject>): JsonObject {
@@ -107,8 +108,8 @@ function withAnswerTool(conversation: Conversation, asked: readonly JsonObject[]
 }
 
 /** A history with tool calls is refused without tools; these may only be remembered, not called. */
-const rememberedTools = (conversation: Conversation): JsonObject[] =>
-  [...new Set(calledTools(conversation).values())].map((name) => ({
+const rememberedTools = (called: ReadonlyMap<string, string>): JsonObject[] =>
+  [...new Set(called.values())].map((name) => ({
     name,
     input_schema: { type: 'object', properties: {} },
   }));
