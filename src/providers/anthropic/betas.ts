@@ -5,8 +5,12 @@ import type { AnthropicSurface } from './surface.ts';
 
 /** In the order in which they were named, each once, as the surface calls them. */
 export function betasOf(facts: CallFacts, { betaName }: AnthropicSurface): string[] {
-  const asked = [facts.clientHeader('anthropic-beta'), facts.fields.anthropic_beta, facts.body.anthropic_beta];
-  const betas = [...asked.flatMap(listed), ...impliedBetas(facts)];
+  const betas: string[] = [];
+  addListed(betas, facts.clientHeader('anthropic-beta'));
+  addListed(betas, facts.fields.anthropic_beta);
+  addListed(betas, facts.body.anthropic_beta);
+  addImplied(betas, facts);
+  if (betas.length === 0) return betas;
   const named = betaName ? betas.map(betaName) : betas;
   return [...new Set(named.filter((beta) => beta !== null))];
 }
@@ -17,33 +21,38 @@ export function betaHeader(facts: CallFacts, surface: AnthropicSurface): Record<
   return betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {};
 }
 
-const listed = (betas: unknown): string[] =>
-  (Array.isArray(betas) ? betas : [betas])
-    .flatMap((entry) => (typeof entry === 'string' ? entry.split(',') : []))
-    .map((beta) => beta.trim())
-    .filter((beta) => beta !== '');
+function addListed(betas: string[], listed: unknown): void {
+  if (Array.isArray(listed)) for (const entry of listed) addNamed(betas, entry);
+  else addNamed(betas, listed);
+}
+
+function addNamed(betas: string[], names: unknown): void {
+  if (typeof names !== 'string') return;
+  for (const name of names.split(',')) if (name.trim() !== '') betas.push(name.trim());
+}
 
 const filesBeta = 'files-api-2025-04-14';
 
 /** A client of the native route names its betas itself; whoever speaks another dialect knows nothing of them. */
-function impliedBetas({ kind, body }: CallFacts): string[] {
-  if (kind === 'messages' || kind === 'messagesCountTokens' || kind === 'proxy') return [];
-  if (kind.endsWith('File') || kind.endsWith('Files') || kind === 'retrieveFileContent') return [filesBeta];
-  const rows = objectsOf(body.requests).map((row) => objectOf(row.body ?? row.params));
-  return [body, ...rows].flatMap(contentBetas);
+function addImplied(betas: string[], { kind, body }: CallFacts): void {
+  if (kind === 'messages' || kind === 'messagesCountTokens' || kind === 'proxy') return;
+  if (kind.endsWith('File') || kind.endsWith('Files') || kind === 'retrieveFileContent') {
+    betas.push(filesBeta);
+    return;
+  }
+  addForContent(betas, body);
+  for (const row of listOf(body.requests)) if (isObject(row)) addForContent(betas, objectOf(row.body ?? row.params));
 }
 
-function contentBetas(body: Readonly<JsonObject>): string[] {
-  const tools = objectsOf(body.tools);
-  return [
-    ...tools.flatMap(toolBetas),
-    ...(body.mcp_servers !== undefined ? ['mcp-client-2025-11-20'] : []),
-    ...contextBetas(objectOf(body.context_management)),
-    ...(objectOf(body.container).skills !== undefined ? ['skills-2025-10-02'] : []),
-    ...(body.speed === 'fast' || body.service_tier === 'fast' ? ['fast-mode-2026-02-01'] : []),
-    ...(objectOf(body.output_config).task_budget !== undefined ? ['task-budgets-2026-03-13'] : []),
-    ...(namesFile(body.messages) || namesFile(body.input) ? [filesBeta] : []),
-  ];
+function addForContent(betas: string[], body: Readonly<JsonObject>): void {
+  for (const tool of listOf(body.tools)) if (isObject(tool)) addForTool(betas, tool);
+  if (body.mcp_servers !== undefined) betas.push('mcp-client-2025-11-20');
+  if (isObject(body.context_management)) addForContext(betas, body.context_management);
+  if (isObject(body.container) && body.container.skills !== undefined) betas.push('skills-2025-10-02');
+  if (body.speed === 'fast' || body.service_tier === 'fast') betas.push('fast-mode-2026-02-01');
+  if (isObject(body.output_config) && body.output_config.task_budget !== undefined)
+    betas.push('task-budgets-2026-03-13');
+  if (namesFile(body.messages) || namesFile(body.input)) betas.push(filesBeta);
 }
 
 /** By the beginning of the tool's type; the first that fits counts. A tool that is generally available has none. */
@@ -64,25 +73,23 @@ const betaByType: readonly (readonly [type: string, beta: string])[] = [
 
 const advancedFields = ['defer_loading', 'allowed_callers', 'input_examples'];
 
-function toolBetas(tool: JsonObject): string[] {
+function addForTool(betas: string[], tool: JsonObject): void {
   const inner = objectOf(tool.function ?? tool[wordOf(tool.type)]);
   const type = textOf(inner.name) !== null && tool.function === undefined ? inner.name : tool.type;
   const beta = betaByType.find(([beginning]) => wordOf(type).startsWith(beginning))?.[1];
-  const advanced = advancedFields.some((field) => field in tool || field in inner);
-  return [...(beta ? [beta] : []), ...(advanced ? ['advanced-tool-use-2025-11-20'] : [])];
+  if (beta) betas.push(beta);
+  if (advancedFields.some((field) => field in tool || field in inner)) betas.push('advanced-tool-use-2025-11-20');
 }
 
-function contextBetas({ edits }: JsonObject): string[] {
+function addForContext(betas: string[], { edits }: JsonObject): void {
   const types = objectsOf(edits).map(({ type }) => wordOf(type));
-  const compacts = types.some((type) => type.startsWith('compact_'));
-  const clears = types.some((type) => type.startsWith('clear_'));
-  return [...(clears ? ['context-management-2025-06-27'] : []), ...(compacts ? ['compact-2026-01-12'] : [])];
+  if (types.some((type) => type.startsWith('clear_'))) betas.push('context-management-2025-06-27');
+  if (types.some((type) => type.startsWith('compact_'))) betas.push('compact-2026-01-12');
 }
 
 /** Whether a message shows a file that was uploaded before. */
 const namesFile = (messages: unknown): boolean =>
-  listOf(messages).some((message) =>
-    [message, ...listOf(objectOf(message).content)].some(
-      (part) => isObject(part) && (part.file_id !== undefined || objectOf(part.file).file_id !== undefined),
-    ),
-  );
+  listOf(messages).some((message) => isFile(message) || (isObject(message) && listOf(message.content).some(isFile)));
+
+const isFile = (part: unknown): boolean =>
+  isObject(part) && (part.file_id !== undefined || (isObject(part.file) && part.file.file_id !== undefined));
