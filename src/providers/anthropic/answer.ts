@@ -15,16 +15,17 @@ export function readMessage(answer: unknown): ChatAnswer {
       : notAMessage(answer);
   }
   const blocks = objectsOf(message.content);
+  const parts = partsOf(blocks);
   const providerFinish = textOf(message.stop_reason);
   const { annotations, others } = citationsIn(blocks);
-  return unfolded({
+  const read: ChatAnswer = {
     id: textOf(message.id),
     model: textOf(message.model),
     created: null,
     choices: [
       {
         index: 0,
-        parts: blocks.flatMap(partOf),
+        parts,
         finish: finishOf(providerFinish),
         providerFinish,
         stopSequence: textOf(message.stop_sequence),
@@ -35,7 +36,8 @@ export function readMessage(answer: unknown): ChatAnswer {
     ],
     usage: readUsage(message.usage),
     extras: extrasOf(message),
-  });
+  };
+  return parts.some(({ type }) => type === 'tool-call') ? unfolded(read) : read;
 }
 
 const notAMessage = (answer: unknown): ProviderFault =>
@@ -43,22 +45,35 @@ const notAMessage = (answer: unknown): ProviderFault =>
 
 /** Where the model worked, what of its context was removed, why it refused. */
 export const extrasOf = ({ container, context_management, stop_details }: JsonObject): JsonObject =>
-  present({ container, context_management, stop_details });
+  (container ?? context_management ?? stop_details ?? null) === null
+    ? {}
+    : present({ container, context_management, stop_details });
 
-function partOf(block: JsonObject): AnswerPart[] {
+function partsOf(blocks: readonly JsonObject[]): AnswerPart[] {
+  const parts: AnswerPart[] = [];
+  for (const block of blocks) {
+    const part = partOf(block);
+    if (part) parts.push(part);
+  }
+  return parts;
+}
+
+function partOf(block: JsonObject): AnswerPart | null {
   switch (block.type) {
-    case 'text':
-      return textOf(block.text) ? [{ type: 'text', text: textOf(block.text) ?? '' }] : [];
+    case 'text': {
+      const text = textOf(block.text);
+      return text ? { type: 'text', text } : null;
+    }
     case 'thinking':
-      return [{ type: 'thinking', text: textOf(block.thinking) ?? '', signature: textOf(block.signature) }];
+      return { type: 'thinking', text: textOf(block.thinking) ?? '', signature: textOf(block.signature) };
     case 'redacted_thinking':
-      return [{ type: 'redacted-thinking', content: textOf(block.data) ?? '' }];
+      return { type: 'redacted-thinking', content: textOf(block.data) ?? '' };
     case 'tool_use': {
       const [id, name] = [textOf(block.id) ?? '', textOf(block.name) ?? ''];
-      return [{ type: 'tool-call', id, name, arguments: JSON.stringify(objectOf(block.input)), signature: null }];
+      return { type: 'tool-call', id, name, arguments: JSON.stringify(objectOf(block.input)), signature: null };
     }
     default:
-      return [{ type: 'block', block }];
+      return { type: 'block', block };
   }
 }
 
@@ -67,11 +82,13 @@ function citationsIn(blocks: readonly JsonObject[]): { annotations: Annotation[]
   const others: JsonObject[] = [];
   let from = 0;
   for (const block of blocks) {
-    const text = block.type === 'text' ? (textOf(block.text) ?? '') : '';
-    const read = readCitations(objectsOf(block.citations), { from, to: from + text.length });
-    annotations.push(...read.annotations);
-    others.push(...read.others);
-    from += text.length;
+    const length = block.type === 'text' ? (textOf(block.text) ?? '').length : 0;
+    if (Array.isArray(block.citations)) {
+      const read = readCitations(objectsOf(block.citations), { from, to: from + length });
+      annotations.push(...read.annotations);
+      others.push(...read.others);
+    }
+    from += length;
   }
   return { annotations, others };
 }
