@@ -1,7 +1,7 @@
 /** The bodies and headers of a finished call that its record keeps: all of them, or the answer alone where only failures are kept. */
 import type { LogBodies, LogMessage } from '../logs/record.ts';
 import { isSuccess, type Trail } from './answer.ts';
-import { fieldsOf } from './headers.ts';
+import { fieldsOf, type HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
 import { maskedHeaders, requestHeaders } from './log-headers.ts';
 import type { GatewayParts } from './parts.ts';
@@ -42,13 +42,26 @@ function bodiesOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome: 
 function transformedRequest(parts: GatewayParts, journey: Journey, { upstream, target }: Trail): LogMessage | null {
   if (!upstream?.changed || !(upstream.body instanceof Uint8Array)) return null;
   // Headers that an administrator saved beside a credential may be one themselves.
-  const saved = Object.keys(target?.customHeaders ?? {}).map((name) => name.toLowerCase());
-  const sent = Object.fromEntries(Object.entries(upstream.headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const masked = [...parts.settings.maskedHeaders];
+  for (const name in target?.customHeaders) masked.push(name.toLowerCase());
+  const sent = inLowerCase(upstream.headers);
   return {
-    headers: maskedHeaders(sent, journey, [...parts.settings.maskedHeaders, ...saved]),
+    headers: maskedHeaders(sent, journey, masked),
     body: upstream.body,
     contentType: sent['content-type'] ?? '',
   };
+}
+
+/** The very same fields where they are, as most are. */
+function inLowerCase(headers: Readonly<HeaderFields>): Readonly<HeaderFields> {
+  for (const name in headers) if (name !== name.toLowerCase()) return lowered(headers);
+  return headers;
+}
+
+function lowered(headers: Readonly<HeaderFields>): HeaderFields {
+  const fields: HeaderFields = {};
+  for (const name in headers) fields[name.toLowerCase()] = headers[name] ?? '';
+  return fields;
 }
 
 /** Where bodies are not kept, the answer of a call that failed still is: it says why. */

@@ -44,7 +44,7 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
       `no credential for ${target.provider.id}: save one on an integration, or send it as Authorization: Bearer beside x-gw-api-key`,
     );
   }
-  const base = (target.customHost ?? addressOf(target, facts)).replace(/\/$/, '');
+  const base = withoutSlash(target.customHost ?? addressOf(target, facts));
   const path = typeof endpoint.path === 'function' ? endpoint.path(facts, base) : (endpoint.path ?? ownPath(journey));
   refuseDots(path);
   const { bytes, changed, contentType } = bodyBytes(journey, target, operation);
@@ -70,6 +70,8 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
     base,
   };
 }
+
+const withoutSlash = (address: string): string => (address.endsWith('/') ? address.slice(0, -1) : address);
 
 const dots = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
@@ -166,7 +168,8 @@ const isAmbiguous = (bytes: Bytes, { saved }: Target): boolean => hasModelRules(
 const hasModelRules = (saved: Target['saved']): saved is SavedProvider =>
   saved !== null && !(saved.models.allowAll && saved.models.bySlug.size === 0);
 
-const encode = (body: Readonly<JsonObject>): Bytes => Buffer.from(JSON.stringify(body));
+const encoder = new TextEncoder();
+const encode = (body: Readonly<JsonObject>): Bytes => encoder.encode(JSON.stringify(body));
 
 /** Text fields of a form are edited where they stand; its files are never touched. */
 function formBytes(
