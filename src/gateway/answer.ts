@@ -32,11 +32,11 @@ export interface Trail {
   responseHeaders: AnswerHeaders | null;
   /** What was received; pieces for streams. */
   received: readonly Uint8Array[];
-  /** As a stream reported it. */
+  /** As a stream reported it, or an answer that was translated. */
   usage: Usage | null;
   /** That usage does not count yet what was produced. */
   usageOpen: boolean;
-  /** The model that a stream named. */
+  /** The model that such a one named. */
   model: string | null;
   /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;

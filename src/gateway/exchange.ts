@@ -3,7 +3,7 @@ import type { Leaf } from '../catalog/plan.ts';
 import type { Framing } from '../providers/provider.ts';
 import type { Soon } from '../soon.ts';
 import { Abort, type Abortable } from '../wire/abort.ts';
-import { type AnswerHeaders, type ByteReader, isOk, type WireAnswer } from '../wire/answer.ts';
+import { type AnswerHeaders, type ByteReader, isOk, ReceivedHeaders, type WireAnswer } from '../wire/answer.ts';
 import type { Bytes } from '../wire/collected.ts';
 import type { Answer, Content, Joining, Trail } from './answer.ts';
 import { sendWith } from './authorised.ts';
@@ -88,13 +88,13 @@ function sentSpecially(call: Try, upstream: Upstream, signal: Abortable): Promis
 export function inClientsDialect(
   trail: Trail,
   received: AnswerHeaders,
-  { status, bytes, contentType, usage }: TranslatedAnswer,
+  { status, bytes, contentType, usage, model }: TranslatedAnswer,
 ): Answer {
-  const headers = new Headers(fieldsOf(received));
-  headers.set('content-type', contentType);
+  const headers = new ReceivedHeaders({ ...fieldsOf(received), 'content-type': contentType });
   trail.status = status;
   trail.received = [bytes];
-  trail.usage = usage ?? trail.usage;
+  trail.usage = usage ?? null;
+  trail.model = model ?? null;
   return { status, headers, content: { form: 'bytes', bytes }, trail, rescue: null };
 }
 
@@ -109,6 +109,8 @@ const giveUp = ({ abort }: Flight, error: GatewayError): void => abort.abort(new
 function forgetEarlierTry(trail: Trail): void {
   trail.responseHeaders = null;
   trail.received = [];
+  trail.usage = null;
+  trail.model = null;
   trail.firstTokenMs = null;
 }
 

@@ -1,8 +1,9 @@
 /** Answers of providers with a dialect of their own, in the client's: whole ones and errors. */
 import { EncodedBody } from '../providers/encoded-body.ts';
 import { isTooDeep, ProviderFault, readFault } from '../providers/faults.ts';
-import { parsed } from '../providers/json.ts';
+import { parsed, textOf } from '../providers/json.ts';
 import type { JsonObject, RawAnswer, Usage } from '../providers/provider.ts';
+import { readUsage } from '../providers/usage.ts';
 import { anthropicType } from './anthropic-errors.ts';
 import type { Bytes } from './body.ts';
 import { type ErrorForm, GatewayError } from './errors.ts';
@@ -12,11 +13,14 @@ export interface TranslatedAnswer {
   status: number;
   bytes: Bytes;
   contentType: string;
-  /** Where the answer itself does not tell it. */
+  /** What it used and which model that was, so that nobody must read the bytes again; null where it has to be looked for in them. */
   usage?: Usage | null;
+  model?: string | null;
 }
 
 const json = 'application/json';
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
 
 /** The answer to a call whose translation is not null. */
 export function translatedAnswer(upstream: Upstream, raw: RawAnswer, form: ErrorForm): TranslatedAnswer {
@@ -36,15 +40,15 @@ export function translatedAnswer(upstream: Upstream, raw: RawAnswer, form: Error
 export const tooDeep = (): ProviderFault => new ProviderFault(502, 'the answer is nested too deeply');
 
 export function encoded(body: JsonObject | EncodedBody): Omit<TranslatedAnswer, 'status'> {
-  return body instanceof EncodedBody
-    ? { bytes: body.bytes, contentType: body.contentType, usage: body.usage }
-    : { bytes: Buffer.from(JSON.stringify(body)), contentType: json };
+  if (body instanceof EncodedBody) return { bytes: body.bytes, contentType: body.contentType, usage: body.usage };
+  const bytes = encoder.encode(JSON.stringify(body));
+  return { bytes, contentType: json, usage: readUsage(body.usage), model: textOf(body.model) };
 }
 
 const longestQuote = 500;
 
 function parsedAnswer({ bytes }: RawAnswer, provider: string): unknown {
-  const text = new TextDecoder().decode(bytes);
+  const text = decoder.decode(bytes);
   const answer = parsed(text);
   // No dialect answers with a bare word or number.
   if (typeof answer === 'object' && answer !== null) return answer;
