@@ -1,6 +1,6 @@
 /** Processes under measurement: started, asked for their port, watched for what they use. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dir, '..');
@@ -52,6 +52,25 @@ export function cpuMicroseconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond) * 1e6;
+}
+
+/** The same while nothing is asked of it, in microseconds a second: far less than the clock of above can tell. */
+export async function idleMicroseconds(pid: number, ms: number): Promise<number> {
+  const before = busyThreads(pid);
+  await Bun.sleep(ms);
+  let busy = 0;
+  // One that ended meanwhile had little to do.
+  for (const [thread, microseconds] of busyThreads(pid)) busy += microseconds - (before.get(thread) ?? microseconds);
+  return (busy * 1_000) / ms;
+}
+
+function busyThreads(pid: number): Map<string, number> {
+  const busy = new Map<string, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+    busy.set(thread, Number(nanoseconds) / 1_000);
+  }
+  return busy;
 }
 
 export function residentMegabytes(pid: number): number {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtProgram, type Child, residentMegabytes, startChild } from './child.ts';
-import { type Aim, ask, bodyOf, compareLatency, measureAll } from './load.ts';
+import { type Aim, ask, bodyOf, compareLatency, fromCold, type Load, measureAll } from './load.ts';
 import { startPeer } from './peer.ts';
 import { printTable } from './table.ts';
 
@@ -33,10 +33,11 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     const { saved } = await prepare(program, upstream);
     const { translated } = await prepare(translating, upstream);
     const bare: Aim = { child: forwarder, headers: {} };
+    const full: [string, Aim] = ['gw, saved provider + config + retry + fallback', saved];
     const aims: [string, Aim][] = [
       ['bare forwarder', bare],
       ['gw, inline headers', inline],
-      ['gw, saved provider + config + retry + fallback', saved],
+      full,
       ...(peer ? [[peerName, peer] as [string, Aim]] : []),
     ];
     const onlyUnary: [string, Aim][] = [
@@ -44,9 +45,19 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
       ['forwarder that reads what it forwards', { child: reading, headers: {} }],
       ['forwarder that reads and logs', { child: logging, headers: {} }],
     ];
-    const unary = await compare([...aims, ...onlyUnary], {}, unaryRequests, 16);
+    const unary = await compare([...aims, ...onlyUnary], {}, { count: unaryRequests, together: 16, warmUp: fromCold });
     printTable('Unary calls (logs with bodies on)', unary);
-    const streams = await compare(aims, { stream: true }, streamRequests, 8);
+    const byLoad = [];
+    for (const together of [1, 4]) {
+      const [, ours] = await compare(
+        [['bare forwarder', bare], full],
+        {},
+        { count: unaryRequests, together, warmUp: 1 / 4 },
+      );
+      byLoad.push({ 'calls under way': together, ...ours });
+    }
+    printTable('Unary calls when fewer are under way', byLoad);
+    const streams = await compare(aims, { stream: true }, { count: streamRequests, together: 8, warmUp: fromCold });
     printTable('Streams of 50 chunks', streams);
 
     const [plain, ours] = await compareLatency([bare, saved], {}, 1_000, false);
@@ -62,7 +73,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     printTable(`${openStreams} slow streams at once`, [memory]);
     const soak = options.soakMinutes > 0 ? await soakTest(program, saved, options.soakMinutes) : null;
     if (soak) printTable(`Soak of ${options.soakMinutes} minutes`, soak);
-    return { unary, streams, added, memory, soak };
+    return { unary, byLoad, streams, added, memory, soak };
   } finally {
     await Promise.all(
       [byHeaders, program, translating, forwarder, reading, logging, upstream, peer?.child].map((child) =>
@@ -154,9 +165,9 @@ const peerName = 'peer';
 /** A peer that fails its calls is shown with what it said. */
 const noFigures = { 'CPU µs/request': '-', 'ratio to bare': '-', 'requests/s': '-' };
 
-async function compare(aims: [string, Aim][], more: object, count: number, together: number) {
+async function compare(aims: [string, Aim][], more: object, load: Load) {
   const programs = aims.map(([, aim]) => aim);
-  const measured = await measureAll(programs, more, count, together);
+  const measured = await measureAll(programs, more, load);
   const [bare] = measured;
   if (!bare || bare instanceof Error) throw bare ?? new Error('nothing was measured');
   return aims.map(([name], index): Record<string, string | number> => {

@@ -1,5 +1,5 @@
 /** Makes load and takes its measure. */
-import { type Child, cpuMicroseconds } from './child.ts';
+import { type Child, cpuMicroseconds, idleMicroseconds } from './child.ts';
 
 export interface Aim {
   child: Child;
@@ -37,16 +37,24 @@ async function run(aim: Aim, body: string, count: number, together: number): Pro
   await Promise.all(Array.from({ length: together }, worker));
 }
 
+export interface Load {
+  /** How many calls are measured. */
+  count: number;
+  /** How many of them are under way at any moment. */
+  together: number;
+  /** How many go before, as a multiple of those. */
+  warmUp: number;
+}
+
 const rounds = 12;
 /** Times the measured calls: before that the compilers are still at work, which a service in use has long behind it. */
-const warmUp = 8;
+export const fromCold = 8;
 
 /** What `count` requests to each aim cost, in turns, so that noise hits all alike; a fault where an aim fails its calls. */
 export async function measureAll(
   aims: readonly Aim[],
   more: object,
-  count: number,
-  together: number,
+  { count, together, warmUp }: Load,
 ): Promise<(Measured | Error)[]> {
   const bodies = aims.map((aim) => bodyOf(aim, more));
   const results: (Measured | Error)[] = [];
@@ -55,6 +63,9 @@ export async function measureAll(
     results.push(await warm.then(() => ({ cpuPerRequest: 0, perSecond: 0 })).catch((fault: Error) => fault));
   }
   await Bun.sleep(settleMs);
+  // The clocks of a program tick also while it is another's turn: that is no request's work.
+  const idle = await Promise.all(aims.map(({ child }) => idleMicroseconds(child.pid, idleMs)));
+  const startedAt = performance.now();
   const before = aims.map(({ child }) => cpuMicroseconds(child.pid));
   const seconds = aims.map(() => 0);
   for (let round = 0; round < rounds; round++) {
@@ -67,15 +78,18 @@ export async function measureAll(
   }
   // Work that a request leaves behind (its log record) belongs to it.
   await Bun.sleep(settleMs);
+  const span = (performance.now() - startedAt) / 1_000;
   return results.map((result, index) => {
     const child = aims[index]?.child;
     if (result instanceof Error || !child) return result;
-    const cpu = cpuMicroseconds(child.pid) - (before[index] ?? 0);
+    const resting = (idle[index] ?? 0) * (span - (seconds[index] ?? 0));
+    const cpu = cpuMicroseconds(child.pid) - (before[index] ?? 0) - resting;
     return { cpuPerRequest: cpu / count, perSecond: count / (seconds[index] ?? 1) };
   });
 }
 
 const settleMs = 1_500;
+const idleMs = 3_000;
 
 interface Latency {
   p50: number;
