@@ -1,4 +1,4 @@
-/** Has the allocator keep the gaps between what is in use: to give each of them back, and to fetch it again a moment later, takes a twelfth of the time of a call. It listens to the environment alone, and only as a program begins: a server that was begun without begins again. */
+/** Has the runtime give back gaps in its memory every ten seconds, not at every turn, and fetch none before it is needed: to and fro they take a twelfth of the time of a call. It listens to the environment alone, and only as a program begins: a server that was begun without begins again. */
 import { isExecutable } from './executable.ts';
 import wanted from './runtime-settings.json' with { type: 'json' };
 
