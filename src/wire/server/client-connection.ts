@@ -198,7 +198,7 @@ export class ClientConnection implements Flow {
     }
     if (piece?.length) this.#body?.push(piece);
     if (frames.endedAt < 0) return nothing;
-    const rest = bytes.subarray(frames.endedAt);
+    const rest = frames.endedAt === bytes.length ? nothing : bytes.subarray(frames.endedAt);
     this.#frames = null;
     this.#body?.complete();
     this.#body = null;
