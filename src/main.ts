@@ -75,7 +75,6 @@ function readCommandLine(argv: string[]) {
 
 async function serve(settings: Settings): Promise<void> {
   const app = await started(settings);
-  print(greeting(app));
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
@@ -85,6 +84,8 @@ async function serve(settings: Settings): Promise<void> {
   };
   process.on('SIGTERM', () => void stop());
   process.on('SIGINT', () => void stop());
+  // Whoever reads it may ask us to end at once.
+  print(greeting(app));
 }
 
 /** A first start that makes its secrets and then cannot listen shows them all the same: nobody can later. */
