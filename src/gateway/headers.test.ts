@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { OwnHeaders } from './headers.ts';
+import { KnownHeaders, OwnHeaders } from './headers.ts';
 
 const own = (headers: Record<string, string>, ...aliases: string[]) =>
   new OwnHeaders(new Headers(headers).toJSON(), aliases);
@@ -34,4 +34,25 @@ test('milliseconds are whole numbers above zero; anything else is absent', () =>
 test('all of ours, by their names', () => {
   const headers = own({ 'x-gw-a': '1', 'x-acme-b': '2', other: '3' }, 'x-acme-');
   expect(Object.fromEntries(headers.all())).toEqual({ a: '1', b: '2' });
+});
+
+test('what follows from headers is worked out once for those who send the same, and for no others', () => {
+  const known = new KnownHeaders([]);
+  const fields = { 'x-gw-config': 'a' };
+  const configOf = (headers: OwnHeaders) => ({ config: headers.get('config') });
+  const first = known.of(fields).once(configOf, undefined);
+  expect(known.of(fields).once(configOf, undefined)).toBe(first);
+  expect(known.of({ 'x-gw-config': 'b' }).once(configOf, undefined)).toEqual({ config: 'b' });
+});
+
+test('what cannot be worked out is tried again', () => {
+  const headers = own({});
+  let tries = 0;
+  const work = () => {
+    tries += 1;
+    if (tries === 1) throw new Error('not yet');
+    return null;
+  };
+  expect(() => headers.once(work, undefined)).toThrow('not yet');
+  expect([headers.once(work, undefined), headers.once(work, undefined), tries]).toEqual([null, null, 2]);
 });

@@ -18,9 +18,12 @@ const masked = kept((value) => `masked:${createHmac('sha256', maskKey).update(va
 const mayHoldSecret = (name: string, value: string): boolean =>
   (name.endsWith('-config') && value.includes('{')) || (name.endsWith('-custom-host') && value.includes('@'));
 
+/** A request's headers, and which of them hold our key. */
+type Carrying = Pick<Journey, 'own' | 'keyHeaders'>;
+
 /** What the client sent. */
 export function requestHeaders(
-  { own, keyHeaders }: Journey,
+  { own, keyHeaders }: Carrying,
   operatorMasked: readonly string[],
 ): Readonly<HeaderFields> {
   // A key that came another way may stand in any of them.
@@ -37,7 +40,7 @@ const maskedOwn = (own: OwnHeaders, operatorMasked: readonly string[]): Readonly
 /** The very same fields where none of them is a secret. */
 export function maskedHeaders(
   headers: Readonly<HeaderFields>,
-  { own, keyHeaders }: Pick<Journey, 'own' | 'keyHeaders'>,
+  { own, keyHeaders }: Carrying,
   operatorMasked: readonly string[],
 ): Readonly<HeaderFields> {
   const named = own.once(sensitiveNames, undefined);

@@ -79,6 +79,18 @@ test('a segment that is carried twice is stored once', () => {
   for (const { metrics } of [...first, added]) expect(find(metrics.id)?.bodies.request?.size).toBeGreaterThan(0);
 });
 
+test.each([1, 15, 16, 17, 32, 40])('%i records of a frame are stored, with their messages and without', (size) => {
+  const records = Array.from({ length: size }, (_, at) => (at % 3 === 2 ? logRecord({}, {}) : logRecord()));
+  writer.write(framesIn(segmentOf(records)));
+  expect(count('logs')).toBe(size);
+  for (const { metrics, bodies } of records) {
+    const found = find(metrics.id);
+    expect(found?.metrics).toEqual(metrics);
+    expect(found?.bodies.request?.headers).toEqual(bodies.request?.headers);
+    expect(found?.bodies.response?.size).toBe(bodies.response?.body?.length);
+  }
+});
+
 test('what records have in common is stored once', () => {
   const records = Array.from({ length: 50 }, (_, at) => logRecord({ ai_model: `model-${at % 5}` }));
   writer.write(framesIn(segmentOf(records)));
