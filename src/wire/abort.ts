@@ -1,19 +1,26 @@
 /** Gives up what is under way. The web's own controller does the same at many times the price. */
 
+/** An object that listens needs no function of its own for it. */
+type Listener = (() => void) | { handleEvent(): void };
+
 /** What a call listens to. An AbortSignal is one too. */
 export interface Abortable {
   readonly aborted: boolean;
   readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
+  addEventListener(type: 'abort', listener: Listener): void;
+  removeEventListener(type: 'abort', listener: Listener): void;
 }
+
+const none: readonly Listener[] = [];
+
+const tell = (listener: Listener): void => (typeof listener === 'function' ? listener() : listener.handleEvent());
 
 export class Abort implements Abortable {
   aborted = false;
   reason: unknown = undefined;
   /** As a rule there is one. */
-  #listener: (() => void) | null = null;
-  #others: readonly (() => void)[] = [];
+  #listener: Listener | null = null;
+  #others = none;
 
   get signal(): Abortable {
     return this;
@@ -26,17 +33,17 @@ export class Abort implements Abortable {
     const first = this.#listener;
     const others = this.#others;
     this.#listener = null;
-    this.#others = [];
-    first?.();
-    for (const listener of others) listener();
+    this.#others = none;
+    if (first) tell(first);
+    for (const listener of others) tell(listener);
   }
 
-  addEventListener(_: 'abort', listener: () => void): void {
+  addEventListener(_: 'abort', listener: Listener): void {
     if (this.#listener === null) this.#listener = listener;
     else this.#others = [...this.#others, listener];
   }
 
-  removeEventListener(_: 'abort', listener: () => void): void {
+  removeEventListener(_: 'abort', listener: Listener): void {
     if (this.#listener === listener) this.#listener = null;
     else if (this.#others.length > 0) this.#others = this.#others.filter((other) => other !== listener);
   }

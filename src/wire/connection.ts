@@ -41,7 +41,7 @@ export class Connection implements Flow {
     this.key = key;
     this.#keeper = keeper;
     this.#socket = socket;
-    this.#outgoing = new Outgoing((bytes, from, length) => socket.write(bytes, from, length));
+    this.#outgoing = new Outgoing(socket);
   }
 
   /** The request is asked anew, over another connection, where the server closes one that it had held open before it says a word: it may not have seen it. */
@@ -50,7 +50,7 @@ export class Connection implements Flow {
     this.#turn = turn;
     this.#signal = signal;
     this.#request = request;
-    signal.addEventListener('abort', this.#onAbort);
+    signal.addEventListener('abort', this);
     if (signal.aborted || this.#closed) {
       this.#break(signal.aborted ? signal.reason : closedByServer());
       return turn.answer;
@@ -145,7 +145,10 @@ export class Connection implements Flow {
     else turn?.closed(fault);
   }
 
-  readonly #onAbort = (): void => this.#break(this.#signal?.reason);
+  /** The call is given up. */
+  handleEvent(): void {
+    this.#break(this.#signal?.reason);
+  }
 
   #finish(turn: Turn): void {
     this.#endTurn();
@@ -185,7 +188,7 @@ export class Connection implements Flow {
   }
 
   #endTurn(): void {
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#signal?.removeEventListener('abort', this);
     this.#signal = null;
     this.#request = null;
     this.#turn = null;

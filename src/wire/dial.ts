@@ -9,7 +9,7 @@ export function dial(endpoint: Endpoint, keeper: Keeper, signal: Abortable): Pro
   return new Promise((resolve, reject) => {
     if (signal.aborted) throw signal.reason;
     const line = new Line(endpoint.key, keeper, signal, { resolve, reject });
-    connect(endpoint, line).catch((fault) => line.fail(fault));
+    connect(endpoint, line).catch((fault) => line.failed(fault));
   });
 }
 
@@ -31,78 +31,101 @@ interface Outcome {
 
 const probedEveryMs = 60_000;
 
-/** A socket from the first attempt to its end, with the connection that it becomes. */
-class Line {
-  connection: Connection | null = null;
+/** What a socket is: a line, which hears nothing yet, and a connection from the moment that it stands. */
+interface Held {
+  failed(fault: unknown): void;
+  gone(fault: Error | null): void;
+  received?(bytes: Buffer<ArrayBuffer>): void;
+  drained?(): void;
+  expired?(): void;
+}
+
+/** A socket that is no connection yet. */
+class Line implements Held {
   readonly #key: string;
   readonly #keeper: Keeper;
   #signal: Abortable | null;
   #outcome: Outcome | null;
-  #socket: Socket<Line> | null = null;
+  #socket: Socket<Held> | null = null;
 
   constructor(key: string, keeper: Keeper, signal: Abortable, outcome: Outcome) {
     this.#key = key;
     this.#keeper = keeper;
     this.#signal = signal;
     this.#outcome = outcome;
-    signal.addEventListener('abort', this.#onAbort);
+    signal.addEventListener('abort', this);
   }
 
   /** The server is there; over TLS its certificate is still to be seen. */
-  reach(socket: Socket<Line>): void {
+  reach(socket: Socket<Held>): void {
     this.#socket = socket;
     // Given up while nobody had answered yet.
     if (!this.#outcome) socket.terminate();
   }
 
-  stand(socket: Socket<Line>): void {
+  stand(socket: Socket<Held>): void {
     const outcome = this.#settle();
     if (!outcome) return;
     // Models think for minutes, and what stands between forgets connections that are silent for so long.
     socket.setKeepAlive(true, probedEveryMs);
-    this.connection = new Connection(this.#key, socket, this.#keeper);
-    outcome.resolve(this.connection);
+    const connection = new Connection(this.#key, socket, this.#keeper);
+    socket.data = connection;
+    outcome.resolve(connection);
   }
 
-  fail(fault: unknown): void {
+  failed(fault: unknown): void {
     const outcome = this.#settle();
     this.#socket?.terminate();
     outcome?.reject(fault);
   }
 
-  readonly #onAbort = (): void => this.fail(this.#signal?.reason);
+  gone(fault: Error | null): void {
+    this.failed(fault ?? closedByServer());
+  }
+
+  /** The call is given up. */
+  handleEvent(): void {
+    this.failed(this.#signal?.reason);
+  }
 
   #settle(): Outcome | null {
     const outcome = this.#outcome;
     this.#outcome = null;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#signal?.removeEventListener('abort', this);
     // A connection outlives the call that it was made for.
     this.#signal = null;
     return outcome;
   }
 }
 
-const plain: SocketHandler<Line> = {
+const plain: SocketHandler<Held> = {
   open(socket) {
-    socket.data.reach(socket);
-    socket.data.stand(socket);
+    const { data } = socket;
+    if (!(data instanceof Line)) return;
+    data.reach(socket);
+    data.stand(socket);
   },
   // Each delivery is memory of its own.
-  data: ({ data }, bytes) => data.connection?.received(bytes as Buffer<ArrayBuffer>),
-  drain: ({ data }) => data.connection?.drained(),
-  error: ({ data }, fault) => (data.connection ? data.connection.failed(fault) : data.fail(fault)),
-  close: ({ data }, fault) =>
-    data.connection ? data.connection.gone(fault ?? null) : data.fail(fault ?? closedByServer()),
-  timeout: ({ data }) => data.connection?.expired(),
+  data: ({ data }, bytes) => data.received?.(bytes as Buffer<ArrayBuffer>),
+  drain: ({ data }) => data.drained?.(),
+  error: ({ data }, fault) => data.failed(fault),
+  close: ({ data }, fault) => data.gone(fault ?? null),
+  timeout: ({ data }) => data.expired?.(),
   // The promise tells.
   connectError: () => undefined,
 };
 
-const secured: SocketHandler<Line> = {
+const secured: SocketHandler<Held> = {
   ...plain,
-  open: (socket) => socket.data.reach(socket),
+  open(socket) {
+    if (socket.data instanceof Line) socket.data.reach(socket);
+  },
   handshake(socket, authorized, fault) {
-    if (authorized || process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') socket.data.stand(socket);
-    else socket.data.fail(fault ?? new WireFault('CertificateRefused', 'the certificate was not accepted'));
+    const { data } = socket;
+    if (!authorized && process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') {
+      data.failed(fault ?? new WireFault('CertificateRefused', 'the certificate was not accepted'));
+    } else if (data instanceof Line) {
+      data.stand(socket);
+    }
   },
 };

@@ -16,7 +16,8 @@ const pieceCost = 256;
 
 export class IncomingBody implements ByteReader {
   readonly #flow: Flow;
-  #waiting: Bytes[] = [];
+  /** Null where nothing waits, as for most of the time: there are thousands of these. */
+  #waiting: Bytes[] | null = null;
   #size = 0;
   #paused = false;
   #complete = false;
@@ -32,7 +33,8 @@ export class IncomingBody implements ByteReader {
       this.#settle({ done: false, value: bytes });
       return;
     }
-    this.#waiting.push(bytes);
+    if (this.#waiting) this.#waiting.push(bytes);
+    else this.#waiting = [bytes];
     this.#size += bytes.length + pieceCost;
     if (this.#size > mostWaiting && !this.#paused) {
       this.#paused = true;
@@ -54,8 +56,9 @@ export class IncomingBody implements ByteReader {
   }
 
   read(): Promise<ReadBytes> {
-    const value = this.#waiting.shift();
+    const value = this.#waiting?.shift();
     if (value) {
+      if (this.#waiting?.length === 0) this.#waiting = null;
       this.#taken(value.length);
       return Promise.resolve({ done: false, value });
     }
@@ -67,15 +70,15 @@ export class IncomingBody implements ByteReader {
   }
 
   async cancel(): Promise<void> {
-    this.#waiting = [];
+    this.#waiting = null;
     if (this.#open) this.#flow.abandon();
   }
 
   /** Most answers are here with their head. */
   whole(limit: number): Bytes | Promise<Bytes> {
-    const [only] = this.#waiting;
-    if (!this.#complete || this.#waiting.length > 1 || !only) return readThrough(this, limit);
-    this.#waiting = [];
+    const only = this.#waiting?.[0];
+    if (!this.#complete || this.#waiting?.length !== 1 || !only) return readThrough(this, limit);
+    this.#waiting = null;
     if (only.length > limit) throw tooLarge(limit);
     return only;
   }

@@ -1,8 +1,10 @@
 /** Bytes on their way out over a connection: what it does not take at once waits until it does. */
 import { WireFault } from './fault.ts';
 
-/** Takes as many of the bytes from here to there as there is room for, and tells how many; less than 0 when it is closed. What it took it does not look at again. */
-export type Taker = (bytes: Uint8Array, from: number, length: number) => number;
+export interface Taker {
+  /** Takes as many of the bytes from here to there as there is room for, and tells how many; less than 0 when it is closed. What it took it does not look at again. */
+  write(bytes: Uint8Array, from: number, length: number): number;
+}
 
 /** Small bodies travel with their head, in one packet where they fit. */
 const smallBody = 64 * 1024;
@@ -11,19 +13,20 @@ const smallBody = 64 * 1024;
 const desk = Buffer.allocUnsafeSlow(2 * smallBody);
 
 export class Outgoing {
-  readonly #take: Taker;
-  #waiting: Uint8Array[] = [];
+  readonly #taker: Taker;
+  /** Null where nothing waits, as for most of the time: there are thousands of these. */
+  #waiting: Uint8Array[] | null = null;
   #drained: (() => void) | null = null;
   #source: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #closed = false;
 
-  constructor(take: Taker) {
-    this.#take = take;
+  constructor(taker: Taker) {
+    this.#taker = taker;
   }
 
   /** All that there is to send has been handed over. */
   get done(): boolean {
-    return this.#waiting.length === 0 && this.#source === null;
+    return this.#waiting === null && this.#source === null;
   }
 
   send(head: string, body: Uint8Array | null): void {
@@ -66,7 +69,7 @@ export class Outgoing {
       if (announced === null) this.sendChunk('', value);
       else this.write(value);
       // Nothing more is asked for before this has gone, so that its memory can be used again.
-      if (this.#waiting.length > 0) await this.room();
+      if (this.#waiting) await this.room();
     }
     if (announced === null) this.write(lastChunk);
     else if (sent !== announced) throw wrongLength();
@@ -83,24 +86,26 @@ export class Outgoing {
   /** The bytes are left as they are until they have gone. */
   write(bytes: Uint8Array): void {
     if (this.#closed) return;
-    if (this.#waiting.length > 0) {
+    if (this.#waiting) {
       this.#waiting.push(bytes);
       return;
     }
-    const taken = Math.max(0, this.#take(bytes, 0, bytes.length));
-    if (taken < bytes.length) this.#waiting.push(bytes.subarray(taken));
+    const taken = this.#taken(bytes, bytes.length);
+    if (taken < bytes.length) this.#waiting = [bytes.subarray(taken)];
   }
 
   /** There is room again. */
   drain(): void {
-    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      const taken = Math.max(0, this.#take(next, 0, next.length));
+    const waiting = this.#waiting ?? [];
+    for (let next = waiting[0]; next; next = waiting[0]) {
+      const taken = this.#taken(next, next.length);
       if (taken < next.length) {
-        this.#waiting[0] = next.subarray(taken);
+        waiting[0] = next.subarray(taken);
         return;
       }
-      this.#waiting.shift();
+      waiting.shift();
     }
+    this.#waiting = null;
     this.#goOn();
   }
 
@@ -108,7 +113,7 @@ export class Outgoing {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#waiting = [];
+    this.#waiting = null;
     this.#goOn();
     // A source that cannot be stopped has nothing to tell that matters now.
     this.#source?.cancel().catch(() => undefined);
@@ -117,8 +122,15 @@ export class Outgoing {
   /** What is not taken of the desk must not stay there. */
   #hand(bytes: Buffer, length: number): void {
     if (this.#closed) return;
-    const taken = this.#waiting.length > 0 ? 0 : Math.max(0, this.#take(bytes, 0, length));
-    if (taken < length) this.#waiting.push(Uint8Array.prototype.slice.call(bytes, taken, length));
+    const taken = this.#waiting ? 0 : this.#taken(bytes, length);
+    if (taken === length) return;
+    const rest = Uint8Array.prototype.slice.call(bytes, taken, length);
+    if (this.#waiting) this.#waiting.push(rest);
+    else this.#waiting = [rest];
+  }
+
+  #taken(bytes: Uint8Array, length: number): number {
+    return Math.max(0, this.#taker.write(bytes, 0, length));
   }
 
   #goOn(): void {

@@ -18,11 +18,15 @@ export class Turn {
   over = false;
   readonly #flow: Flow;
   readonly #toHead: boolean;
-  readonly #answer = Promise.withResolvers<WireAnswer>();
+  readonly answer: Promise<WireAnswer>;
+  /** Null once it has answered: bodies take long, and whatever is kept for so long is kept thousands of times. */
+  #answering: PromiseWithResolvers<WireAnswer> | null;
   #opening: Buffer<ArrayBuffer> | null = null;
   /** The size of the answers that only told of another to come. */
   #interim = 0;
-  #head: AnswerHead | null = null;
+  #endsByClosing = false;
+  /** As the answer's head says. */
+  #keptSeconds = 0;
   #frames: BodyFrames | null = null;
   #body: IncomingBody | null = null;
   #excess = false;
@@ -30,10 +34,8 @@ export class Turn {
   constructor(flow: Flow, method: string) {
     this.#flow = flow;
     this.#toHead = method === 'HEAD';
-  }
-
-  get answer(): Promise<WireAnswer> {
-    return this.#answer.promise;
+    this.#answering = Promise.withResolvers();
+    this.answer = this.#answering.promise;
   }
 
   /** Throws when this cannot be an answer. */
@@ -47,7 +49,7 @@ export class Turn {
   /** The server has closed the connection: some answers end so, others are broken. */
   closed(fault: unknown): void {
     if (this.over) return;
-    if (this.#head?.framing?.by === 'close' && fault === null) {
+    if (this.#endsByClosing && fault === null) {
       this.#end();
       return;
     }
@@ -57,20 +59,20 @@ export class Turn {
   /** Another connection answers in its place. */
   redo(answer: Promise<WireAnswer>): void {
     this.over = true;
-    this.#answer.resolve(answer);
+    this.#settle(answer);
   }
 
   break(fault: unknown): void {
     if (this.over) return;
     this.over = true;
     if (this.#body) this.#body.break(fault);
-    else this.#answer.reject(fault);
+    else this.#answering?.reject(fault);
+    this.#answering = null;
   }
 
   /** For how many seconds the connection can wait for another request; 0 when it is of no more use. */
   get worthKeeping(): number {
-    if (!this.#head?.persists || this.#excess) return 0;
-    return Math.min(longestKept, this.#head.persistsSeconds ?? longestKept) - 1;
+    return this.#excess ? 0 : this.#keptSeconds;
   }
 
   /** What comes behind the head, or null while that is not complete. */
@@ -101,16 +103,17 @@ export class Turn {
 
   #begin(head: AnswerHead, rest: Bytes): void {
     const { status, headers, framing } = head;
-    this.#head = head;
+    this.#endsByClosing = framing?.by === 'close';
+    if (head.persists) this.#keptSeconds = Math.min(longestKept, head.persistsSeconds ?? longestKept) - 1;
     if (!framing) {
       this.#excess = rest.length > 0;
       this.over = true;
-      this.#answer.resolve({ status, headers, body: null });
+      this.#settle({ status, headers, body: null });
       return;
     }
     this.#frames = new BodyFrames(framing);
     this.#body = new IncomingBody(this.#flow);
-    this.#answer.resolve({ status, headers, body: this.#body });
+    this.#settle({ status, headers, body: this.#body });
     if (this.#frames.endedAt === 0) {
       this.#excess = rest.length > 0;
       this.#end();
@@ -124,6 +127,11 @@ export class Turn {
     if (endedAt < 0) return;
     this.#excess = endedAt < bytes.length;
     this.#end();
+  }
+
+  #settle(answer: WireAnswer | Promise<WireAnswer>): void {
+    this.#answering?.resolve(answer);
+    this.#answering = null;
   }
 
   #end(): void {

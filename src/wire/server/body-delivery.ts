@@ -10,7 +10,7 @@ export class BodyDelivery implements Sink {
   /** Of what was announced; null where the length is not known before. */
   #left: number | null;
 
-  constructor(outgoing: Outgoing, head: string, { inChunks, length }: { inChunks: boolean; length: number | null }) {
+  constructor(outgoing: Outgoing, head: string, inChunks: boolean, length: number | null) {
     this.#outgoing = outgoing;
     this.#head = head;
     this.#inChunks = inChunks;

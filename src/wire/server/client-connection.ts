@@ -61,7 +61,7 @@ export class ClientConnection implements Flow {
     this.peer = socket.remoteAddress;
     this.#socket = socket;
     this.#host = host;
-    this.#outgoing = new Outgoing((bytes, from, length) => socket.write(bytes, from, length));
+    this.#outgoing = new Outgoing(socket);
     this.#until = performance.now() + (host.secure ? patienceMs.handshake : patienceMs.idle);
   }
 
@@ -258,14 +258,11 @@ export class ClientConnection implements Flow {
     }
     if (rest.length > 0) this.#receive(rest);
     if (head.waits && this.#frames) this.#outgoing.write(goOn);
-    this.#host.answer(request).then(this.#onReply, this.#onFault);
+    this.#host.answer(request).then(
+      (reply) => this.#request && this.#answer(this.#request, reply),
+      (fault) => this.#fail(fault),
+    );
   }
-
-  readonly #onReply = (reply: Reply | Upgraded): void => {
-    if (this.#request) this.#answer(this.#request, reply);
-  };
-
-  readonly #onFault = (fault: unknown): void => this.#fail(fault);
 
   #answer(request: ServedRequest, reply: Reply | Upgraded): void {
     if (reply === 'upgraded') return;
@@ -304,19 +301,26 @@ export class ClientConnection implements Flow {
     if (length === null && old) this.#persists = false;
     const framing = inChunks ? 'chunks' : length === null ? 'close' : { length };
     this.#source = source;
-    const told = headOf(reply, framing, this.#persists, old);
-    const delivery = new BodyDelivery(this.#outgoing, told, { inChunks, length });
+    const delivery = new BodyDelivery(this.#outgoing, headOf(reply, framing, this.#persists, old), inChunks, length);
     const delivered = source.deliver(delivery);
     delivery.flush();
-    delivered
-      .then(() => {
-        this.#source = null;
-        if (this.#closed) return;
-        delivery.end();
-        this.#said();
-      })
+    delivered.then(
+      () => this.#delivered(delivery),
       // A body that broke off must not look like a whole one. Whoever made it has told why.
-      .catch(() => this.#cut());
+      () => this.#cut(),
+    );
+  }
+
+  #delivered(delivery: BodyDelivery): void {
+    this.#source = null;
+    if (this.#closed) return;
+    try {
+      delivery.end();
+      this.#said();
+    } catch {
+      // It is shorter than was announced.
+      this.#cut();
+    }
   }
 
   /** The reply is complete, though some of it may still wait. */
@@ -369,8 +373,7 @@ export class ClientConnection implements Flow {
   }
 
   #isStuck(now: number): boolean {
-    if (this.#outgoing.done) this.#stuckSince = Number.POSITIVE_INFINITY;
-    else this.#stuckSince = Math.min(this.#stuckSince, now);
+    this.#stuckSince = this.#outgoing.done ? Number.POSITIVE_INFINITY : Math.min(this.#stuckSince, now);
     return now - this.#stuckSince >= patienceMs.stuck;
   }
 
