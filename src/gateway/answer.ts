@@ -8,7 +8,7 @@ import type { Bytes } from './body.ts';
 import type { GatewayError } from './errors.ts';
 import type { ProviderSocket } from './realtime/upstream-socket.ts';
 import type { Target } from './target.ts';
-import type { Upstream } from './upstream.ts';
+import type { Sent } from './upstream.ts';
 import type { UpstreamEvents } from './upstream-events.ts';
 
 /** The trail of one target: filled as the attempt goes on, read when it is settled. */
@@ -18,7 +18,7 @@ export interface Trail {
   /** Null where a strategy itself could not choose a target. */
   leaf: Leaf | null;
   target: Target | null;
-  upstream: Upstream | null;
+  upstream: Sent | null;
   /** The status that this target ended with. */
   status: number;
   error: GatewayError | null;

@@ -7,16 +7,19 @@ export interface Deadline {
   clear(): void;
 }
 
+/** Told when a deadline has passed. What lives as long as a stream does it by itself, without a function for it. */
+type Waiting = (() => void) | { expired(): void };
+
 const sweepMs = 20;
 
 class Entry implements Deadline {
   at: number;
   /** Null once it is cleared or has passed, so that nothing is kept alive by it. */
-  expire: (() => void) | null;
+  waiting: Waiting | null;
 
-  constructor(at: number, expire: () => void) {
+  constructor(at: number, waiting: Waiting) {
     this.at = at;
-    this.expire = expire;
+    this.waiting = waiting;
   }
 
   extend(ms: number): void {
@@ -28,7 +31,7 @@ class Entry implements Deadline {
   }
 
   clear(): void {
-    this.expire = null;
+    this.waiting = null;
   }
 }
 
@@ -37,9 +40,9 @@ export class Deadlines {
   #entries: Entry[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Calls `expire` once when `ms` have passed, up to a few milliseconds late. */
-  set(ms: number, expire: () => void): Deadline {
-    const entry = new Entry(performance.now() + ms, expire);
+  /** Tells `waiting` once when `ms` have passed, up to a few milliseconds late. */
+  set(ms: number, waiting: Waiting): Deadline {
+    const entry = new Entry(performance.now() + ms, waiting);
     this.#entries.push(entry);
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     return entry;
@@ -57,14 +60,15 @@ export class Deadlines {
     // What an expiry sets anew belongs to the next sweep.
     this.#entries = [];
     for (const entry of swept) {
-      const { expire } = entry;
-      if (expire === null) continue;
+      const { waiting } = entry;
+      if (waiting === null) continue;
       if (entry.at > now) {
         this.#entries.push(entry);
         continue;
       }
-      entry.expire = null;
-      expire();
+      entry.waiting = null;
+      if (typeof waiting === 'function') waiting();
+      else waiting.expired();
     }
     if (this.#entries.length === 0) {
       clearInterval(this.#timer);

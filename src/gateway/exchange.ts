@@ -18,7 +18,7 @@ import { inSteps } from './steps.ts';
 import type { Target } from './target.ts';
 import { type TranslatedAnswer, translatedAnswer } from './translated.ts';
 import { translatedStream } from './translated-stream.ts';
-import type { Upstream } from './upstream.ts';
+import { sentOf, type Upstream } from './upstream.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
 /** One leaf being tried. */
@@ -115,7 +115,8 @@ function forgetEarlierTry(trail: Trail): void {
 }
 
 function leaveWithClient({ request }: Journey, flight: Flight): void {
-  const leave = () => giveUp(flight, clientLeft());
+  const { abort } = flight;
+  const leave = () => abort.abort(new GivenUp(clientLeft()));
   if (request.left) leave();
   else request.onLeave(leave);
 }
@@ -191,6 +192,7 @@ async function readStream(
   const events = new UpstreamEvents(body, dialectOf(call.journey.matched.route.kind), abort, { deadlines, idleMs });
   call.trail.received = events.received.pieces;
   const broken = await events.untilFirst();
+  call.trail.upstream = sentOf(upstream);
   call.trail.firstTokenMs = performance.now() - sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };
 }

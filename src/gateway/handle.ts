@@ -106,12 +106,12 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
 
   const streamed = (journey: Journey, answer: EventAnswer, trails: Trail[], headers: HeaderFields): BodySource => {
-    const leave = underway.enter();
+    underway.begin();
     const finished = ({ sent }: StreamEnd) => {
-      leave();
+      underway.end();
       close(journey, trails, { status: answer.status, headers, body: sent });
     };
-    return clientStream(journey, answer, finished, (fault) => parts.onFault(fault, journey.requestId));
+    return clientStream(journey, answer, finished, parts.onFault);
   };
 
   const carryThrough = (

@@ -18,7 +18,7 @@ export class Resumption {
   #whiteSpace: string;
 
   constructor(dialect: Dialect, rules: ResumeRules, delivered: StreamState, continued: boolean) {
-    const text = delivered.text.join('');
+    const text = delivered.text.whole;
     this.#dialect = dialect;
     this.#rules = rules;
     this.#seam = { delivered, before: text, repeated: 0 };

@@ -10,7 +10,8 @@ const largestEvent = 64 * 1024 * 1024;
 
 /** Cuts a byte stream at the ends of events, so that only whole events travel on. Bytes are never changed. */
 export class EventSplitter {
-  #held: Uint8Array[] = [];
+  /** Null where nothing is, as between most chunks. */
+  #held: Uint8Array[] | null = null;
   #heldBytes = 0;
   /** The last two bytes held, since a blank line may begin in them. */
   #last = -1;
@@ -25,7 +26,7 @@ export class EventSplitter {
       return null;
     }
     const closing = end === chunk.length ? chunk : chunk.subarray(0, end);
-    const whole = this.#heldBytes === 0 ? closing : Buffer.concat([...this.#held, closing]);
+    const whole = this.#held ? Buffer.concat([...this.#held, closing]) : closing;
     this.#empty();
     if (end < chunk.length) this.#hold(chunk.subarray(end));
     return whole;
@@ -33,14 +34,14 @@ export class EventSplitter {
 
   /** What is left when the stream ends: an event that never came to its blank line. */
   rest(): Uint8Array | null {
-    if (this.#heldBytes === 0) return null;
+    if (!this.#held) return null;
     const rest = Buffer.concat(this.#held);
     this.#empty();
     return rest;
   }
 
   #empty(): void {
-    this.#held = [];
+    this.#held = null;
     this.#heldBytes = 0;
     this.#last = -1;
     this.#lastButOne = -1;
@@ -48,7 +49,8 @@ export class EventSplitter {
 
   #hold(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    this.#held.push(bytes);
+    if (this.#held) this.#held.push(bytes);
+    else this.#held = [bytes];
     this.#heldBytes += bytes.length;
     this.#lastButOne = bytes.length > 1 ? (bytes[bytes.length - 2] ?? -1) : this.#last;
     this.#last = bytes[bytes.length - 1] ?? -1;

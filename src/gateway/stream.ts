@@ -1,11 +1,13 @@
 /** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
 import type { ServerEvent } from '../providers/provider.ts';
+import type { Soon } from '../soon.ts';
 import type { BodySource, Sink } from '../wire/server/reply.ts';
 import { type Answer, discard, type Trail } from './answer.ts';
 import type { StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
 import type { Journey } from './journey.ts';
 import { KeptCopy } from './kept-copy.ts';
+import type { GatewayParts } from './parts.ts';
 import { Resumption } from './resumption.ts';
 import { writeEvent } from './sse.ts';
 import type { Piece, UpstreamEvents } from './upstream-events.ts';
@@ -24,43 +26,24 @@ type Broken = Extract<Piece, { is: 'broken' }>;
 
 export const isEventAnswer = (answer: Answer): answer is EventAnswer => answer.content.form === 'events';
 
-export function clientStream(
+export const clientStream = (
   journey: Journey,
   first: EventAnswer,
   settle: (end: StreamEnd) => void,
-  onFault: (fault: unknown) => void,
-): BodySource {
-  const delivery = new Delivery(journey, first);
-  let settled = false;
-  const finish = (outcome: StreamEnd['outcome']) => {
-    if (settled) return;
-    settled = true;
-    settle({ outcome, trail: delivery.close(outcome), sent: delivery.sent });
-  };
-  return {
-    async deliver(to) {
-      try {
-        finish(await delivery.deliver(to));
-      } catch (fault) {
-        onFault(fault);
-        finish('failed');
-        // The client sees a connection that breaks, never an end that is none.
-        throw fault;
-      }
-    },
-    left: () => finish('client left'),
-  };
-}
+  onFault: GatewayParts['onFault'],
+): BodySource => new ClientStream(journey, first, settle, onFault);
 
 /** What the log says of a stream that the client did not wait for. */
 const clientLeftStatus = 499;
 
-class Delivery {
+class ClientStream implements BodySource {
   /** How many bytes of the stream that is read now went to the client just as they came. */
   #passed = 0;
   /** What went to the client, once that is no longer what came. */
   #told: KeptCopy | null = null;
   readonly #journey: Journey;
+  readonly #settle: (end: StreamEnd) => void;
+  readonly #onFault: GatewayParts['onFault'];
   #answer: EventAnswer;
   #events: UpstreamEvents;
   #resumption: Resumption | null = null;
@@ -68,40 +51,63 @@ class Delivery {
   #delivered: StreamState;
   #closed = false;
 
-  constructor(journey: Journey, answer: EventAnswer) {
+  constructor(
+    journey: Journey,
+    answer: EventAnswer,
+    settle: (end: StreamEnd) => void,
+    onFault: GatewayParts['onFault'],
+  ) {
     this.#journey = journey;
+    this.#settle = settle;
+    this.#onFault = onFault;
     this.#answer = answer;
     this.#events = answer.content.events;
     this.#delivered = this.#events.state;
   }
 
   /** Hands on what comes, at the client's pace, until there is no more. */
-  async deliver(to: Sink): Promise<'complete' | 'failed'> {
-    for (;;) {
-      const piece = await this.#events.next();
-      if (this.#closed) return 'failed';
-      if (piece.is === 'end') {
-        const { terminator } = this.#events.dialect;
-        if (terminator && !this.#events.terminated) await to.write(this.#added(terminator));
-        return 'complete';
+  async deliver(to: Sink): Promise<void> {
+    try {
+      for (;;) {
+        const handed = this.#handOn(await this.#events.next(), to);
+        const outcome = handed instanceof Promise ? await handed : handed;
+        if (outcome === 'goes on') continue;
+        this.#finish(outcome);
+        return;
       }
-      const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
-      if (bytes instanceof Uint8Array) {
-        if (bytes.length === 0) continue;
-        if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
-        else this.#retold.push(bytes);
-        const room = to.write(bytes);
-        if (room) await room;
-      } else if (!(await this.#rescued(bytes))) {
-        if (!this.#closed) await to.write(this.#failure(bytes));
-        return 'failed';
-      }
+    } catch (fault) {
+      this.#onFault(fault, this.#journey.requestId);
+      this.#finish('failed');
+      // The client sees a connection that breaks, never an end that is none.
+      throw fault;
     }
   }
 
-  /** What the client received. */
-  get sent(): readonly Uint8Array[] {
-    return this.#told?.pieces ?? this.#events.received.upTo(this.#passed);
+  left(): void {
+    this.#finish('client left');
+  }
+
+  #handOn(piece: Piece, to: Sink): Soon<'goes on' | 'complete' | 'failed'> {
+    if (this.#closed) return 'failed';
+    if (piece.is === 'end') return this.#complete(to);
+    const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
+    if (!(bytes instanceof Uint8Array)) return this.#recover(bytes, to);
+    if (bytes.length === 0) return 'goes on';
+    if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
+    else this.#retold.push(bytes);
+    return to.write(bytes)?.then(() => 'goes on') ?? 'goes on';
+  }
+
+  async #complete(to: Sink): Promise<'complete'> {
+    const { terminator } = this.#events.dialect;
+    if (terminator && !this.#events.terminated) await to.write(this.#added(terminator));
+    return 'complete';
+  }
+
+  async #recover(broken: Broken, to: Sink): Promise<'goes on' | 'failed'> {
+    if (await this.#rescued(broken)) return 'goes on';
+    if (!this.#closed) await to.write(this.#failure(broken));
+    return 'failed';
   }
 
   /** From here on, what goes to the client is kept beside what comes. */
@@ -110,9 +116,16 @@ class Delivery {
     return this.#told;
   }
 
-  /** Ends whatever is still open and completes the last trail. */
-  close(outcome: StreamEnd['outcome']): Trail {
+  #finish(outcome: StreamEnd['outcome']): void {
+    if (this.#closed) return;
     this.#closed = true;
+    const trail = this.#closedTrail(outcome);
+    const sent = this.#told?.pieces ?? this.#events.received.upTo(this.#passed);
+    this.#settle({ outcome, trail, sent });
+  }
+
+  /** Ends whatever is still open and completes the last trail. */
+  #closedTrail(outcome: StreamEnd['outcome']): Trail {
     const { trail } = this.#answer;
     if (outcome !== 'complete') this.#events.abandon();
     const { usage, usageOpen, model, characters } = this.#events.state;
@@ -161,7 +174,7 @@ class Delivery {
     trail.status = error.status;
     trail.error = error;
     trail.endedAt = performance.now();
-    const next = await rescue({ text: untouched ? '' : this.#delivered.text.join('') });
+    const next = await rescue({ text: untouched ? '' : this.#delivered.text.whole });
     if (this.#gone) discard(next);
     if (this.#gone || !isEventAnswer(next)) return false;
     const { events, joined } = next.content;

@@ -43,26 +43,35 @@ export class UpstreamEvents {
   readonly #abort: Abort;
   readonly #splitter = new EventSplitter();
   readonly #idle: Deadline;
+  /** How long it may be silent. */
+  readonly #patienceMs: number;
+  /** How long the next piece may take. */
   #idleMs: number;
   #ended = false;
   /** There was an event, not only bytes. */
   #spoke = false;
-  /** Read, but not yet handed out. */
-  readonly #pending: Piece[] = [];
+  /** Read, but not yet handed out; null where nothing is. */
+  #pending: Piece[] | null = null;
 
   constructor(body: ByteReader, dialect: Dialect, abort: Abort, timing: StreamTiming) {
     this.#reader = body;
     this.dialect = dialect;
     this.#abort = abort;
+    this.#patienceMs = timing.idleMs;
     this.#idleMs = timing.idleMs;
-    this.#idle = timing.deadlines.set(timing.idleMs, () =>
-      abort.abort(new GivenUp(new GatewayError('stream_stalled', `the stream was silent for ${timing.idleMs} ms`))),
-    );
+    this.#idle = timing.deadlines.set(timing.idleMs, this);
+  }
+
+  /** It was silent for too long. */
+  expired(): void {
+    const message = `the stream was silent for ${this.#patienceMs} ms`;
+    this.#abort.abort(new GivenUp(new GatewayError('stream_stalled', message)));
   }
 
   next(): Promise<Piece> {
-    const held = this.#pending.shift();
+    const held = this.#pending?.shift();
     if (held) return Promise.resolve(held);
+    this.#pending = null;
     // Only the provider's silence counts, not the time that the client takes.
     this.#idle.extend(this.#idleMs);
     return this.#reader.read().then(this.#onRead, this.#onFault);
@@ -95,7 +104,7 @@ export class UpstreamEvents {
       if (piece.is === 'broken') return piece.error;
       held.push(piece);
       if (piece.is === 'bytes' && piece.events.every(isPing) && this.received.size < longestOpening) continue;
-      this.#pending.unshift(...held);
+      this.#pending = [...held, ...(this.#pending ?? [])];
       return null;
     }
   }
@@ -128,7 +137,7 @@ export class UpstreamEvents {
           : { is: 'broken', error: refusalInStream(meaning), reported: event };
       if (index === 0) return broken;
       // What came whole before the fault still goes out.
-      this.#pending.push(broken);
+      this.#pending = [broken];
       const sound = events.slice(0, index);
       return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound, asReceived: false };
     }
@@ -142,7 +151,7 @@ export class UpstreamEvents {
     // Some servers leave out the blank line behind their last event; a piece of an event is no event.
     const piece = this.#isWhole(rest) ? this.#take(Buffer.concat([rest, Buffer.from('\n\n')]), false) : this.#cut();
     if (piece.is !== 'bytes') return this.#complete ? { is: 'end' } : piece;
-    if (this.#pending.length === 0) this.#pending.push(this.#ending());
+    this.#pending ??= [this.#ending()];
     return piece;
   }
 

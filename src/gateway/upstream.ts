@@ -15,19 +15,24 @@ import { restrictsModels, type Target } from './target.ts';
 import { watchedRows } from './upload-rows.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
-export interface Upstream {
+/** What is remembered of a request that was sent. */
+export interface Sent {
   url: string;
   method: string;
-  headers: Record<string, string>;
+  headers: Readonly<Record<string, string>>;
   body: Bytes | ReadableStream<Uint8Array> | null;
-  /** False for bodies that can be sent only once. */
-  repeatable: boolean;
   /** Set when the body is not the client's own bytes. */
   changed: boolean;
-  /** True when the host was chosen by a customer and must be checked before it is dialled. */
-  customHost: boolean;
   /** Goes to the provider as it came, and its answer comes back as it is. */
   passthrough: boolean;
+}
+
+export interface Upstream extends Sent {
+  headers: Record<string, string>;
+  /** False for bodies that can be sent only once. */
+  repeatable: boolean;
+  /** True when the host was chosen by a customer and must be checked before it is dialled. */
+  customHost: boolean;
   facts: CallFacts;
   endpoint: ProviderEndpoint;
   /** Null where the provider's answer is in the route's own dialect. */
@@ -72,6 +77,18 @@ export function buildUpstream(journey: Journey, leaf: Leaf, target: Target, oper
 }
 
 const withoutSlash = (address: string): string => (address.endsWith('/') ? address.slice(0, -1) : address);
+
+const untold: Sent['headers'] = {};
+
+/** Streams take long, and what they do not need would be kept thousands of times. */
+export const sentOf = ({ url, method, headers, body, changed, passthrough }: Upstream): Sent => ({
+  url,
+  method,
+  headers: changed ? headers : untold,
+  body: changed ? body : null,
+  changed,
+  passthrough,
+});
 
 const dots = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i;
 

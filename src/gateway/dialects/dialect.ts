@@ -2,6 +2,7 @@
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
 import type { GatewayError } from '../errors.ts';
 import { AlikeEvents } from './alike.ts';
+import { GrowingText } from './growing-text.ts';
 
 /** What has been seen of a stream so far. */
 export interface StreamState {
@@ -15,8 +16,8 @@ export interface StreamState {
   characters: number;
   /** Events that bring text and nothing else. */
   alike: AlikeEvents;
-  /** The delivered text, in the pieces that it came in. */
-  text: string[];
+  /** The delivered text. */
+  text: GrowingText;
   /** Something other than text was delivered (a tool call), or more than is kept: the stream cannot be taken up by another target. */
   beyondText: boolean;
   /** The model said that it is done, whether or not the terminator came. */
@@ -35,6 +36,8 @@ export interface StreamState {
   opened: JsonObject;
 }
 
+const nothing: JsonObject = Object.freeze({});
+
 export const newStreamState = (): StreamState => ({
   id: null,
   model: null,
@@ -42,7 +45,7 @@ export const newStreamState = (): StreamState => ({
   usageOpen: false,
   characters: 0,
   alike: new AlikeEvents(),
-  text: [],
+  text: new GrowingText(),
   beyondText: false,
   finished: false,
   several: false,
@@ -50,7 +53,7 @@ export const newStreamState = (): StreamState => ({
   steps: 0,
   item: null,
   sequence: -1,
-  opened: {},
+  opened: nothing,
 });
 
 /** Far more than a model says in one answer: a stream without end must not fill the memory. */
@@ -62,7 +65,7 @@ export function noteText(state: StreamState, text: string): void {
     state.text.push(text);
     return;
   }
-  state.text = [];
+  state.text = new GrowingText();
   state.beyondText = true;
 }
 

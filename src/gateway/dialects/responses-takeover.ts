@@ -74,7 +74,7 @@ const messageOf = ({ item, text }: StreamState, ending: unknown) => ({
   id: item,
   type: 'message',
   status: ending === 'response.incomplete' ? 'incomplete' : 'completed',
-  content: [textPart(text.join(''))] as const,
+  content: [textPart(text.whole)] as const,
   role: 'assistant',
 });
 
