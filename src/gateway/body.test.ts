@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { listen } from '../http/server.ts';
 import { incomingOf } from '../http/web.ts';
 import { silentLog } from '../log.ts';
-import { type ClientBody, parametersOf, readBody } from './body.ts';
+import { type ClientBody, JsonBody, parametersOf, readBody } from './body.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayRoute } from './routes.ts';
 
@@ -59,6 +59,15 @@ describe('JSON routes', () => {
     const body = await read({ body: text, headers: json });
     expect(body).toMatchObject({ form: 'json', json: { model: 'm', b: [1, 2] } });
     expect('bytes' in body && Buffer.from(body.bytes).toString()).toBe(text);
+  });
+
+  test('what they mean can be set aside, and is still there for whoever asks later', () => {
+    const body = new JsonBody(Buffer.from('{"model":"m"}'), { model: 'm' });
+    const before = body.json;
+    expect(body.json).toBe(before);
+    body.setAside();
+    expect(body.json).not.toBe(before);
+    expect(body.json).toEqual(before);
   });
 
   test.each([

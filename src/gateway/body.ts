@@ -16,9 +16,31 @@ import type { GatewayRoute } from './routes.ts';
 /** Bytes that can be handed to a request or an answer. */
 export type { Bytes };
 
+/** A body in JSON. */
+export class JsonBody {
+  readonly form = 'json';
+  readonly bytes: Bytes;
+  #json: JsonObject | null;
+
+  constructor(bytes: Bytes, json: JsonObject) {
+    this.bytes = bytes;
+    this.#json = json;
+  }
+
+  get json(): JsonObject {
+    this.#json ??= parseObject(this.bytes);
+    return this.#json;
+  }
+
+  /** Nobody will ask for its fields soon: a stream takes long, and seldom is another target asked behind it. */
+  setAside(): void {
+    this.#json = null;
+  }
+}
+
 export type ClientBody =
   | { form: 'none' }
-  | { form: 'json'; bytes: Bytes; json: JsonObject }
+  | JsonBody
   | { form: 'form'; bytes: Bytes; contentType: string; fields: readonly FormField[] }
   /** A realtime session has no body: its parameters stand in the query. */
   | { form: 'query'; parameters: JsonObject }
@@ -63,10 +85,10 @@ function formOf(route: GatewayRoute, mediaType: string): 'json' | 'passed json' 
 function understood(form: 'json' | 'passed json' | 'form', bytes: Bytes, contentType: string): ClientBody {
   if (form === 'form') return { form, bytes, contentType, fields: readFormFields(bytes, contentType) };
   if (bytes.length === 0) return noBody;
-  if (form === 'json') return { form, bytes, json: parseObject(bytes) };
+  if (form === 'json') return new JsonBody(bytes, parseObject(bytes));
   // JSON that passes through is looked at, so that it can be repeated, routed and checked; what cannot be read still passes.
   try {
-    return { form: 'json', bytes, json: parseObject(bytes) };
+    return new JsonBody(bytes, parseObject(bytes));
   } catch {
     return { form: 'bytes', bytes, contentType };
   }

@@ -107,6 +107,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   const streamed = (journey: Journey, answer: EventAnswer, trails: Trail[], headers: HeaderFields): BodySource => {
     underway.begin();
+    if (journey.body.form === 'json') journey.body.setAside();
     const finished = ({ sent }: StreamEnd) => {
       underway.end();
       close(journey, trails, { status: answer.status, headers, body: sent });

@@ -2,6 +2,7 @@
 import { readUsage } from '../../providers/usage.ts';
 import type { Frame } from '../../wire/socket/relay.ts';
 import type { Trail } from '../answer.ts';
+import { JsonBody } from '../body.ts';
 import { GatewayError } from '../errors.ts';
 import type { HeaderFields } from '../headers.ts';
 import type { Journey } from '../journey.ts';
@@ -114,7 +115,7 @@ export class SessionLog {
       spanId: Bun.randomUUIDv7(),
       parentSpanId: this.#journey.spanId,
       spanName: 'response.done',
-      body: { form: 'json', bytes: conversation, json: {} },
+      body: new JsonBody(conversation, {}),
     };
     settle(this.#parts, journey, [trail], {
       status,
