@@ -13,6 +13,7 @@ import { identify } from './identify.ts';
 import type { Arrival, Identified, Journey } from './journey.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { integratedModels, wantsIntegratedModels } from './models.ts';
+import { OpenStreams } from './open-streams.ts';
 import type { GatewayParts } from './parts.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -39,6 +40,17 @@ export interface Gateway {
 export function createGateway(parts: GatewayParts): Gateway {
   const underway = new Underway();
   const heads = new KnownHeaders(parts.settings.headerPrefixAliases);
+  const streams = new OpenStreams();
+
+  const streamBegins = () => {
+    underway.begin();
+    streams.begin();
+  };
+
+  const streamEnds = () => {
+    streams.end();
+    underway.end();
+  };
 
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(parts, request, heads.of(request.headers.fields), asked, matched);
@@ -106,10 +118,10 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
 
   const streamed = (journey: Journey, answer: EventAnswer, trails: Trail[], headers: HeaderFields): BodySource => {
-    underway.begin();
+    streamBegins();
     if (journey.body.form === 'json') journey.body.setAside();
     const finished = ({ sent }: StreamEnd) => {
-      underway.end();
+      streamEnds();
       close(journey, trails, { status: answer.status, headers, body: sent });
     };
     return clientStream(journey, answer, finished, parts.onFault);
@@ -128,9 +140,9 @@ export function createGateway(parts: GatewayParts): Gateway {
       close(journey, trails, { status, headers, body: null });
       return { status, headers, body: null };
     }
-    const leave = underway.enter();
+    streamBegins();
     const body = carry({ body: upstreamBody, abort, idleMs }, parts.deadlines, ({ copy, outcome, error }) => {
-      leave();
+      streamEnds();
       trail.received = copy.pieces;
       trail.endedAt = performance.now();
       trail.error = error;
