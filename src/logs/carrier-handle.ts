@@ -52,7 +52,7 @@ export class CarrierHandle {
   }
 
   #launch(): Worker {
-    const thread = new Worker(threadFile, { name: 'log-carrier' });
+    const thread = new Worker(threadFile, { name: 'log-carrier', smol: true });
     thread.onmessage = ({ data }: MessageEvent<CarrierReport>) => this.#hear(data);
     thread.onerror = (event) => {
       this.#log.error(`The log carrier died; it starts again in ${restartMs / 1000} s.`, faultFields(event.message));
