@@ -189,13 +189,29 @@ async function slowStreams(program: Child, aim: Aim) {
   const before = residentMegabytes(program.pid);
   const body = bodyOf(aim, { stream: true, slow: slowChunks });
   let highest = before;
+  let highestWhileOpen = 0;
+  let begun = 0;
+  let ended = 0;
   const watch = setInterval(() => {
-    highest = Math.max(highest, residentMegabytes(program.pid));
-  }, 200);
-  const texts = await Promise.all(Array.from({ length: openStreams }, async () => (await ask(aim, body)).text()));
+    const now = residentMegabytes(program.pid);
+    highest = Math.max(highest, now);
+    if (begun === openStreams && ended === 0) highestWhileOpen = Math.max(highestWhileOpen, now);
+  }, 100);
+  const stream = async () => {
+    const response = await ask(aim, body);
+    begun++;
+    const text = await response.text();
+    ended++;
+    return text;
+  };
+  const texts = await Promise.all(Array.from({ length: openStreams }, stream));
   clearInterval(watch);
-  const complete = texts.filter((text) => text.endsWith('data: [DONE]\n\n')).length;
-  return { 'RSS before (MB)': before, 'RSS highest (MB)': highest, 'complete streams': complete };
+  return {
+    'RSS before (MB)': before,
+    'highest while all are open': highestWhileOpen,
+    'highest, their ends included': highest,
+    'complete streams': texts.filter((text) => text.endsWith('data: [DONE]\n\n')).length,
+  };
 }
 
 async function soakTest(program: Child, aim: Aim, minutes: number) {

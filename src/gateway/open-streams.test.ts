@@ -1,14 +1,11 @@
 import { expect, test } from 'bun:test';
 import { OpenStreams } from './open-streams.ts';
 
-/** Open streams, with how many there were each time that memory was collected. */
-function counted(everyMs: number, onCollect: () => void = () => undefined) {
+/** Open streams, with how many there were each time that memory was collected at once. */
+function counted(everyMs: number, inPassing: () => void = () => undefined) {
   const collectedAt: number[] = [];
   let open = 0;
-  const streams = new OpenStreams(() => {
-    collectedAt.push(open);
-    onCollect();
-  }, everyMs);
+  const streams = new OpenStreams({ atOnce: () => collectedAt.push(open), inPassing }, everyMs);
   const change = (count: number) => {
     for (let left = Math.abs(count); left > 0; left--) {
       open += Math.sign(count);
@@ -40,7 +37,7 @@ test('what few of them leave behind is left to the runtime, however often they c
   expect(collectedAt).toEqual([]);
 });
 
-test('while there are many it is collected again and again', async () => {
+test('while there are many it is collected again and again, in passing, and no more when they are gone', async () => {
   const thrice = Promise.withResolvers<void>();
   let times = 0;
   const { collectedAt, change } = counted(1, () => {
@@ -49,5 +46,21 @@ test('while there are many it is collected again and again', async () => {
   });
   change(1_000);
   await thrice.promise;
-  expect(collectedAt).toEqual([1_000, 1_000, 1_000]);
+  expect(collectedAt).toEqual([1_000]);
+  change(-1_000);
+  const atLast = times;
+  await ticks(5);
+  expect([collectedAt, times]).toEqual([[1_000, 500], atLast]);
 });
+
+/** As often as a clock of the same pace ticks. */
+const ticks = (count: number): Promise<void> =>
+  new Promise((resolve) => {
+    let left = count;
+    const clock = setInterval(() => {
+      left--;
+      if (left > 0) return;
+      clearInterval(clock);
+      resolve();
+    }, 1);
+  });

@@ -6,16 +6,25 @@ const many = 1_000;
 /** While they only go on they leave something behind too. */
 const collectedEveryMs = 3_000;
 
+export interface Collector {
+  /** Holds everything up for some 50 ms with thousands of streams. */
+  atOnce(): void;
+  /** Mostly beside the work that goes on. */
+  inPassing(): void;
+}
+
+const ofTheRuntime: Collector = { atOnce: fullGC, inPassing: () => Bun.gc(false) };
+
 export class OpenStreams {
-  readonly #collect: () => void;
+  readonly #collector: Collector;
   readonly #everyMs: number;
   #open = 0;
   /** How many there were when memory was collected. Each time costs as much as there is, so that they are to have doubled or halved. */
   #counted = many / 2;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(collect: () => void = fullGC, everyMs = collectedEveryMs) {
-    this.#collect = collect;
+  constructor(collector = ofTheRuntime, everyMs = collectedEveryMs) {
+    this.#collector = collector;
     this.#everyMs = everyMs;
   }
 
@@ -29,10 +38,10 @@ export class OpenStreams {
     if (this.#counted >= many && this.#open <= this.#counted / 2) this.#tidy();
   }
 
-  readonly #tidy = (): void => {
-    clearTimeout(this.#timer);
+  #tidy(): void {
+    clearInterval(this.#timer);
     this.#counted = Math.max(this.#open, many / 2);
-    this.#collect();
-    if (this.#open >= many) this.#timer = setTimeout(this.#tidy, this.#everyMs).unref();
-  };
+    this.#collector.atOnce();
+    if (this.#open >= many) this.#timer = setInterval(this.#collector.inPassing, this.#everyMs).unref();
+  }
 }
