@@ -109,7 +109,8 @@ const leaveMs = 200;
 /** Waits for `work`, but no longer than `ms`. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, ms);
+  // The runtime warns of less than nothing.
+  const timeout = setTimeout(timer.resolve, Math.max(0, ms));
   await Promise.race([work, timer.promise]);
   clearTimeout(timeout);
 }
