@@ -33,9 +33,10 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     const { saved } = await prepare(program, upstream);
     const { translated } = await prepare(translating, upstream);
     const bare: Aim = { child: forwarder, headers: {} };
+    const plainest: [string, Aim] = ['bare forwarder', bare];
     const full: [string, Aim] = ['gw, saved provider + config + retry + fallback', saved];
     const aims: [string, Aim][] = [
-      ['bare forwarder', bare],
+      plainest,
       ['gw, inline headers', inline],
       full,
       ...(peer ? [[peerName, peer] as [string, Aim]] : []),
@@ -49,11 +50,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     printTable('Unary calls (logs with bodies on)', unary);
     const byLoad = [];
     for (const together of [1, 4]) {
-      const [, ours] = await compare(
-        [['bare forwarder', bare], full],
-        {},
-        { count: unaryRequests, together, warmUp: 1 / 4 },
-      );
+      const [, ours] = await compare([plainest, full], {}, { count: unaryRequests, together, warmUp: 1 / 4 });
       byLoad.push({ 'calls under way': together, ...ours });
     }
     printTable('Unary calls when fewer are under way', byLoad);

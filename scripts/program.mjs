@@ -9,13 +9,7 @@ import { bunExecutable, root } from './installed.mjs';
 /** The program, and what it starts as threads of their own. */
 const entries = ['src/main.ts', 'src/logs/carrier-thread.ts'];
 /** What the program is made of besides `src`. */
-const otherSources = [
-  'console/paths.ts',
-  'package.json',
-  'package-lock.json',
-  'scripts/program.mjs',
-  'src/runtime-settings.json',
-];
+const otherSources = ['console/paths.ts', 'package.json', 'package-lock.json', 'scripts/program.mjs'];
 const folder = join(root, 'dist/program');
 const stamp = join(folder, 'sources-digest');
 
@@ -60,7 +54,7 @@ function build(outdir) {
 
 function digestOfSources() {
   const own = readdirSync(join(root, 'src'), { recursive: true })
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter((path) => /\.(ts|json)$/.test(path) && !path.endsWith('.test.ts'))
     .map((path) => join('src', path));
   const hash = createHash('sha256');
   for (const path of [...own, ...otherSources].sort()) {

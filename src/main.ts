@@ -1,6 +1,6 @@
 /** The command line: serve, migrate, keys. */
 // Before everything else, since nothing of it is needed should the program begin again.
-import './allocator.ts';
+import './runtime-settings.ts';
 import { parseArgs } from 'node:util';
 import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';

@@ -69,7 +69,9 @@ export class OwnHeaders {
   }
 
   /** What follows from the headers and the installation's settings alone, worked out once for all requests that have these headers. */
-  once<T extends object | null, S = undefined>(work: (own: OwnHeaders, settings: S) => T, settings: S): T {
+  once<T extends object | null>(work: (own: OwnHeaders) => T): T;
+  once<T extends object | null, S>(work: (own: OwnHeaders, settings: S) => T, settings: S): T;
+  once<T extends object | null>(work: (own: OwnHeaders, settings: unknown) => T, settings?: unknown): T {
     const found = this.#found.get(work) as T | undefined;
     if (found !== undefined) return found;
     const made = work(this, settings);

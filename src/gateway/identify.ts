@@ -77,7 +77,7 @@ function workspaceOf({ header }: CarriedKey, caller: KeyCaller | null, { matched
 }
 
 export function credentialOf({ own, query, matched }: Arrival): CarriedKey {
-  const inHeaders = own.once(keyInHeaders, undefined);
+  const inHeaders = own.once(keyInHeaders);
   if (inHeaders) return inHeaders;
   const browser = matched.route.kind === 'realtime' ? browserCredential(own, query) : null;
   if (browser) return browser;

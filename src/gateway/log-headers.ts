@@ -27,13 +27,12 @@ export function requestHeaders(
   operatorMasked: readonly string[],
 ): Readonly<HeaderFields> {
   // A key that came another way may stand in any of them.
-  const inHeaders = own.once(keyInHeaders, undefined);
-  if (keyHeaders === inHeaders?.headers) return own.once(maskedOwn, operatorMasked);
+  if (keyHeaders === own.once(keyInHeaders)?.headers) return own.once(maskedOwn, operatorMasked);
   return maskedHeaders(own.fields, { own, keyHeaders }, operatorMasked);
 }
 
 const maskedOwn = (own: OwnHeaders, operatorMasked: readonly string[]): Readonly<HeaderFields> => {
-  const keyHeaders = own.once(keyInHeaders, undefined)?.headers ?? new Set();
+  const keyHeaders = own.once(keyInHeaders)?.headers ?? new Set();
   return maskedHeaders(own.fields, { own, keyHeaders }, operatorMasked);
 };
 
@@ -43,7 +42,7 @@ export function maskedHeaders(
   { own, keyHeaders }: Carrying,
   operatorMasked: readonly string[],
 ): Readonly<HeaderFields> {
-  const named = own.once(sensitiveNames, undefined);
+  const named = own.once(sensitiveNames);
   let shown: HeaderFields | null = null;
   for (const name in headers) {
     const value = headers[name] ?? '';

@@ -41,7 +41,7 @@ export function receive(
   asked: AskedPath,
   matched: MatchedRoute,
 ): Arrival {
-  const parent = own.once(traceParent, undefined);
+  const parent = own.once(traceParent);
   const requestId = Bun.randomUUIDv7();
   return {
     request,

@@ -14,7 +14,7 @@ const addressHeaders = [
 
 export function requireSavedOnly({ own, workspace }: Identified, forced: boolean): void {
   if (!forced && !workspace.settings.data_plane_security_settings.block_inline_config) return;
-  const unsaved = own.once(firstUnsaved, undefined);
+  const unsaved = own.once(firstUnsaved);
   if (!unsaved) return;
   const { code, header, instead } = unsaved;
   throw new GatewayError(code, `${instead} (this organisation accepts only what is saved)`, {

@@ -227,7 +227,7 @@ function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
 
 /** The provider that the headers name. */
 function requestProvider({ own, keyHeaders, workspace }: Identified): RequestProvider {
-  const { virtualKey, header, named } = own.once(namedProviders, undefined);
+  const { virtualKey, header, named } = own.once(namedProviders);
   if (virtualKey && named) {
     const kind = workspace.provider(virtualKey)?.provider;
     const agree = named.savedSlug ? named.savedSlug === virtualKey : kind === undefined || named.name === kind;

@@ -68,14 +68,14 @@ export class MessageList {
     return entries.length === 0 ? null : this.#index.messages.push(entries) - 1;
   }
 
-  /** The bytes that they will need, at most. */
-  most(): number {
+  /** Readies them to be written, and answers how many bytes they need at most. */
+  prepare(): number {
     if (this.#index.messages.length === 0) return 0;
     this.#text = JSON.stringify(this.#index);
     return 4 + this.#text.length * bytesPerUnit + this.#bodyBytes;
   }
 
-  /** Writes them into as many bytes as `most` told, and answers where they end. */
+  /** Writes them, prepared, into as many bytes, and answers where they end. */
   write(buffer: Buffer, start: number): number {
     if (this.#text === '') return start;
     const written = buffer.write(this.#text, start + 4);
@@ -115,7 +115,7 @@ export function replaceMessages(bytes: Buffer, change: (place: number, bodies: K
   const count = indexIn(bytes).index.messages.length;
   const list = new MessageList();
   for (let place = 0; place < count; place++) list.add(change(place, messagesAt(bytes, place)));
-  const buffer = Buffer.allocUnsafe(list.most());
+  const buffer = Buffer.allocUnsafe(list.prepare());
   return buffer.subarray(0, list.write(buffer, 0));
 }
 

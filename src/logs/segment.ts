@@ -34,7 +34,7 @@ export class Frames {
     const messages = new MessageList();
     const rowsText = JSON.stringify(rowsOf(records, messages));
     const start = this.#end;
-    const buffer = this.#reserve(start + headBytes + rowsText.length * bytesPerUnit + messages.most());
+    const buffer = this.#reserve(start + headBytes + rowsText.length * bytesPerUnit + messages.prepare());
     const rowsStart = start + headBytes;
     const rowsEnd = rowsStart + buffer.write(rowsText, rowsStart);
     const end = messages.write(buffer, rowsEnd);

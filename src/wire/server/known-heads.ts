@@ -5,10 +5,10 @@ const mostKnown = 500;
 /** Longer ones, mostly with a config or metadata of their own, would fill the memory. */
 const longestKnown = 4_096;
 
-/** Anything else behind this name is no length. */
 const mostDigits = 15;
+/** Anything else behind this name is no length. */
+const lengthLine = new RegExp(`\\r\\ncontent-length:[ \\t]*(\\d{1,${mostDigits}})[ \\t]*(?=\\r\\n)`, 'i');
 const zero = 48;
-const lengthLine = /\r\ncontent-length:[ \t]*(\d{1,15})[ \t]*(?=\r\n)/i;
 
 /** A head around the length that it tells. */
 interface Around {
