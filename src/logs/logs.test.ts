@@ -202,6 +202,22 @@ describe('a disk that takes nothing', () => {
     ).toEqual(later.sort());
   });
 
+  test('makes them wait in little more memory than they fill, however they come', async () => {
+    block();
+    append(10);
+    await until(() => warnings.some((text) => text.includes('wait in memory')));
+    const before = process.memoryUsage().arrayBuffers;
+    for (let turn = 0; turn < 200; turn++) {
+      append(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const megabytes = (process.memoryUsage().arrayBuffers - before) / 1e6;
+    expect([logs.dropped, megabytes > 5, megabytes < 100]).toEqual([0, true, true]);
+    rmSync(spoolFolder());
+    await logs.close();
+    expect(storedIds()).toHaveLength(20_010);
+  });
+
   test('never makes more wait in memory than 64 MB', async () => {
     const body = { response: message('text/plain', Buffer.alloc(200_000, 'x')) };
     // Nothing can be written before this turn of the loop ends.

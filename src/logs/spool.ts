@@ -157,6 +157,7 @@ export class Spool implements LogSink {
     const records = this.#gathered.filter((record) => this.#isReadable(record));
     this.#gathered = [];
     this.#gatheredBytes = 0;
+    if (records.length === 0) return;
     const frames = this.#filling;
     const before = frames.size;
     try {
@@ -193,12 +194,17 @@ export class Spool implements LogSink {
 
   async #writeFramed(): Promise<void> {
     if (this.#closed) this.#frame();
-    if (this.#filling.size > 0) this.#turnOver();
-    while (this.#full.length > 0 && (this.#closed || performance.now() >= this.#restUntil)) {
+    // While the disk rests it goes on filling, so that little takes no memory of its own.
+    if (this.#filling.size > 0 && !this.#rests) this.#turnOver();
+    while (this.#full.length > 0 && !this.#rests) {
       await this.#writeOldest();
       if (this.#segment && this.#segment.bytes >= segmentBytes) await this.#finishSegment();
     }
     if (this.#segment && performance.now() - this.#segment.openedAt >= segmentAgeMs) await this.#finishSegment();
+  }
+
+  get #rests(): boolean {
+    return !this.#closed && performance.now() < this.#restUntil;
   }
 
   async #writeOldest(): Promise<void> {
