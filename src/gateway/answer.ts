@@ -30,8 +30,8 @@ export interface Trail {
   upstreamMs: number;
   firstTokenMs: number | null;
   responseHeaders: AnswerHeaders | null;
-  /** What was received; pieces for streams. */
-  received: readonly Uint8Array[];
+  /** What was received; of a stream, once it has ended. */
+  received: Uint8Array | null;
   /** As a stream reported it, or an answer that was translated. */
   usage: Usage | null;
   /** That usage does not count yet what was produced. */

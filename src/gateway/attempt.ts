@@ -163,7 +163,7 @@ export const newTrail = (node: PlanNode): Trail => {
     upstreamMs: 0,
     firstTokenMs: null,
     responseHeaders: null,
-    received: [],
+    received: null,
     usage: null,
     usageOpen: false,
     model: null,

@@ -92,7 +92,7 @@ export function inClientsDialect(
 ): Answer {
   const headers = new ReceivedHeaders({ ...fieldsOf(received), 'content-type': contentType });
   trail.status = status;
-  trail.received = [bytes];
+  trail.received = bytes;
   trail.usage = usage ?? null;
   trail.model = model ?? null;
   return { status, headers, content: { form: 'bytes', bytes }, trail, rescue: null };
@@ -108,7 +108,7 @@ const giveUp = ({ abort }: Flight, error: GatewayError): void => abort.abort(new
 
 function forgetEarlierTry(trail: Trail): void {
   trail.responseHeaders = null;
-  trail.received = [];
+  trail.received = null;
   trail.usage = null;
   trail.model = null;
   trail.firstTokenMs = null;
@@ -169,7 +169,7 @@ const later = async (call: Try, flight: Flight, response: WireAnswer, bytes: Pro
   whole(call, flight, response, await bytes);
 
 function whole({ journey, trail }: Try, { upstream }: Flight, response: WireAnswer, bytes: Bytes): ReadContent {
-  trail.received = [bytes];
+  trail.received = bytes;
   if (isCutShort(response, bytes)) {
     const message = 'the provider closed the connection before its answer was complete';
     return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
@@ -190,8 +190,8 @@ async function readStream(
   const onFault = (fault: unknown) => call.parts.onFault(fault, call.journey.requestId);
   const body = upstream.translation ? translatedStream(response, upstream, abort, idleMs, onFault) : received;
   const events = new UpstreamEvents(body, dialectOf(call.journey.matched.route.kind), abort, { deadlines, idleMs });
-  call.trail.received = events.received.pieces;
   const broken = await events.untilFirst();
+  if (broken) call.trail.received = events.received.bytes;
   call.trail.upstream = sentOf(upstream);
   call.trail.firstTokenMs = performance.now() - sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };

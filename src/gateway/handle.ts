@@ -77,7 +77,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     if (identified) {
       const journey = unplanned(parts, identified);
       const { trail } = failed(newTrail(journey.plan.root), error);
-      close(journey, [trail], { status: told.status, headers: told.headers, body: [told.body] });
+      close(journey, [trail], { status: told.status, headers: told.headers, body: told.body });
     }
     return told;
   };
@@ -109,7 +109,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     if (content.form === 'error') return refuse(journey, answer, trails, content.error);
     const headers = replyHeaders(journey, answer);
     if (content.form === 'bytes') {
-      close(journey, trails, { status, headers, body: [content.bytes] });
+      close(journey, trails, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };
     }
     if (isEventAnswer(answer)) return { status, headers, body: streamed(journey, answer, trails, headers) };
@@ -143,7 +143,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     streamBegins();
     const body = carry({ body: upstreamBody, abort, idleMs }, parts.deadlines, ({ copy, outcome, error }) => {
       streamEnds();
-      trail.received = copy.pieces;
+      trail.received = copy.bytes;
       trail.endedAt = performance.now();
       trail.error = error;
       if (outcome === 'client left') trail.status = 499;
@@ -155,7 +155,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   const refuse = (journey: Journey, answer: Answer, trails: Trail[], error: GatewayError): Reply => {
     const told = errorReply(journey, error, answer.trail);
-    close(journey, trails, { status: told.status, headers: told.headers, body: [told.body] });
+    close(journey, trails, { status: told.status, headers: told.headers, body: told.body });
     return told;
   };
 

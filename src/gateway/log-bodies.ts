@@ -78,7 +78,7 @@ function bodiesOnFailure(
 
 function responseOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome: Outcome | null): LogMessage | null {
   const headers = outcome?.headers ?? (trail.responseHeaders && fieldsOf(trail.responseHeaders));
-  const body = inOnePiece(outcome?.body ?? trail.received);
+  const body = outcome?.body ?? trail.received;
   if (!headers && !body) return null;
   // Vectors fill logs and tell nobody anything.
   const isKept = journey.matched.route.kind !== 'embed' || !isSuccess(trail.status);
@@ -89,6 +89,3 @@ function responseOf(parts: GatewayParts, journey: Journey, trail: Trail, outcome
     contentType: headers?.['content-type'] ?? '',
   };
 }
-
-const inOnePiece = (pieces: readonly Uint8Array[]): Uint8Array | undefined =>
-  pieces.length === 1 ? pieces[0] : Buffer.concat([...pieces]);

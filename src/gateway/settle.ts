@@ -16,8 +16,8 @@ import { estimateUsage, isStream, usageOfAnswer } from './usage.ts';
 export interface Outcome {
   status: number;
   headers: Readonly<HeaderFields>;
-  /** What was sent, in the pieces it was sent in; null where bytes only passed through. */
-  body: readonly Uint8Array[] | null;
+  /** What was sent; null where bytes only passed through. */
+  body: Uint8Array | null;
 }
 
 export function settle(parts: GatewayParts, journey: Journey, trails: readonly Trail[], outcome: Outcome): void {
@@ -83,13 +83,7 @@ class CallRecord implements LogRecord {
 function weightOf({ body }: Journey, { received, upstream }: Trail, outcome: Outcome | null): number {
   const asked = 'bytes' in body ? body.bytes.length : 0;
   const changed = upstream?.changed && upstream.body instanceof Uint8Array ? upstream.body.length : 0;
-  return asked + changed + Math.max(lengthOf(received), lengthOf(outcome?.body ?? []));
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  return length;
+  return asked + changed + Math.max(received?.length ?? 0, outcome?.body?.length ?? 0);
 }
 
 interface Billing {
@@ -215,8 +209,7 @@ function errorText(trail: Trail): string | null {
   if (error) return error.message;
   // What had come by then is an answer, and may be of those that must not be kept.
   if (wasLeft(trail)) return clientLeft().message;
-  const [body] = received;
-  return isSuccess(status) || !body ? null : decoder.decode(body.subarray(0, 4 * longestError));
+  return isSuccess(status) || !received ? null : decoder.decode(received.subarray(0, 4 * longestError));
 }
 
 /** What the config says of a target stands where the request itself said nothing. */

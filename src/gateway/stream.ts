@@ -1,6 +1,7 @@
 /** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
 import type { ServerEvent } from '../providers/provider.ts';
 import type { Soon } from '../soon.ts';
+import type { Waker } from '../wire/polled.ts';
 import type { BodySource, Sink } from '../wire/server/reply.ts';
 import { type Answer, discard, type Trail } from './answer.ts';
 import type { StreamState } from './dialects/dialect.ts';
@@ -18,7 +19,7 @@ export interface StreamEnd {
   /** The trail of the target that had the last word. */
   trail: Trail;
   /** What the client received. */
-  sent: readonly Uint8Array[];
+  sent: Uint8Array;
 }
 
 export type EventAnswer = Answer & { content: Extract<Answer['content'], { form: 'events' }> };
@@ -33,10 +34,18 @@ export const clientStream = (
   onFault: GatewayParts['onFault'],
 ): BodySource => new ClientStream(journey, first, settle, onFault);
 
+type Handed = 'goes on' | 'complete' | 'failed';
+
+interface Delivery {
+  to: Sink;
+  resolve(): void;
+  reject(fault: unknown): void;
+}
+
 /** What the log says of a stream that the client did not wait for. */
 const clientLeftStatus = 499;
 
-class ClientStream implements BodySource {
+class ClientStream implements BodySource, Waker {
   /** How many bytes of the stream that is read now went to the client just as they came. */
   #passed = 0;
   /** What went to the client, once that is no longer what came. */
@@ -50,6 +59,7 @@ class ClientStream implements BodySource {
   /** All that the client has been told, whichever streams it came from. */
   #delivered: StreamState;
   #closed = false;
+  #delivery: Delivery | null = null;
 
   constructor(
     journey: Journey,
@@ -66,28 +76,55 @@ class ClientStream implements BodySource {
   }
 
   /** Hands on what comes, at the client's pace, until there is no more. */
-  async deliver(to: Sink): Promise<void> {
+  deliver(to: Sink): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#delivery = { to, resolve, reject };
+    this.wake();
+    return promise;
+  }
+
+  wake(): void {
+    const delivery = this.#delivery;
+    if (!delivery) return;
     try {
-      for (;;) {
-        const handed = this.#handOn(await this.#events.next(), to);
-        const outcome = handed instanceof Promise ? await handed : handed;
-        if (outcome === 'goes on') continue;
-        this.#finish(outcome);
-        return;
-      }
+      let handed: Handed;
+      do {
+        const piece = this.#events.poll(this);
+        if (piece === null) return;
+        const soon = this.#handOn(piece, delivery.to);
+        if (soon instanceof Promise) {
+          soon.then((outcome) => this.#goOn(outcome)).catch((fault) => this.#fail(fault));
+          return;
+        }
+        handed = soon;
+      } while (handed === 'goes on');
+      this.#goOn(handed);
     } catch (fault) {
-      this.#onFault(fault, this.#journey.requestId);
-      this.#finish('failed');
-      // The client sees a connection that breaks, never an end that is none.
-      throw fault;
+      this.#fail(fault);
     }
+  }
+
+  #goOn(handed: Handed): void {
+    if (handed === 'goes on') {
+      this.wake();
+      return;
+    }
+    this.#finish(handed);
+    this.#delivery?.resolve();
+  }
+
+  /** The client sees a connection that breaks, never an end that is none. */
+  #fail(fault: unknown): void {
+    this.#onFault(fault, this.#journey.requestId);
+    this.#finish('failed');
+    this.#delivery?.reject(fault);
   }
 
   left(): void {
     this.#finish('client left');
   }
 
-  #handOn(piece: Piece, to: Sink): Soon<'goes on' | 'complete' | 'failed'> {
+  #handOn(piece: Piece, to: Sink): Soon<Handed> {
     if (this.#closed) return 'failed';
     if (piece.is === 'end') return this.#complete(to);
     const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
@@ -112,7 +149,9 @@ class ClientStream implements BodySource {
 
   /** From here on, what goes to the client is kept beside what comes. */
   get #retold(): KeptCopy {
-    this.#told ??= new KeptCopy(this.#events.received.upTo(this.#passed));
+    if (this.#told) return this.#told;
+    this.#told = new KeptCopy();
+    this.#told.push(this.#events.received.bytes.subarray(0, this.#passed));
     return this.#told;
   }
 
@@ -120,7 +159,9 @@ class ClientStream implements BodySource {
     if (this.#closed) return;
     this.#closed = true;
     const trail = this.#closedTrail(outcome);
-    const sent = this.#told?.pieces ?? this.#events.received.upTo(this.#passed);
+    const received = this.#events.received.bytes;
+    trail.received = received;
+    const sent = this.#told?.bytes ?? received.subarray(0, this.#passed);
     this.#settle({ outcome, trail, sent });
   }
 
@@ -171,6 +212,7 @@ class ClientStream implements BodySource {
     const joinable = untouched || (resume !== null && !this.#delivered.beyondText);
     if (!rescue || !joinable || this.#gone) return false;
     this.#events.abandon();
+    trail.received = this.#events.received.bytes;
     trail.status = error.status;
     trail.error = error;
     trail.endedAt = performance.now();

@@ -2,7 +2,8 @@
 import { ProviderFault } from '../providers/faults.ts';
 import type { ServerEvent } from '../providers/provider.ts';
 import type { Abort } from '../wire/abort.ts';
-import type { ByteReader, ReadBytes } from '../wire/answer.ts';
+import { type ByteReader, polled, type ReadBytes } from '../wire/answer.ts';
+import { type Polled, promised, type Waker } from '../wire/polled.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from './dialects/dialect.ts';
 import { GatewayError } from './errors.ts';
@@ -34,12 +35,12 @@ const longestOpening = 1024 * 1024;
 /** A provider that has said all may still hold the connection; the client need not wait for it as long as for a token. */
 const lingerMs = 10_000;
 
-export class UpstreamEvents {
+export class UpstreamEvents implements Polled<Piece> {
   readonly state: StreamState = newStreamState();
   readonly dialect: Dialect;
   /** What was received, for the log. */
   readonly received = new KeptCopy();
-  readonly #reader: ByteReader;
+  readonly #body: Polled<ReadBytes>;
   readonly #abort: Abort;
   readonly #splitter = new EventSplitter();
   readonly #idle: Deadline;
@@ -54,7 +55,7 @@ export class UpstreamEvents {
   #pending: Piece[] | null = null;
 
   constructor(body: ByteReader, dialect: Dialect, abort: Abort, timing: StreamTiming) {
-    this.#reader = body;
+    this.#body = polled(body);
     this.dialect = dialect;
     this.#abort = abort;
     this.#patienceMs = timing.idleMs;
@@ -68,23 +69,31 @@ export class UpstreamEvents {
     this.#abort.abort(new GivenUp(new GatewayError('stream_stalled', message)));
   }
 
-  next(): Promise<Piece> {
+  poll(waker: Waker): Piece | null {
     const held = this.#pending?.shift();
-    if (held) return Promise.resolve(held);
+    if (held) return held;
     this.#pending = null;
-    // Only the provider's silence counts, not the time that the client takes.
-    this.#idle.extend(this.#idleMs);
-    return this.#reader.read().then(this.#onRead, this.#onFault);
+    for (;;) {
+      const read = this.#read(waker);
+      // Only the provider's silence counts, not the time that the client takes.
+      if (read === null) this.#idle.extend(this.#idleMs);
+      if (read === null || 'is' in read) return read;
+      if (read.done) return this.#atEnd();
+      this.#idle.rest();
+      this.received.push(read.value);
+      const whole = this.#wholeEvents(read.value);
+      if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
+      if (whole) return this.#take(whole, true);
+    }
   }
 
-  readonly #onRead = ({ value, done }: ReadBytes): Piece | Promise<Piece> => {
-    if (done) return this.#atEnd();
-    this.#idle.rest();
-    this.received.push(value);
-    const whole = this.#wholeEvents(value);
-    if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
-    return whole ? this.#take(whole, true) : this.next();
-  };
+  #read(waker: Waker): ReadBytes | Piece | null {
+    try {
+      return this.#body.poll(waker);
+    } catch (fault) {
+      return this.#faulty(fault);
+    }
+  }
 
   #wholeEvents(chunk: Uint8Array): Uint8Array | GatewayError | null {
     try {
@@ -100,7 +109,7 @@ export class UpstreamEvents {
   async untilFirst(): Promise<GatewayError | null> {
     const held: Piece[] = [];
     for (;;) {
-      const piece = await this.next();
+      const piece = await promised(this);
       if (piece.is === 'broken') return piece.error;
       held.push(piece);
       if (piece.is === 'bytes' && piece.events.every(isPing) && this.received.size < longestOpening) continue;
@@ -174,14 +183,14 @@ export class UpstreamEvents {
     return this.#ended;
   }
 
-  readonly #onFault = (fault: unknown): Piece => {
+  #faulty(fault: unknown): Piece {
     this.#idle.clear();
     if (this.#complete) return { is: 'end' };
     const reason: unknown = this.#abort.signal.reason;
     if (reason instanceof GivenUp) return { is: 'broken', error: reason.error, reported: null };
     const code = fault instanceof Error && 'code' in fault ? ` (${fault.code})` : '';
     return this.#broken('stream_incomplete', `the provider's connection broke before the stream was complete${code}`);
-  };
+  }
 
   #cut(): Extract<Piece, { is: 'broken' }> {
     return this.#broken('stream_incomplete', 'the provider closed the stream before it was complete');

@@ -7,7 +7,7 @@ import { usageOfAnswer } from './usage.ts';
 function reportedIn(text: string, modelKnown: boolean) {
   const trail = newTrail(planForProvider({ from: 'request' }).root);
   trail.status = 200;
-  trail.received = [Buffer.from(text)];
+  trail.received = Buffer.from(text);
   return usageOfAnswer('chatComplete', trail, modelKnown);
 }
 

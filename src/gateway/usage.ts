@@ -14,7 +14,7 @@ const decoder = new TextDecoder();
 /** Null when the provider reported nothing. */
 export function usageOfAnswer(kind: EndpointKind, trail: Trail, modelKnown: boolean): Reported | null {
   if (trail.usage) return { usage: trail.usage, model: trail.model };
-  if (trail.firstTokenMs !== null || trail.received.length === 0) return null;
+  if (trail.firstTokenMs !== null || !trail.received) return null;
   const bytes = plainBytes(trail);
   if (!bytes) return null;
   if (isStream(trail)) return usageInEvents(readEvents(bytes));
@@ -48,13 +48,11 @@ const largestDecoded = 16 * 1024 * 1024;
 
 /** What was received, without the encoding that a passthrough leaves on it; null when that cannot be undone. */
 function plainBytes({ received, upstream, responseHeaders }: Trail): Uint8Array | null {
-  const [first] = received;
-  const bytes = received.length === 1 && first ? first : Buffer.concat([...received]);
   const encoding = upstream?.passthrough ? responseHeaders?.get('content-encoding') : null;
-  if (!encoding || encoding === 'identity') return bytes;
+  if (!received || !encoding || encoding === 'identity') return received;
   const decode = decoders[encoding];
   try {
-    return decode ? decode(bytes, { maxOutputLength: largestDecoded }) : null;
+    return decode ? decode(received, { maxOutputLength: largestDecoded }) : null;
   } catch {
     // Cut off by the bound on copies, or not what its header says: the usage stays unknown.
     return null;

@@ -1,10 +1,11 @@
 /** An answer as its reader sees it: a status, headers, and bytes that come when they are asked for. */
 import type { Bytes } from './collected.ts';
+import type { Polled, Waker } from './polled.ts';
 
 export type ReadBytes = { done: false; value: Bytes } | { done: true; value?: undefined };
 
 /** Bytes in order; whoever reads sets the pace. A stream's own reader is one too. */
-export interface ByteReader {
+export interface ByteReader extends Partial<Polled<ReadBytes>> {
   /** Rejects when the bytes broke off before their end. */
   read(): Promise<ReadBytes>;
   /** Nothing more will be read. */
@@ -18,6 +19,44 @@ export interface WireAnswer {
   readonly headers: AnswerHeaders;
   /** Null where an answer has no body at all. */
   readonly body: ByteReader | null;
+}
+
+/** Any reader, as one that wakes whoever waits. */
+export const polled = (reader: ByteReader): Polled<ReadBytes> =>
+  reader.poll ? (reader as ByteReader & Polled<ReadBytes>) : new AwaitedReader(reader);
+
+class AwaitedReader implements Polled<ReadBytes> {
+  readonly #reader: ByteReader;
+  #came: { read: ReadBytes } | { fault: unknown } | null = null;
+  #waker: Waker | null = null;
+
+  constructor(reader: ByteReader) {
+    this.#reader = reader;
+  }
+
+  poll(waker: Waker): ReadBytes | null {
+    const came = this.#came;
+    if (came && 'fault' in came) throw came.fault;
+    this.#came = null;
+    if (came) return came.read;
+    if (!this.#waker) this.#ask();
+    this.#waker = waker;
+    return null;
+  }
+
+  #ask(): void {
+    this.#reader.read().then(
+      (read) => this.#tell({ read }),
+      (fault) => this.#tell({ fault }),
+    );
+  }
+
+  #tell(came: { read: ReadBytes } | { fault: unknown }): void {
+    const waker = this.#waker;
+    this.#came = came;
+    this.#waker = null;
+    waker?.wake();
+  }
 }
 
 export type AnswerHeaders = Headers | ReceivedHeaders;

@@ -118,7 +118,7 @@ export class Connection implements Flow {
       this.#break(fault);
       return;
     }
-    if (turn.over) this.#finish(turn);
+    if (turn.over && this.#turn === turn) this.#finish(turn);
   }
 
   /** It has waited for as long as it may. */

@@ -1,6 +1,7 @@
 /** A body on its way in: what came and was not read yet waits here, and a reader who is slow slows the server down. */
 import type { ByteReader, ReadBytes } from './answer.ts';
 import { type Bytes, readThrough, tooLarge } from './collected.ts';
+import { type Polled, promised, type Waker } from './polled.ts';
 
 /** The connection that the bytes come from. */
 export interface Flow {
@@ -13,8 +14,9 @@ export interface Flow {
 const mostWaiting = 256 * 1024;
 /** What each piece takes besides its bytes, so that crumbs are not piled up either. */
 const pieceCost = 256;
+const end: ReadBytes = { done: true };
 
-export class IncomingBody implements ByteReader {
+export class IncomingBody implements ByteReader, Polled<ReadBytes> {
   readonly #flow: Flow;
   /** Null where nothing waits, as for most of the time: there are thousands of these. */
   #waiting: Bytes[] | null = null;
@@ -22,20 +24,17 @@ export class IncomingBody implements ByteReader {
   #paused = false;
   #complete = false;
   #broken: { by: unknown } | null = null;
-  #reader: { resolve(outcome: ReadBytes): void; reject(fault: unknown): void } | null = null;
+  #waker: Waker | null = null;
 
   constructor(flow: Flow) {
     this.#flow = flow;
   }
 
   push(bytes: Bytes): void {
-    if (this.#reader) {
-      this.#settle({ done: false, value: bytes });
-      return;
-    }
     if (this.#waiting) this.#waiting.push(bytes);
     else this.#waiting = [bytes];
     this.#size += bytes.length + pieceCost;
+    this.#wake();
     if (this.#size > mostWaiting && !this.#paused) {
       this.#paused = true;
       this.#flow.pause();
@@ -44,29 +43,30 @@ export class IncomingBody implements ByteReader {
 
   complete(): void {
     this.#complete = true;
-    this.#settle({ done: true });
+    this.#wake();
   }
 
   /** What came before is still read. */
   break(fault: unknown): void {
     this.#broken = { by: fault };
-    const reader = this.#reader;
-    this.#reader = null;
-    reader?.reject(fault);
+    this.#wake();
   }
 
   read(): Promise<ReadBytes> {
+    return promised(this);
+  }
+
+  poll(waker: Waker): ReadBytes | null {
     const value = this.#waiting?.shift();
     if (value) {
       if (this.#waiting?.length === 0) this.#waiting = null;
       this.#taken(value.length);
-      return Promise.resolve({ done: false, value });
+      return { done: false, value };
     }
-    if (this.#complete) return Promise.resolve({ done: true });
-    if (this.#broken) return Promise.reject(this.#broken.by);
-    return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
-    });
+    if (this.#complete) return end;
+    if (this.#broken) throw this.#broken.by;
+    this.#waker = waker;
+    return null;
   }
 
   async cancel(): Promise<void> {
@@ -88,10 +88,10 @@ export class IncomingBody implements ByteReader {
     return !this.#complete && !this.#broken;
   }
 
-  #settle(outcome: ReadBytes): void {
-    const reader = this.#reader;
-    this.#reader = null;
-    reader?.resolve(outcome);
+  #wake(): void {
+    const waker = this.#waker;
+    this.#waker = null;
+    waker?.wake();
   }
 
   #taken(size: number): void {

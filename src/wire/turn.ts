@@ -123,6 +123,8 @@ export class Turn {
   #receiveBody(bytes: Bytes): void {
     const piece = this.#frames?.push(bytes);
     if (piece?.length) this.#body?.push(piece);
+    // Whoever took the piece may have given up the call.
+    if (this.over) return;
     const endedAt = this.#frames?.endedAt ?? -1;
     if (endedAt < 0) return;
     this.#excess = endedAt < bytes.length;

@@ -13,3 +13,9 @@ test('the text is what came, at any time', () => {
   }
   expect(text.whole).toBe(expected);
 });
+
+test('a character that comes in two halves is whole again, and half a one stays half', () => {
+  const text = new GrowingText();
+  for (const piece of ['a', '\ud83d', '\ude00', '\ud83d', 'z'.repeat(200)]) text.push(piece);
+  expect(text.whole).toBe(`a\ud83d\ude00\ud83d${'z'.repeat(200)}`);
+});

@@ -1,23 +1,26 @@
-/** A text that comes in small pieces. */
-
-/** A piece keeps all of the event alive that it was cut from; pieces that are joined are a text of their own. */
-const mostLoose = 4;
+/** A text that comes in small pieces, kept as its characters alone: a piece keeps all of the event alive that it was cut from. */
+const firstRoom = 64;
+const noRoom = new Uint16Array(0);
 
 export class GrowingText {
-  #joined = '';
-  #loose: string[] = [];
+  #characters = noRoom;
+  #length = 0;
 
   push(piece: string): void {
-    if (this.#loose.push(piece) === mostLoose) this.#join();
+    const start = this.#length;
+    this.#length = start + piece.length;
+    if (this.#length > this.#characters.length) this.#grow();
+    for (let index = 0; index < piece.length; index++) this.#characters[start + index] = piece.charCodeAt(index);
   }
 
   get whole(): string {
-    this.#join();
-    return this.#joined;
+    const { buffer, byteOffset } = this.#characters;
+    return Buffer.from(buffer, byteOffset, 2 * this.#length).toString('utf16le');
   }
 
-  #join(): void {
-    this.#joined += this.#loose.join('');
-    this.#loose = [];
+  #grow(): void {
+    const larger = new Uint16Array(Math.max(firstRoom, 2 * this.#characters.length, this.#length));
+    larger.set(this.#characters);
+    this.#characters = larger;
   }
 }

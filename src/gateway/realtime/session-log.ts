@@ -60,7 +60,7 @@ export class SessionLog {
     settle(this.#parts, this.#journey, this.#routed.trails, {
       status: 101,
       headers: this.#headers,
-      body: [Buffer.from(this.#summary(ending))],
+      body: Buffer.from(this.#summary(ending)),
     });
   }
 
@@ -120,7 +120,7 @@ export class SessionLog {
     settle(this.#parts, journey, [trail], {
       status,
       headers: this.#headers,
-      body: [Buffer.from(text).subarray(0, longestBody)],
+      body: Buffer.from(text).subarray(0, longestBody),
     });
   }
 }
