@@ -1,8 +1,8 @@
 /** Carries finished segments into the log store and deletes them. While the store fails they wait where they are. */
 
-import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { framesIn } from './segment.ts';
+import { SegmentFile } from './segment-file.ts';
 import { LogWriter, type Retention } from './store.ts';
 
 export interface Breaker {
@@ -30,8 +30,6 @@ export const readySuffix = '.ready';
 const rejectedSuffix = '.rejected';
 const retryMs = 1_000;
 const purgeEveryMs = 24 * 3_600_000;
-/** A little more than a segment usually grows to. */
-const bufferBytes = 5 * 1024 * 1024;
 
 export class Carrier {
   readonly #orders: CarrierOrders;
@@ -119,11 +117,8 @@ export class Carrier {
   #attempt(segment: string): boolean {
     const path = join(this.#orders.folder, segment);
     try {
-      const bytes = this.#file.read(path);
-      if (bytes) {
-        this.#openWriter().write(framesIn(bytes));
-        rmSync(path, { force: true });
-      }
+      // Another process may have carried it meanwhile.
+      if (this.#file.read(path, (frames) => this.#openWriter().write(frames))) rmSync(path, { force: true });
     } catch (error) {
       if (isFault(error)) {
         this.#failed(error);
@@ -175,31 +170,6 @@ export class Carrier {
         resolve();
       };
     });
-  }
-}
-
-/** Reads files into one buffer, again and again: fresh memory for each would cost more than the reading. */
-class SegmentFile {
-  #buffer = Buffer.allocUnsafeSlow(bufferBytes);
-
-  /** The bytes, good until the next call, or null when another process carried the segment meanwhile. */
-  read(path: string): Buffer | null {
-    let file: number;
-    try {
-      file = openSync(path, 'r');
-    } catch (error) {
-      if (isFault(error) && error.code === 'ENOENT') return null;
-      throw error;
-    }
-    try {
-      const { size } = fstatSync(file);
-      const buffer = size > this.#buffer.length ? Buffer.allocUnsafeSlow(size) : this.#buffer;
-      let end = 0;
-      for (let read = -1; read !== 0 && end < size; end += read) read = readSync(file, buffer, end, size - end, end);
-      return buffer.subarray(0, end);
-    } finally {
-      closeSync(file);
-    }
   }
 }
 

@@ -8,7 +8,7 @@ import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
 
 const mark = 0x314c_5747; // `GWL1` on disk
-const headBytes = 16;
+export const headBytes = 16;
 /** Records with other contexts than the first few are written with a context of their own; the store joins them again. */
 const contextsCompared = 16;
 const usualBytes = 512 * 1024;
@@ -88,14 +88,28 @@ export interface Frame {
 /** The frames of a segment up to its end or to the first that is not whole: a kill leaves such a tail. */
 export function* framesIn(segment: Buffer): Generator<Frame> {
   for (let at = 0; at + headBytes <= segment.length; ) {
-    const rowsEnd = at + headBytes + segment.readUInt32LE(at + 4);
-    const end = rowsEnd + segment.readUInt32LE(at + 8);
-    if (segment.readUInt32LE(at) !== mark || end > segment.length) return;
-    if (Bun.hash.crc32(segment.subarray(at + headBytes, end)) !== segment.readUInt32LE(at + 12)) return;
-    const [contexts, rows] = JSON.parse(segment.toString('utf8', at + headBytes, rowsEnd)) as [Context[], Row[]];
-    yield { contexts, rows, messages: segment.subarray(rowsEnd, end) };
+    const end = at + frameLength(segment, at);
+    const frame = end > segment.length ? null : frameAt(segment, at);
+    if (!frame) return;
+    yield frame;
     at = end;
   }
+}
+
+/** By its head. Where that is none, nobody knows. */
+export function frameLength(segment: Buffer, at: number): number {
+  if (segment.readUInt32LE(at) !== mark) return Number.POSITIVE_INFINITY;
+  return headBytes + segment.readUInt32LE(at + 4) + segment.readUInt32LE(at + 8);
+}
+
+/** The frame that begins here and is here to its end; null where its check sum is wrong. */
+export function frameAt(segment: Buffer, at: number): Frame | null {
+  const rowsStart = at + headBytes;
+  const rowsEnd = rowsStart + segment.readUInt32LE(at + 4);
+  const end = at + frameLength(segment, at);
+  if (Bun.hash.crc32(segment.subarray(rowsStart, end)) !== segment.readUInt32LE(at + 12)) return null;
+  const [contexts, rows] = JSON.parse(segment.toString('utf8', rowsStart, rowsEnd)) as [Context[], Row[]];
+  return { contexts, rows, messages: segment.subarray(rowsEnd, end) };
 }
 
 /** The record with this id, if the segment has it. */
