@@ -43,6 +43,28 @@ export interface Trail {
   cacheStatus: CacheStatus;
 }
 
+/** The trail as it stands, for what comes later is no part of it. Written out, because a copy by three dots costs a microsecond. */
+export const asItStands = (trail: Trail): Trail => ({
+  path: trail.path,
+  leaf: trail.leaf,
+  target: trail.target,
+  upstream: trail.upstream,
+  status: trail.status,
+  error: trail.error,
+  retryCount: trail.retryCount,
+  startedAt: trail.startedAt,
+  endedAt: trail.endedAt,
+  upstreamMs: trail.upstreamMs,
+  firstTokenMs: trail.firstTokenMs,
+  responseHeaders: trail.responseHeaders,
+  received: trail.received,
+  usage: trail.usage,
+  usageOpen: trail.usageOpen,
+  model: trail.model,
+  producedCharacters: trail.producedCharacters,
+  cacheStatus: trail.cacheStatus,
+});
+
 /** How a stream stands to what the client already has: there was nothing, it goes on from it, or it says it all again. */
 export type Joining = 'fresh' | 'continued' | 'restarted';
 

@@ -40,8 +40,25 @@ function standing(
   if (!workspace) {
     throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
   }
-  const query = queryWithout(credential, arrival);
-  return { ...arrival, query, caller, workspace, credentialHeader: header, keyHeaders: headers };
+  // Written out, here and where the journey begins: copies by three dots cost every call a microsecond each.
+  return {
+    request: arrival.request,
+    own: arrival.own,
+    matched: arrival.matched,
+    path: arrival.path,
+    query: queryWithout(credential, arrival),
+    receivedAt: arrival.receivedAt,
+    startedAt: arrival.startedAt,
+    requestId: arrival.requestId,
+    traceId: arrival.traceId,
+    spanId: arrival.spanId,
+    parentSpanId: arrival.parentSpanId,
+    spanName: arrival.spanName,
+    caller,
+    workspace,
+    credentialHeader: header,
+    keyHeaders: headers,
+  };
 }
 
 const unknownKey = (header: string): GatewayError =>

@@ -51,7 +51,7 @@ async function fetchMedia({ parts }: Try, url: string, signal: Abortable): Promi
 
 async function fetched(parts: GatewayParts, url: string, signal: Abortable): Promise<WireAnswer> {
   const pinned = await checked(parts, url, signal);
-  return parts.wire.call({ url, pinned, method: 'GET', headers: unlessSaid, body: null }, signal);
+  return parts.wire.call({ url, pinned, method: 'GET', headers: {}, unlessSaid, body: null }, signal);
 }
 
 async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint8Array> {

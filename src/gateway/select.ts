@@ -69,9 +69,32 @@ function journeyOf(
   body: ClientBody,
   purpose: string | null = null,
 ): Journey {
-  const metadata = metadataOf(identified, plan.metadata, body, settings.headersToMetadata);
-  const { labelPrefix, ignoredHeaders } = settings;
-  return { ...identified, plan, rules, provider, body, metadata, purpose, labelPrefix, ignoredHeaders };
+  return {
+    request: identified.request,
+    own: identified.own,
+    matched: identified.matched,
+    path: identified.path,
+    query: identified.query,
+    receivedAt: identified.receivedAt,
+    startedAt: identified.startedAt,
+    requestId: identified.requestId,
+    traceId: identified.traceId,
+    spanId: identified.spanId,
+    parentSpanId: identified.parentSpanId,
+    spanName: identified.spanName,
+    caller: identified.caller,
+    workspace: identified.workspace,
+    credentialHeader: identified.credentialHeader,
+    keyHeaders: identified.keyHeaders,
+    plan,
+    rules,
+    provider,
+    body,
+    metadata: metadataOf(identified, plan.metadata, body, settings.headersToMetadata),
+    purpose,
+    labelPrefix: settings.labelPrefix,
+    ignoredHeaders: settings.ignoredHeaders,
+  };
 }
 
 /** Where the rows of a batch are kept here and other files there, whether it is such a file must be known. */

@@ -59,8 +59,7 @@ function call(
   pinned: Pinned | null,
   signal: Abortable,
 ): Promise<WireAnswer> {
-  const told = passthrough ? headers : { ...unlessSaid, ...headers };
-  return wire.call({ url, pinned, method, headers: told, body }, signal);
+  return wire.call({ url, pinned, method, headers, unlessSaid: passthrough ? nothing : unlessSaid, body }, signal);
 }
 
 /** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
@@ -72,6 +71,8 @@ export function opened(answer: WireAnswer, { passthrough }: Upstream): WireAnswe
 
 export const unsent = (fault: unknown, { headers }: Upstream, signal: Abortable, target: Target): GatewayError =>
   unsendable(headers) ?? explain(fault, signal, target);
+
+const nothing = {};
 
 /** Told to every server, where nobody says otherwise. */
 export const unlessSaid = { accept: '*/*', 'accept-encoding': understood, 'user-agent': `gw/${version}` };

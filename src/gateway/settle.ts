@@ -3,7 +3,7 @@ import type { PlanNode } from '../catalog/plan.ts';
 import type { LogBodies, LogMetrics, LogRecord } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
 import { noUsage } from '../providers/usage.ts';
-import { isSuccess, type Trail } from './answer.ts';
+import { asItStands, isSuccess, type Trail } from './answer.ts';
 import { clientLeft } from './errors.ts';
 import type { HeaderFields } from './headers.ts';
 import type { Journey } from './journey.ts';
@@ -52,8 +52,7 @@ class CallRecord implements LogRecord {
   constructor(parts: GatewayParts, journey: Journey, trail: Trail, outcome: Outcome | null, endedAt: number) {
     this.#parts = parts;
     this.#journey = journey;
-    // As it is now: what still comes of a call that was broken off is no part of it.
-    this.#trail = { ...trail };
+    this.#trail = asItStands(trail);
     this.#outcome = outcome;
     this.#endedAt = endedAt;
   }

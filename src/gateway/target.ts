@@ -124,7 +124,7 @@ function savedTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, slug: st
   const rule = saved.models.bySlug.get(model) ?? null;
   if (model !== '' && !isAllowed(saved, model)) throw notAllowed(saved, model, '');
   const customHost = journey.rules.customHost ?? leaf.customHost ?? rule?.customHost ?? saved.customHost;
-  const fields = { ...saved.fields, ...leaf.fields };
+  const fields = isEmpty(leaf.fields) ? saved.fields : { ...saved.fields, ...leaf.fields };
   return {
     provider: providerNamed(parts, saved.provider, fields, customHost),
     saved,
@@ -135,6 +135,11 @@ function savedTarget(parts: GatewayParts, journey: Journey, leaf: Leaf, slug: st
     customHost,
     customHeaders: rule ? { ...saved.customHeaders, ...rule.customHeaders } : saved.customHeaders,
   };
+}
+
+function isEmpty(fields: TargetFields): boolean {
+  for (const _ in fields) return false;
+  return true;
 }
 
 export const isAllowed = ({ models }: SavedProvider, model: string): boolean =>

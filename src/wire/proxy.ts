@@ -11,14 +11,14 @@ export const proxiedSchemes = (env: Readonly<Record<string, string | undefined>>
 
 /** The runtime's own client knows how to ask a proxy, and which hosts need none. */
 export async function throughProxy(
-  { url, pinned, method, headers, body }: WireCall,
+  { url, pinned, method, headers, unlessSaid, body }: WireCall,
   signal: Abortable,
 ): Promise<WireAnswer> {
   const address = new URL(url);
   if (pinned) address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
   const response = await fetch(address, {
     method,
-    headers: pinned ? { ...headers, host: pinned.host } : headers,
+    headers: { ...unlessSaid, ...headers, ...(pinned && { host: pinned.host }) },
     signal: signalOf(signal),
     redirect: 'manual',
     // Our own deadlines count; the runtime's would end long waits that a config allows.

@@ -13,6 +13,8 @@ export interface WireCall {
   method: string;
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
+  /** Told where the headers say nothing of it. */
+  unlessSaid: Readonly<Record<string, string>>;
   body: Bytes | ReadableStream<Uint8Array> | null;
 }
 
@@ -27,20 +29,25 @@ export interface WireRequest {
 }
 
 /** Throws when there is something in it that no head can carry. */
-export function requestOf({ method, headers, body, pinned }: WireCall, { endpoint, host, path }: Address): WireRequest {
+export function requestOf(
+  { method, headers, unlessSaid, body, pinned }: WireCall,
+  { endpoint, host, path }: Address,
+): WireRequest {
   // The name that was checked is the one that is told.
   const named = pinned ? host : (headers.host ?? host);
   if (!isToken.test(method) || unfit.test(path) || path.includes(' ')) throw invalid(method);
   if (unfit.test(named)) throw invalid('host');
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${named}\r\n`;
-  for (const name in headers) {
-    if (!isTold(name)) continue;
-    const value = headers[name] ?? '';
-    if (unfit.test(value)) throw invalid(name);
-    head += `${name}: ${value}\r\n`;
-  }
+  for (const name in unlessSaid) if (headers[name] === undefined) head += line(name, unlessSaid[name] ?? '');
+  for (const name in headers) head += line(name, headers[name] ?? '');
   const length = body instanceof ReadableStream ? announced(headers['content-length']) : null;
   return { endpoint, method, head: `${head}${framing(method, body, length)}\r\n`, body, length };
+}
+
+function line(name: string, value: string): string {
+  if (!isTold(name)) return '';
+  if (unfit.test(value)) throw invalid(name);
+  return `${name}: ${value}\r\n`;
 }
 
 /** The name of a header that cannot be sent for what it holds; null where all can. */

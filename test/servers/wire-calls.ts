@@ -10,7 +10,8 @@ export const ask = (
   wire: Wire,
   url: string,
   { signal = new AbortController().signal, ...call }: Asked = {},
-): Promise<WireAnswer> => wire.call({ url, pinned: null, method: 'GET', headers: {}, body: null, ...call }, signal);
+): Promise<WireAnswer> =>
+  wire.call({ url, pinned: null, method: 'GET', headers: {}, unlessSaid: {}, body: null, ...call }, signal);
 
 export const textOf = async ({ body }: WireAnswer): Promise<string> =>
   Buffer.from(body ? await collected(body, 1e9) : []).toString('latin1');

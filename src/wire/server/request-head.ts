@@ -123,7 +123,9 @@ function framingOf(fields: Fields, old: boolean): Framing | null {
 /** The same head with a body of so many bytes. */
 export function withLength(head: RequestHead, length: number): RequestHead {
   if (head.framing) throw toldTwice();
-  return length === 0 ? head : { ...head, framing: { by: 'length', length } };
+  if (length === 0) return head;
+  const { method, target, headers, old, persists, waits } = head;
+  return { method, target, headers, framing: { by: 'length', length }, old, persists, waits };
 }
 
 const toldTwice = (): RefusedHead => new RefusedHead(400, 'the length of the body is told in two ways');
