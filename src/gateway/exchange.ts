@@ -30,20 +30,55 @@ export interface Try {
   target: Target;
 }
 
-/** A request on its way: it can be given up, and it counts the time. */
-interface Flight {
-  upstream: Upstream;
-  abort: Abort;
-  joined: Joining;
-  sentAt: number;
+/** A request on its way: it can be given up, and it counts the time. It hears of a client that leaves as long as a stream goes on, so that it keeps nothing of the request. */
+class Flight {
+  readonly joined: Joining;
+  readonly abort = new Abort();
+  readonly sentAt = performance.now();
+  readonly #timeoutMs: number;
+  readonly #answerBy: Deadline;
+  readonly #firstTokenBy: Deadline | null;
+
+  constructor({ parts, journey, leaf }: Try, stream: boolean, joined: Joining) {
+    this.joined = joined;
+    this.#timeoutMs = timeoutOf(parts, journey, leaf);
+    this.#answerBy = parts.deadlines.set(this.#timeoutMs, this);
+    const firstMs = stream ? leaf.firstTokenTimeout : null;
+    this.#firstTokenBy = firstMs === null ? null : parts.deadlines.set(firstMs, () => this.#tooSlow(firstMs));
+    if (journey.request.left) this.handleEvent();
+    else journey.request.onLeave(this);
+  }
+
+  /** There is no answer, and it is too late for one. */
+  expired(): void {
+    this.#giveUp(new GatewayError('request_timeout', `the provider did not answer within ${this.#timeoutMs} ms`));
+  }
+
+  /** The client has left. */
+  handleEvent(): void {
+    this.#giveUp(clientLeft());
+  }
+
+  /** No deadline counts any more. */
+  land(): void {
+    this.#answerBy.clear();
+    this.#firstTokenBy?.clear();
+  }
+
+  #tooSlow(firstMs: number): void {
+    this.#giveUp(new GatewayError('first_token_timeout', `the provider sent no token within ${firstMs} ms`));
+  }
+
+  #giveUp(error: GatewayError): void {
+    this.abort.abort(new GivenUp(error));
+  }
 }
 
 export async function exchange(call: Try, upstream: Upstream, joined: Joining): Promise<Answer> {
   const { parts, trail, target } = call;
-  const flight: Flight = { upstream, abort: new Abort(), joined, sentAt: performance.now() };
-  const { signal } = flight.abort;
   forgetEarlierTry(trail);
-  const deadlines = setDeadlines(call, flight);
+  const flight = new Flight(call, upstream.facts.stream, joined);
+  const { signal } = flight.abort;
   try {
     const special = sentSpecially(call, upstream, signal);
     let response: WireAnswer | Answer;
@@ -60,7 +95,7 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     trail.responseHeaders = response.headers;
     trail.status = response.status;
     trail.error = null;
-    const reading = isStatus(response.status) ? readContent(call, flight, response) : noAnswer(response);
+    const reading = isStatus(response.status) ? readContent(call, upstream, flight, response) : noAnswer(response);
     const content = reading instanceof Promise ? await reading : reading;
     if (content.form === 'error') return failed(trail, content.error);
     if (content.form === 'translated') return inClientsDialect(trail, response.headers, content.answer);
@@ -70,7 +105,7 @@ export async function exchange(call: Try, upstream: Upstream, joined: Joining): 
     if (!(fault instanceof GatewayError)) throw fault;
     return failed(trail, fault);
   } finally {
-    for (const deadline of deadlines) deadline.clear();
+    flight.land();
     trail.endedAt = performance.now();
     trail.upstreamMs += trail.endedAt - flight.sentAt;
   }
@@ -104,40 +139,12 @@ export function failed(trail: Trail, error: GatewayError): Answer {
   return { status: error.status, headers: null, content: { form: 'error', error }, trail, rescue: null };
 }
 
-const giveUp = ({ abort }: Flight, error: GatewayError): void => abort.abort(new GivenUp(error));
-
 function forgetEarlierTry(trail: Trail): void {
   trail.responseHeaders = null;
   trail.received = null;
   trail.usage = null;
   trail.model = null;
   trail.firstTokenMs = null;
-}
-
-function leaveWithClient({ request }: Journey, flight: Flight): void {
-  const { abort } = flight;
-  const leave = () => abort.abort(new GivenUp(clientLeft()));
-  if (request.left) leave();
-  else request.onLeave(leave);
-}
-
-function setDeadlines({ parts, journey, leaf }: Try, flight: Flight): Deadline[] {
-  const timeoutMs = timeoutOf(parts, journey, leaf);
-  const deadlines = [
-    parts.deadlines.set(timeoutMs, () =>
-      giveUp(flight, new GatewayError('request_timeout', `the provider did not answer within ${timeoutMs} ms`)),
-    ),
-  ];
-  leaveWithClient(journey, flight);
-  const firstMs = leaf.firstTokenTimeout;
-  if (firstMs !== null && flight.upstream.facts.stream) {
-    deadlines.push(
-      parts.deadlines.set(firstMs, () =>
-        giveUp(flight, new GatewayError('first_token_timeout', `the provider sent no token within ${firstMs} ms`)),
-      ),
-    );
-  }
-  return deadlines;
 }
 
 const isStatus = (status: number): boolean => status >= 200 && status <= 599;
@@ -149,8 +156,8 @@ const noAnswer = ({ status }: WireAnswer): Content => ({
 
 type ReadContent = Content | { form: 'translated'; answer: TranslatedAnswer };
 
-function readContent(call: Try, flight: Flight, response: WireAnswer): Soon<ReadContent> {
-  const { upstream, abort } = flight;
+function readContent(call: Try, upstream: Upstream, flight: Flight, response: WireAnswer): Soon<ReadContent> {
+  const { abort } = flight;
   const { translation, endpoint } = upstream;
   const { kind } = call.journey.matched.route;
   const idleMs = call.leaf.streamIdleTimeout ?? call.parts.settings.streamIdleTimeout;
@@ -159,16 +166,20 @@ function readContent(call: Try, flight: Flight, response: WireAnswer): Soon<Read
     return { form: 'raw', body: response.body, abort, idleMs };
   }
   if (isStream(response, endpoint.framing ?? 'sse') && response.body) {
-    return readStream(call, flight, response, response.body, idleMs);
+    return readStream(call, upstream, flight, response, response.body, idleMs);
   }
   const bytes = bytesOf(response, abort.signal, call.target, call.parts.settings.answerLimit);
-  return bytes instanceof Promise ? later(call, flight, response, bytes) : whole(call, flight, response, bytes);
+  return bytes instanceof Promise ? later(call, upstream, response, bytes) : whole(call, upstream, response, bytes);
 }
 
-const later = async (call: Try, flight: Flight, response: WireAnswer, bytes: Promise<Bytes>): Promise<ReadContent> =>
-  whole(call, flight, response, await bytes);
+const later = async (
+  call: Try,
+  upstream: Upstream,
+  response: WireAnswer,
+  bytes: Promise<Bytes>,
+): Promise<ReadContent> => whole(call, upstream, response, await bytes);
 
-function whole({ journey, trail }: Try, { upstream }: Flight, response: WireAnswer, bytes: Bytes): ReadContent {
+function whole({ journey, trail }: Try, upstream: Upstream, response: WireAnswer, bytes: Bytes): ReadContent {
   trail.received = bytes;
   if (isCutShort(response, bytes)) {
     const message = 'the provider closed the connection before its answer was complete';
@@ -181,7 +192,8 @@ function whole({ journey, trail }: Try, { upstream }: Flight, response: WireAnsw
 
 async function readStream(
   call: Try,
-  { upstream, abort, joined, sentAt }: Flight,
+  upstream: Upstream,
+  { abort, joined, sentAt }: Flight,
   response: WireAnswer,
   received: ByteReader,
   idleMs: number,

@@ -74,6 +74,7 @@ function adapted(provider: Provider, facts: CallFacts): Operation {
   return { endpoint: { ...endpoint, path }, facts: chatFacts, translation, passthrough: false };
 }
 
+const newId: CallFacts['newId'] = (prefix) => prefix + Bun.randomUUIDv7().replaceAll('-', '');
 const noMedia: CallFacts['media'] = new Map();
 const noFiles: CallFacts['files'] = new Map();
 
@@ -100,7 +101,7 @@ export function factsOf(
     media: noMedia,
     strict,
     now: () => Math.floor(receivedAt / 1000),
-    newId: (prefix) => prefix + Bun.randomUUIDv7().replaceAll('-', ''),
+    newId,
     metadata,
     labelPrefix,
     permittedModel: (named, where) => permittedModel(journey, target, named, where),

@@ -43,8 +43,6 @@ class Walk {
     this.#scope = { workspaceId: journey.workspace.workspaceId, planId: journey.plan.id };
   }
 
-  readonly #isOpen = (child: PlanNode): boolean => this.#parts.breakers.isOpen(this.#scope, child);
-
   visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
     const answer = this.#ask(node, delivered);
     return node.kind === 'leaf' || node.breaker ? answer.then((known) => this.#noted(node, known)) : answer;
@@ -88,9 +86,15 @@ class Walk {
 
   /** Children whose breaker is open are left out; when all are open, none is. */
   #eligible(strategy: Strategy): readonly PlanNode[] {
-    if (!strategy.children.some(this.#isOpen)) return strategy.children;
-    const closed = strategy.children.filter((child) => !this.#isOpen(child));
-    return closed.length > 0 ? closed : strategy.children;
+    const { children } = strategy;
+    let closed: PlanNode[] | null = null;
+    let index = 0;
+    for (const child of children) {
+      if (this.#parts.breakers.isOpen(this.#scope, child)) closed ??= children.slice(0, index);
+      else closed?.push(child);
+      index++;
+    }
+    return closed && closed.length > 0 ? closed : children;
   }
 
   async #fallback(

@@ -147,7 +147,7 @@ export function incomingOf(request: Request): Incoming {
     get left() {
       return signal.aborted;
     },
-    onLeave: (callback) => signal.addEventListener('abort', callback, { once: true }),
+    onLeave: (listener) => signal.addEventListener('abort', listener, { once: true }),
     upgrade: () => false,
   };
 }

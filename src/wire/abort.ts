@@ -1,7 +1,7 @@
 /** Gives up what is under way. The web's own controller does the same at many times the price. */
 
 /** An object that listens needs no function of its own for it. */
-type Listener = (() => void) | { handleEvent(): void };
+export type Listener = (() => void) | { handleEvent(): void };
 
 /** What a call listens to. An AbortSignal is one too. */
 export interface Abortable {
@@ -13,7 +13,8 @@ export interface Abortable {
 
 const none: readonly Listener[] = [];
 
-const tell = (listener: Listener): void => (typeof listener === 'function' ? listener() : listener.handleEvent());
+export const tell = (listener: Listener): void =>
+  typeof listener === 'function' ? listener() : listener.handleEvent();
 
 export class Abort implements Abortable {
   aborted = false;

@@ -1,4 +1,5 @@
 /** A request as its handlers see it: what was asked, by whom, and whether he still waits for the answer. */
+import type { Listener } from '../abort.ts';
 import type { ByteReader, ReceivedHeaders } from '../answer.ts';
 import type { Relay } from '../socket/relay.ts';
 
@@ -18,8 +19,8 @@ export interface Incoming {
   readonly peer: string;
   /** The client is gone, before it was answered. */
   readonly left: boolean;
-  /** Called once when the client leaves; for those who ask in time. */
-  onLeave(callback: () => void): void;
+  /** Told once when the client leaves; for those who ask in time. */
+  onLeave(listener: Listener): void;
   /** Aborted when the client leaves; dearer than the other two. */
   readonly gone: AbortSignal;
   /** Turns the connection into a WebSocket; false when the client is gone or sent no proper handshake. */

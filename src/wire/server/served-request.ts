@@ -1,4 +1,5 @@
 /** A request under way over a client's connection. */
+import { type Listener, tell } from '../abort.ts';
 import type { ByteReader, ReceivedHeaders } from '../answer.ts';
 import type { Relay } from '../socket/relay.ts';
 import type { Incoming } from './incoming.ts';
@@ -16,7 +17,9 @@ export class ServedRequest implements Incoming {
   readonly body: ByteReader | null;
   left = false;
   readonly #carrier: Carrier;
-  #onLeave: (() => void)[] | null = null;
+  /** As a rule there is one. */
+  #listener: Listener | null = null;
+  #others: Listener[] | null = null;
   #gone: AbortController | null = null;
 
   constructor(head: RequestHead, body: ByteReader | null, carrier: Carrier) {
@@ -60,9 +63,10 @@ export class ServedRequest implements Incoming {
     return this.#gone.signal;
   }
 
-  onLeave(callback: () => void): void {
-    if (this.#onLeave) this.#onLeave.push(callback);
-    else this.#onLeave = [callback];
+  onLeave(listener: Listener): void {
+    if (this.#listener === null) this.#listener = listener;
+    else if (this.#others) this.#others.push(listener);
+    else this.#others = [listener];
   }
 
   upgrade(relay: Relay, headers: Readonly<Record<string, string>>): boolean {
@@ -72,8 +76,11 @@ export class ServedRequest implements Incoming {
   /** The client is gone before it was answered. */
   leave(): void {
     this.left = true;
-    const callbacks = this.#onLeave ?? [];
-    this.#onLeave = null;
-    for (const callback of callbacks) callback();
+    const first = this.#listener;
+    const others = this.#others ?? [];
+    this.#listener = null;
+    this.#others = null;
+    if (first) tell(first);
+    for (const listener of others) tell(listener);
   }
 }
