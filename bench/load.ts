@@ -46,9 +46,9 @@ export interface Load {
   warmUp: number;
 }
 
-const rounds = 12;
+const rounds = 24;
 /** Times the measured calls: before that the compilers are still at work, which a service in use has long behind it. */
-export const fromCold = 8;
+export const fromCold = 4;
 
 /** What `count` requests to each aim cost, in turns, so that noise hits all alike; a fault where an aim fails its calls. */
 export async function measureAll(

@@ -19,22 +19,28 @@ export type { Bytes };
 /** A body in JSON. */
 export class JsonBody {
   readonly form = 'json';
-  readonly bytes: Bytes;
+  #bytes: Bytes;
   #json: JsonObject | null;
 
   constructor(bytes: Bytes, json: JsonObject) {
-    this.bytes = bytes;
+    this.#bytes = bytes;
     this.#json = json;
   }
 
+  get bytes(): Bytes {
+    return this.#bytes;
+  }
+
   get json(): JsonObject {
-    this.#json ??= parseObject(this.bytes);
+    this.#json ??= parseObject(this.#bytes);
     return this.#json;
   }
 
   /** Nobody will ask for its fields soon: a stream takes long, and seldom is another target asked behind it. */
   setAside(): void {
     this.#json = null;
+    // They mostly came with a head, which they would keep alive.
+    if (this.#bytes.buffer.byteLength > this.#bytes.length) this.#bytes = new Uint8Array(this.#bytes);
   }
 }
 

@@ -6,7 +6,7 @@ const headLength = 2 + 2 + 3;
 const mostShared = 0xffff;
 
 /** Enough for the first piece and what is new in a dozen more; arrays of this size live where they cost least. */
-const firstRoom = 512;
+const firstRoom = 320;
 const noRoom = new Uint8Array(0);
 
 export class KeptCopy {

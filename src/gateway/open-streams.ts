@@ -1,6 +1,4 @@
 /** Counts open streams, and has memory collected when their number has changed much: by itself the runtime may wait until the heap has grown fourfold, and thousands of calls that begin together leave more behind than their streams take. */
-import { fullGC } from 'bun:jsc';
-
 /** With fewer of them, what the runtime does by itself is enough. */
 const many = 1_000;
 /** While they only go on they leave something behind too. */
@@ -13,7 +11,7 @@ export interface Collector {
   inPassing(): void;
 }
 
-const ofTheRuntime: Collector = { atOnce: fullGC, inPassing: () => Bun.gc(false) };
+const ofTheRuntime: Collector = { atOnce: () => Bun.gc(true), inPassing: () => Bun.gc(false) };
 
 export class OpenStreams {
   readonly #collector: Collector;
