@@ -6,6 +6,8 @@ export const passwordSchema = z.string().min(12).max(200);
 
 export interface Passwords {
   hash(password: string): Promise<string>;
+  /** Holds everything up, and gives its memory back at once: for a program that serves nobody yet. */
+  hashAtOnce(password: string): string;
   /** Takes the same time whether or not there is a hash, so that it does not tell which addresses exist. */
   verify(password: string, hash: string | null): Promise<boolean>;
 }
@@ -18,6 +20,7 @@ export function createPasswords(): Passwords {
   let decoy: Promise<string> | undefined;
   return {
     hash: (password) => lanes(() => Bun.password.hash(password, cost)),
+    hashAtOnce: (password) => Bun.password.hashSync(password, cost),
     async verify(password, hash) {
       decoy ??= lanes(() => Bun.password.hash('a password that nobody has', cost));
       const against = hash ?? (await decoy);

@@ -19,7 +19,7 @@ export async function firstStart(services: Services): Promise<FirstStart | null>
   const { settings, store } = services;
   if (await store.db.selectFrom('organisations').select('id').limit(1).executeTakeFirst()) return null;
   const ownerPassword = settings.ownerPassword ?? newToken();
-  const passwordHash = await services.passwords.hash(ownerPassword);
+  const passwordHash = services.passwords.hashAtOnce(ownerPassword);
   return store.atomically(async (tx) => {
     if (await tx.selectFrom('organisations').select('id').limit(1).executeTakeFirst()) return null;
     const now = services.clock.now();
