@@ -83,6 +83,7 @@ class ClientStream implements BodySource, Waker {
     return promise;
   }
 
+  /** Hands on all that is there. */
   wake(): void {
     const delivery = this.#delivery;
     if (!delivery) return;
