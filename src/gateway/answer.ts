@@ -43,7 +43,7 @@ export interface Trail {
   cacheStatus: CacheStatus;
 }
 
-/** The trail as it stands, for what comes later is no part of it. Written out, because a copy by three dots costs a microsecond. */
+/** The trail as it stands, for what comes later is no part of it. Written out, because a copy by three dots costs far more. */
 export const asItStands = (trail: Trail): Trail => ({
   path: trail.path,
   leaf: trail.leaf,

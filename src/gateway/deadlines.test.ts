@@ -35,6 +35,29 @@ test('one that is cleared or moved does not expire', async () => {
   expect(expired).toBe('moved');
 });
 
+test('one that another clears or moves as both expire does not', async () => {
+  let expired = '';
+  const also = (name: string) =>
+    deadlines.set(10, () => {
+      expired += name;
+    });
+  const later = Promise.withResolvers<void>();
+  deadlines.set(10, () => {
+    cleared.clear();
+    moved.extend(60_000);
+    // Set while the others are looked at, it is not lost.
+    deadlines.set(1, later.resolve);
+  });
+  const cleared = also('cleared');
+  const moved = also('moved');
+  const kept = also('kept');
+  kept.extend(120);
+  await later.promise;
+  expect(expired).toBe('');
+  await after(180);
+  expect(expired).toBe('kept');
+});
+
 test('stopping ends all of them', async () => {
   let expired = false;
   deadlines.set(5, () => {

@@ -58,23 +58,23 @@ export class Deadlines {
   #sweep(): void {
     const now = performance.now();
     const entries = this.#entries;
-    const passed: Waiting[] = [];
+    // What an expiry sets anew belongs to the next sweep.
+    const swept = entries.length;
     let kept = 0;
-    for (const entry of entries) {
-      const { waiting } = entry;
-      if (waiting === null) continue;
+    for (let index = 0; index < swept; index++) {
+      const entry = entries[index];
+      if (!entry?.waiting) continue;
       if (entry.at > now) {
         entries[kept++] = entry;
         continue;
       }
+      const { waiting } = entry;
       entry.waiting = null;
-      passed.push(waiting);
-    }
-    entries.length = kept;
-    for (const waiting of passed) {
       if (typeof waiting === 'function') waiting();
       else waiting.expired();
     }
+    entries.copyWithin(kept, swept);
+    entries.length -= swept - kept;
     if (this.#entries.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;

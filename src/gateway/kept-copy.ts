@@ -10,8 +10,6 @@ const firstRoom = 320;
 const noRoom = new Uint8Array(0);
 
 export class KeptCopy {
-  /** True while nothing is missing from the copy. */
-  whole = true;
   /** How much passed by, kept or not. */
   size = 0;
   #keptSize = 0;
@@ -24,10 +22,7 @@ export class KeptCopy {
   push(piece: Uint8Array): void {
     if (piece.length === 0) return;
     this.size += piece.length;
-    if (this.size > copyLimit) {
-      this.whole = false;
-      return;
-    }
+    if (this.size > copyLimit) return;
     this.#keptSize = this.size;
     const before = this.#sharedBeginning(piece);
     const after = this.#sharedEnd(piece, before);

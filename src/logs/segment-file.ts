@@ -29,7 +29,7 @@ export class SegmentFile {
     for (let at = 0; at + headBytes <= size; ) {
       const length = end - start < headBytes ? headBytes : frameLength(this.#window, start);
       if (at + length > size) return;
-      if (end - start < length || end - start < headBytes) {
+      if (end - start < length) {
         end = this.#filled(file, at, start, end, length);
         start = 0;
         if (end < length) return;

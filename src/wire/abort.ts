@@ -13,8 +13,7 @@ export interface Abortable {
 
 const none: readonly Listener[] = [];
 
-export const tell = (listener: Listener): void =>
-  typeof listener === 'function' ? listener() : listener.handleEvent();
+const tell = (listener: Listener): void => (typeof listener === 'function' ? listener() : listener.handleEvent());
 
 export class Abort implements Abortable {
   aborted = false;

@@ -23,7 +23,9 @@ export interface WireAnswer {
 
 /** Any reader, as one that wakes whoever waits. */
 export const polled = (reader: ByteReader): Polled<ReadBytes> =>
-  reader.poll ? (reader as ByteReader & Polled<ReadBytes>) : new AwaitedReader(reader);
+  isPolled(reader) ? reader : new AwaitedReader(reader);
+
+const isPolled = (reader: ByteReader): reader is ByteReader & Polled<ReadBytes> => reader.poll !== undefined;
 
 class AwaitedReader implements Polled<ReadBytes> {
   readonly #reader: ByteReader;

@@ -1,5 +1,5 @@
 /** A request under way over a client's connection. */
-import { type Listener, tell } from '../abort.ts';
+import { Abort, type Listener, signalOf } from '../abort.ts';
 import type { ByteReader, ReceivedHeaders } from '../answer.ts';
 import type { Relay } from '../socket/relay.ts';
 import type { Incoming } from './incoming.ts';
@@ -15,17 +15,18 @@ interface Carrier {
 export class ServedRequest implements Incoming {
   readonly head: RequestHead;
   readonly body: ByteReader | null;
-  left = false;
   readonly #carrier: Carrier;
-  /** As a rule there is one. */
-  #listener: Listener | null = null;
-  #others: Listener[] | null = null;
-  #gone: AbortController | null = null;
+  readonly #leaving = new Abort();
+  #gone: AbortSignal | null = null;
 
   constructor(head: RequestHead, body: ByteReader | null, carrier: Carrier) {
     this.head = head;
     this.body = body;
     this.#carrier = carrier;
+  }
+
+  get left(): boolean {
+    return this.#leaving.aborted;
   }
 
   get method(): string {
@@ -54,19 +55,12 @@ export class ServedRequest implements Incoming {
   }
 
   get gone(): AbortSignal {
-    if (!this.#gone) {
-      const gone = new AbortController();
-      this.#gone = gone;
-      if (this.left) gone.abort();
-      else this.onLeave(() => gone.abort());
-    }
-    return this.#gone.signal;
+    this.#gone ??= signalOf(this.#leaving);
+    return this.#gone;
   }
 
   onLeave(listener: Listener): void {
-    if (this.#listener === null) this.#listener = listener;
-    else if (this.#others) this.#others.push(listener);
-    else this.#others = [listener];
+    this.#leaving.addEventListener('abort', listener);
   }
 
   upgrade(relay: Relay, headers: Readonly<Record<string, string>>): boolean {
@@ -75,12 +69,6 @@ export class ServedRequest implements Incoming {
 
   /** The client is gone before it was answered. */
   leave(): void {
-    this.left = true;
-    const first = this.#listener;
-    const others = this.#others ?? [];
-    this.#listener = null;
-    this.#others = null;
-    if (first) tell(first);
-    for (const listener of others) tell(listener);
+    this.#leaving.abort();
   }
 }
