@@ -16,91 +16,97 @@ const entries = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 
-const list = z.string().default('').transform(entries);
+const list = () => z.string().default('').transform(entries);
 
 /** The form of the reference product's feature switches: `OFF` turns a feature off, anything else leaves it on. */
-const onUnlessOff = z
-  .string()
-  .default('ON')
-  .transform((value) => value.trim().toUpperCase() !== 'OFF');
+const onUnlessOff = () =>
+  z
+    .string()
+    .default('ON')
+    .transform((value) => value.trim().toUpperCase() !== 'OFF');
 
-const flag = z
-  .string()
-  .default('')
-  .transform((value) => ['1', 'true', 'on', 'yes'].includes(value.trim().toLowerCase()));
+const flag = () =>
+  z
+    .string()
+    .default('')
+    .transform((value) => ['1', 'true', 'on', 'yes'].includes(value.trim().toLowerCase()));
 
 function wholeNumber(fallback: number, least: number, most: number) {
   const error = `must be a whole number from ${least} to ${most}, in digits alone`;
   return z.coerce.number(error).int(error).min(least, error).max(most, error).default(fallback);
 }
 
-export const environmentSchema = z.object({
-  PORT: wholeNumber(8787, 0, 65_535),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  TLS_KEY_PATH: z.string().optional(),
-  TLS_CERT_PATH: z.string().optional(),
-  TLS_CA_PATH: z.string().optional(),
-  GW_DATA_DIR: z.string().min(1).default('./data'),
-  GW_ADMIN_API_KEY: z
-    .string()
-    .min(32, 'must be at least 32 characters long')
-    .max(200)
-    .regex(/^[\w~+/=-]+$/, 'may hold only letters, digits and - _ ~ + / =')
-    .optional(),
-  GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
-  GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
-  GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
-    .optional(),
-  API_KEY_PREFIX: z
-    .string()
-    .max(20)
-    .regex(/^[\w-]*$/, 'may hold only letters, digits, - and _')
-    .default(''),
-  CONTROL_PLANE_URL: z.url({ protocol: /^https?$/ }).optional(),
-  NODE_ENV: z.string().optional(),
-  TRUSTED_CUSTOM_HOSTS: z.string().transform(entries).optional(),
-  TRUSTED_PROXIES: list.pipe(
-    z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { error: 'must be an IP address or a range' })),
-  ),
-  ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
-  ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
-  HEADER_PREFIX_ALIASES: list,
-  HEADERS_TO_METADATA: list,
-  METADATA_MAP_KEY_PREFIX: z
-    .string()
-    .max(40)
-    .regex(/^[a-z][a-z0-9_-]*$/, 'may hold only small letters, digits, - and _, a letter first')
-    .default('gw_gateway_'),
-  ORGANISATION_HEADERS_TO_MASK: list,
-  CUSTOM_HEADERS_TO_IGNORE: list,
-  BLOCK_INLINE_CONFIG: flag,
-  GW_CLOUD_IDENTITY: z.enum(['saved', 'any', 'off']).default('saved'),
-  SKIP_DATAPLANE_CONFIG_CHECK: flag,
-  MAX_ROOT_CONFIG_TARGETS: wholeNumber(100, 1, 100_000),
-  MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: wholeNumber(1_000, 1, 100_000),
-  MAX_NESTED_CONFIG_TARGETS: wholeNumber(50, 1, 100_000),
-  REQUEST_TIMEOUT: wholeNumber(300_000, 1, 86_400_000),
-  STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
-  MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
-  REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
-  MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
-  CORS_ALLOWED_ORIGINS: list,
-  CORS_ALLOWED_METHODS: list,
-  CORS_ALLOWED_HEADERS: list,
-  CORS_ALLOWED_EXPOSE_HEADERS: list,
-  LOG_RETENTION_DAYS: wholeNumber(90, 0, 36_500),
-  METRICS_RETENTION_DAYS: wholeNumber(365, 1, 36_500),
-  LOG_SPOOL_MAX_BYTES: wholeNumber(2 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
-  DISABLE_ORG_CREATION: flag,
-  AUDIT_LOGS_ENABLED: onUnlessOff,
-  GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
-  LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
-  LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
-  LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
-});
+/** Made when it is asked for: it is read once, at start. */
+export const environmentSchema = () =>
+  z.object({
+    PORT: wholeNumber(8787, 0, 65_535),
+    HOST: z.string().min(1).default('127.0.0.1'),
+    TLS_KEY_PATH: z.string().optional(),
+    TLS_CERT_PATH: z.string().optional(),
+    TLS_CA_PATH: z.string().optional(),
+    GW_DATA_DIR: z.string().min(1).default('./data'),
+    GW_ADMIN_API_KEY: z
+      .string()
+      .min(32, 'must be at least 32 characters long')
+      .max(200)
+      .regex(/^[\w~+/=-]+$/, 'may hold only letters, digits and - _ ~ + / =')
+      .optional(),
+    GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
+    GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
+    DATABASE_URL: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
+      .optional(),
+    API_KEY_PREFIX: z
+      .string()
+      .max(20)
+      .regex(/^[\w-]*$/, 'may hold only letters, digits, - and _')
+      .default(''),
+    CONTROL_PLANE_URL: z.url({ protocol: /^https?$/ }).optional(),
+    NODE_ENV: z.string().optional(),
+    TRUSTED_CUSTOM_HOSTS: z.string().transform(entries).optional(),
+    TRUSTED_PROXIES: list().pipe(
+      z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { error: 'must be an IP address or a range' })),
+    ),
+    ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
+    ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
+    HEADER_PREFIX_ALIASES: list(),
+    HEADERS_TO_METADATA: list(),
+    METADATA_MAP_KEY_PREFIX: z
+      .string()
+      .max(40)
+      .regex(/^[a-z][a-z0-9_-]*$/, 'may hold only small letters, digits, - and _, a letter first')
+      .default('gw_gateway_'),
+    ORGANISATION_HEADERS_TO_MASK: list(),
+    CUSTOM_HEADERS_TO_IGNORE: list(),
+    BLOCK_INLINE_CONFIG: flag(),
+    GW_CLOUD_IDENTITY: z.enum(['saved', 'any', 'off']).default('saved'),
+    SKIP_DATAPLANE_CONFIG_CHECK: flag(),
+    MAX_ROOT_CONFIG_TARGETS: wholeNumber(100, 1, 100_000),
+    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: wholeNumber(1_000, 1, 100_000),
+    MAX_NESTED_CONFIG_TARGETS: wholeNumber(50, 1, 100_000),
+    REQUEST_TIMEOUT: wholeNumber(300_000, 1, 86_400_000),
+    STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
+    MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
+    REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
+    MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
+    CORS_ALLOWED_ORIGINS: list(),
+    CORS_ALLOWED_METHODS: list(),
+    CORS_ALLOWED_HEADERS: list(),
+    CORS_ALLOWED_EXPOSE_HEADERS: list(),
+    LOG_RETENTION_DAYS: wholeNumber(90, 0, 36_500),
+    METRICS_RETENTION_DAYS: wholeNumber(365, 1, 36_500),
+    LOG_SPOOL_MAX_BYTES: wholeNumber(2 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
+    DISABLE_ORG_CREATION: flag(),
+    AUDIT_LOGS_ENABLED: onUnlessOff(),
+    GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
+    LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
+    LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
+    LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+  });
+
+type Variables = z.output<ReturnType<typeof environmentSchema>>;
 
 /** What the data plane takes from the environment. */
 export interface GatewaySettings {
@@ -176,7 +182,7 @@ function contentOf(name: string, value: string): string {
   return isPath && statSync(value, { throwIfNoEntry: false })?.isFile() ? readFileSync(value, 'utf8').trim() : value;
 }
 
-function tlsFiles({ TLS_KEY_PATH, TLS_CERT_PATH, TLS_CA_PATH }: z.output<typeof environmentSchema>): TlsFiles | null {
+function tlsFiles({ TLS_KEY_PATH, TLS_CERT_PATH, TLS_CA_PATH }: Variables): TlsFiles | null {
   if (TLS_KEY_PATH === undefined && TLS_CERT_PATH === undefined && TLS_CA_PATH === undefined) return null;
   if (TLS_KEY_PATH === undefined || TLS_CERT_PATH === undefined) {
     const alone = TLS_CA_PATH === undefined ? '' : ', and TLS_CA_PATH beside them';
@@ -190,7 +196,7 @@ function tlsFiles({ TLS_KEY_PATH, TLS_CERT_PATH, TLS_CA_PATH }: z.output<typeof 
 
 const tlsVariables = { key: 'TLS_KEY_PATH', cert: 'TLS_CERT_PATH', ca: 'TLS_CA_PATH' } as const;
 
-function ownHosts({ HOST, PORT, CONTROL_PLANE_URL }: z.output<typeof environmentSchema>): string[] {
+function ownHosts({ HOST, PORT, CONTROL_PLANE_URL }: Variables): string[] {
   const names = [HOST.includes(':') ? `[${HOST}]` : HOST, 'localhost', '127.0.0.1', '[::1]'];
   const listener = names.flatMap((name) => URL.parse(`http://${name}:${PORT}`)?.host ?? []);
   return CONTROL_PLANE_URL ? [new URL(CONTROL_PLANE_URL).host, ...listener] : listener;
@@ -199,11 +205,12 @@ function ownHosts({ HOST, PORT, CONTROL_PLANE_URL }: z.output<typeof environment
 export class EnvironmentError extends Error {}
 
 export function readEnvironment(env: Record<string, string | undefined>): Settings {
+  const schema = environmentSchema();
   // A variable set to nothing counts as not set, as shells and compose files produce it.
   const given = Object.fromEntries(
-    Object.keys(environmentSchema.shape).flatMap((name) => (env[name] ? [[name, contentOf(name, env[name])]] : [])),
+    Object.keys(schema.shape).flatMap((name) => (env[name] ? [[name, contentOf(name, env[name])]] : [])),
   );
-  const parsed = environmentSchema.safeParse(given);
+  const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
     throw new EnvironmentError(`Wrong environment: ${faults.join('; ')}`);

@@ -19,21 +19,21 @@ describe('input', () => {
   test('every string has a greatest length and every list a greatest size', () => {
     const faults = offenders(({ params, query, body }) =>
       Object.entries({ path: params, query, body }).flatMap(([place, schema]) =>
-        schema ? unbounded(jsonSchema(schema), place) : [],
+        schema ? unbounded(jsonSchema(schema()), place) : [],
       ),
     );
     expect(faults).toEqual([]);
   });
 
   test('only a field that is never kept, or that is a schema itself, takes anything', () => {
-    const faults = offenders(({ body }) => (body ? anything(jsonSchema(body), 'body') : []));
+    const faults = offenders(({ body }) => (body ? anything(jsonSchema(body()), 'body') : []));
     expect(faults.filter((fault) => !takesAnything.test(fault))).toEqual([]);
   });
 
   test('a path parameter is declared where it is used', () => {
     const faults = offenders(({ path, params }) => {
       const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name);
-      const declared = params ? Object.keys(jsonSchema(params).properties ?? {}) : [];
+      const declared = params ? Object.keys(jsonSchema(params()).properties ?? {}) : [];
       return [
         ...declared.filter((name) => !inPath.includes(name)).map((name) => `declares ${name}, which the path lacks`),
         ...inPath
@@ -92,7 +92,7 @@ describe('behaviour', () => {
 
   test('a reply whose list is counted is paged', () => {
     const faults = offenders(({ method, reply, paging }) => {
-      const fields = jsonSchema(reply, 'output').properties ?? {};
+      const fields = jsonSchema(reply(), 'output').properties ?? {};
       return method === 'GET' && 'total' in fields && !paging ? ['counts its rows and is not paged'] : [];
     });
     expect(faults).toEqual([]);

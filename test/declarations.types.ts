@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../src/admin/kernel/endpoint.ts';
 
-const common = { path: '/things', tag: 'Things', summary: 'Do a thing', reply: z.object({}) } as const;
+const common = { path: '/things', tag: 'Things', summary: 'Do a thing', reply: () => z.object({}) } as const;
 const access = { callers: ['admin-key'], scope: null, level: 'organisation' } as const;
 const handle = async () => ({});
 
@@ -22,7 +22,7 @@ endpoint({ ...common, method: 'GET', access: { ...access, scope: 'things.make' }
 endpoint({ ...common, method: 'POST', access, handle });
 
 // @ts-expect-error a reply that breaks its schema
-endpoint({ ...common, method: 'GET', access, reply: z.object({ id: z.string() }), handle });
+endpoint({ ...common, method: 'GET', access, reply: () => z.object({ id: z.string() }), handle });
 
 export const allowed = endpoint({
   ...common,

@@ -13,7 +13,7 @@ import type { Json, TestGateway } from './harness.ts';
 
 const tag = 'Test';
 const everyone = ['admin-key', 'workspace-key', 'user-key', 'session'] as const;
-const anything = z.record(z.string(), z.unknown());
+const anything = () => z.record(z.string(), z.unknown());
 const organisationLevel = {
   callers: ['admin-key', 'session'],
   scope: 'organisation_settings.update',
@@ -53,7 +53,7 @@ const things: Resource = {
       summary: 'Keep a thing',
       access: organisationLevel,
       audit,
-      body: z.object({ name: z.string().min(1).max(20), ending: z.enum(['refuse', 'fail', 'spoil']).optional() }),
+      body: () => z.object({ name: z.string().min(1).max(20), ending: z.enum(['refuse', 'fail', 'spoil']).optional() }),
       reply: anything,
       async handle({ body, db, changed, note, header, caller }) {
         await db.insertInto('leases').values({ name: body.name, holder: 'test', expires_at: '' }).execute();
@@ -74,8 +74,8 @@ const things: Resource = {
       summary: 'Take a thing away',
       access: organisationLevel,
       audit: { ...audit, action: 'delete' },
-      params: z.object({ thingId: z.uuid() }),
-      body: z.object({ force: z.boolean().optional() }),
+      params: () => z.object({ thingId: z.uuid() }),
+      body: () => z.object({ force: z.boolean().optional() }),
       bodyRequired: false,
       reply: anything,
       handle: async ({ params, body }) => ({ ...params, ...body }),
@@ -86,7 +86,7 @@ const things: Resource = {
       tag,
       summary: 'Which workspace',
       access: workspaceLevel,
-      query: z.object({ workspace_id: z.string().optional() }),
+      query: () => z.object({ workspace_id: z.string().optional() }),
       reply: anything,
       handle: async ({ workspace, query }) => ({ id: workspace?.id ?? null, asked: query.workspace_id ?? null }),
     }),
@@ -97,7 +97,7 @@ const things: Resource = {
       summary: 'Write to a workspace',
       access: { ...workspaceLevel, scope: 'configs.create' },
       audit,
-      body: z.object({ title: z.string() }),
+      body: () => z.object({ title: z.string() }),
       reply: anything,
       handle: async ({ workspace }) => ({ id: workspace?.id ?? null }),
     }),
@@ -107,7 +107,7 @@ const things: Resource = {
       tag,
       summary: 'Which workspace, by the path',
       access: workspaceLevel,
-      params: z.object({ workspaceId: z.string() }),
+      params: () => z.object({ workspaceId: z.string() }),
       reply: anything,
       handle: async ({ workspace }) => ({ id: workspace?.id ?? null }),
     }),
@@ -128,8 +128,8 @@ const things: Resource = {
       tag,
       summary: 'Break a promise, or say too much',
       access: 'open',
-      query: z.object({ break: z.string().optional() }),
-      reply: z.object({ count: z.number() }),
+      query: () => z.object({ break: z.string().optional() }),
+      reply: () => z.object({ count: z.number() }),
       handle: async ({ query }) => Object.assign({ extra: 'seen' }, { count: query.break ? Number.NaN : 1 }),
     }),
     endpoint({

@@ -49,10 +49,10 @@ export const useApiKey = (id: string, enabled: boolean) =>
     enabled,
   });
 
-export type KeyInput = z.input<typeof keyUpdateBody>;
+export type KeyInput = z.input<ReturnType<typeof keyUpdateBody>>;
 
 /** Keys of every type; the others have no use for a part of what a user key takes. */
-type NewKey = z.input<typeof newUserKeyBody> & { type: ApiKeyType };
+type NewKey = z.input<ReturnType<typeof newUserKeyBody>> & { type: ApiKeyType };
 
 const createPaths: Record<ApiKeyType, string> = {
   'organisation-service': '/api-keys/organisation/service',

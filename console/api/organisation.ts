@@ -33,7 +33,7 @@ export const useSettings = () =>
     queryFn: ({ signal }) => call<OrganisationSettings>('GET', '/admin/organisation/settings', { signal }),
   });
 
-export type SettingsInput = z.input<typeof organisationSettingsUpdate>;
+export type SettingsInput = z.input<ReturnType<typeof organisationSettingsUpdate>>;
 
 export const useSaveSettings = () =>
   useAction(

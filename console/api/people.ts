@@ -49,11 +49,11 @@ export const useInvites = (filter: { status: InviteStatus | ''; page: number }) 
     placeholderData: keepPreviousData,
   });
 
-type InviteLink = z.output<typeof linkReplies.resend>;
+type InviteLink = z.output<ReturnType<typeof linkReplies.resend>>;
 
 export const useCreateInvite = () =>
   useAction(
-    (input: z.input<typeof inviteBody>) =>
+    (input: z.input<ReturnType<typeof inviteBody>>) =>
       call<Pick<InviteLink, 'invite_link'>>('POST', '/users/invites', { body: input }),
     ['invites'],
   );

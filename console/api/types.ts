@@ -26,28 +26,28 @@ export interface List<T> {
 /** Replies write scopes as text; the service and its console are one release, so that each is one they both know. */
 type WithScopes<T> = Omit<T, 'scopes'> & { scopes: Scope[] };
 
-export type Self = WithScopes<z.output<typeof selfReply>>;
+export type Self = WithScopes<z.output<ReturnType<typeof selfReply>>>;
 export type Person = Self['user'];
-export type User = z.output<typeof userListed>;
-export type Member = z.output<typeof memberRecord>;
+export type User = z.output<ReturnType<typeof userListed>>;
+export type Member = z.output<ReturnType<typeof memberRecord>>;
 
-type OrganisationSummary = z.output<typeof organisationSummary>;
+type OrganisationSummary = z.output<ReturnType<typeof organisationSummary>>;
 /** Who may not read settings is shown no more than the summary. */
-export type Organisation = OrganisationSummary & Partial<z.output<typeof organisationRecord>>;
+export type Organisation = OrganisationSummary & Partial<z.output<ReturnType<typeof organisationRecord>>>;
 export type OrganisationMembership = OrganisationSummary & { role: OrganisationRole };
 
-export type Workspace = z.output<typeof workspaceRecord>;
+export type Workspace = z.output<ReturnType<typeof workspaceRecord>>;
 
-export type Invite = z.output<typeof inviteRecord>;
+export type Invite = z.output<ReturnType<typeof inviteRecord>>;
 export type InviteStatus = Invite['status'];
 /** What somebody who holds an invite's link may know of it. */
-export type InviteCard = z.output<typeof linkRead>;
+export type InviteCard = z.output<ReturnType<typeof linkRead>>;
 
-export type ApiKey = WithScopes<z.output<typeof keyRecord>>;
+export type ApiKey = WithScopes<z.output<ReturnType<typeof keyRecord>>>;
 export type ApiKeyType = ApiKey['type'];
 export type RotationPolicy = NonNullable<ApiKey['rotation_policy']>;
-export type CreatedKey = z.output<typeof createdKey>;
-export type RotatedKey = z.output<typeof rotatedKey>;
+export type CreatedKey = z.output<ReturnType<typeof createdKey>>;
+export type RotatedKey = z.output<ReturnType<typeof rotatedKey>>;
 
-export type NoticeRecord = z.output<typeof noticeRecord>;
-export type AuditRow = z.output<typeof auditRecord>;
+export type NoticeRecord = z.output<ReturnType<typeof noticeRecord>>;
+export type AuditRow = z.output<ReturnType<typeof auditRecord>>;

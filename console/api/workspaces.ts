@@ -50,13 +50,14 @@ export type UsageLimitDraft = Pick<
 
 export const useCreateWorkspace = () =>
   useAction(
-    (input: z.input<typeof newWorkspace>) => call<Workspace>('POST', '/workspaces', { body: input }),
+    (input: z.input<ReturnType<typeof newWorkspace>>) => call<Workspace>('POST', '/workspaces', { body: input }),
     ['workspaces', 'self'],
   );
 
 export const useUpdateWorkspace = (id: string) =>
   useAction(
-    (input: z.input<typeof workspaceUpdate>) => call<Workspace>('PUT', `/workspaces/${segment(id)}`, { body: input }),
+    (input: z.input<ReturnType<typeof workspaceUpdate>>) =>
+      call<Workspace>('PUT', `/workspaces/${segment(id)}`, { body: input }),
     ['workspaces', 'self'],
   );
 
@@ -114,7 +115,7 @@ export const useWorkspaceSettings = (workspaceId: string) =>
 
 export const useSaveWorkspaceSettings = (workspaceId: string) =>
   useAction(
-    (input: z.input<typeof workspaceSettingsUpdate>) =>
+    (input: z.input<ReturnType<typeof workspaceSettingsUpdate>>) =>
       call('PUT', `/workspaces/${segment(workspaceId)}/settings`, { body: input }),
     ['workspace-settings', 'self'],
   );

@@ -1,5 +1,6 @@
 /** A line of a batch's input file: one request, under an id of the client's. */
 import { z } from 'zod';
+import { once } from '../once.ts';
 
 export const batchEndpoints = [
   '/v1/chat/completions',
@@ -10,26 +11,28 @@ export const batchEndpoints = [
   '/v1/moderations',
 ] as const;
 
-const row = z.object({
-  custom_id: z.string().min(1).max(512),
-  method: z.literal('POST').default('POST'),
-  url: z.enum(batchEndpoints),
-  body: z.record(z.string(), z.unknown()),
-});
+const row = once(() =>
+  z.object({
+    custom_id: z.string().min(1).max(512),
+    method: z.literal('POST').default('POST'),
+    url: z.enum(batchEndpoints),
+    body: z.record(z.string(), z.unknown()),
+  }),
+);
 
-export type BatchRow = z.infer<typeof row>;
+export type BatchRow = z.infer<ReturnType<typeof row>>;
 
 /** What is wrong with a line of an uploaded file; null when nothing is. */
 export function faultOfLine(line: string, purpose: string): string | null {
   const value = parsed(line);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not a JSON object';
   if (purpose !== 'batch') return null;
-  const read = row.safeParse(value);
+  const read = row().safeParse(value);
   return read.success ? null : faultIn(read.error);
 }
 
 export function readRow(line: string): BatchRow {
-  return row.parse(JSON.parse(line));
+  return row().parse(JSON.parse(line));
 }
 
 function parsed(line: string): unknown {

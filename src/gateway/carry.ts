@@ -1,7 +1,7 @@
 /** Bodies that are carried through unread: bytes go on as they come, with back-pressure; a bounded copy is kept for the log and for usage. */
 import type { Abort } from '../wire/abort.ts';
 import type { ByteReader } from '../wire/answer.ts';
-import type { BodySource } from '../wire/server/reply.ts';
+import { type BodySource, bodyBy } from '../wire/server/reply.ts';
 import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { KeptCopy } from './kept-copy.ts';
@@ -44,8 +44,8 @@ export function carry(
       idle.clear();
     }
   };
-  return {
-    async deliver(to) {
+  return bodyBy(
+    async (to) => {
       try {
         for (let piece = await nextPiece(); !piece.done && !over; piece = await nextPiece()) {
           copy.push(piece.value);
@@ -58,9 +58,9 @@ export function carry(
         throw fault;
       }
     },
-    left() {
+    () => {
       finish('client left');
       abort.abort();
     },
-  };
+  );
 }

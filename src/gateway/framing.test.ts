@@ -23,6 +23,17 @@ const faultOf = (bytes: Uint8Array): unknown => {
   }
 };
 
+/** A frame without a payload, with right checksums whatever is said in it. */
+function framed(headers: Buffer, headersLength: number): Buffer {
+  const frame = Buffer.alloc(16 + headers.length);
+  frame.writeUInt32BE(frame.length, 0);
+  frame.writeUInt32BE(headersLength, 4);
+  frame.writeUInt32BE(crc32(frame.subarray(0, 8)), 8);
+  headers.copy(frame, 12);
+  frame.writeUInt32BE(crc32(frame.subarray(0, -4)), frame.length - 4);
+  return frame;
+}
+
 const stream = Buffer.concat([
   eventFrame('messageStart', { role: 'assistant' }),
   eventFrame('contentBlockDelta', { delta: { text: 'Grüße 👋' }, p: 'abc' }),
@@ -105,6 +116,20 @@ describe('frames of AWS', () => {
       body: Buffer.from('{"a":1}'),
     });
     expect(cut('aws', [frame])).toEqual([{ event: 'chunk', data: '{"a":1}' }]);
+  });
+
+  test('whose headers make no sense are refused, also with right checksums', () => {
+    const headers = [
+      [9, 0x61, 7, 0, 1, 0x62],
+      [1, 0x61, 10],
+      [1, 0x61, 7, 0, 9, 0x62],
+      [1, 0x61, 9, 0],
+      [1, 0x61],
+    ];
+    for (const bytes of headers)
+      expect(faultOf(framed(Buffer.from(bytes), bytes.length))).toBeInstanceOf(ProviderFault);
+    expect(faultOf(framed(Buffer.alloc(4), 5))).toBeInstanceOf(ProviderFault);
+    expect(cut('aws', [framed(Buffer.alloc(0), 0)])).toEqual([{ event: null, data: '' }]);
   });
 
   test('of bytes that are no text by themselves are given in base64', () => {

@@ -36,12 +36,6 @@ export const clientStream = (
 
 type Handed = 'goes on' | 'complete' | 'failed';
 
-interface Delivery {
-  to: Sink;
-  resolve(): void;
-  reject(fault: unknown): void;
-}
-
 /** What the log says of a stream that the client did not wait for. */
 const clientLeftStatus = 499;
 
@@ -59,7 +53,7 @@ class ClientStream implements BodySource, Waker {
   /** All that the client has been told, whichever streams it came from. */
   #delivered: StreamState;
   #closed = false;
-  #delivery: Delivery | null = null;
+  #to: Sink | null = null;
 
   constructor(
     journey: Journey,
@@ -76,23 +70,21 @@ class ClientStream implements BodySource, Waker {
   }
 
   /** Hands on what comes, at the client's pace, until there is no more. */
-  deliver(to: Sink): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#delivery = { to, resolve, reject };
+  deliver(to: Sink): void {
+    this.#to = to;
     this.wake();
-    return promise;
   }
 
   /** Hands on all that is there. */
   wake(): void {
-    const delivery = this.#delivery;
-    if (!delivery) return;
+    const to = this.#to;
+    if (!to) return;
     try {
       let handed: Handed;
       do {
         const piece = this.#events.poll(this);
         if (piece === null) return;
-        const soon = this.#handOn(piece, delivery.to);
+        const soon = this.#handOn(piece, to);
         if (soon instanceof Promise) {
           soon.then((outcome) => this.#goOn(outcome)).catch((fault) => this.#fail(fault));
           return;
@@ -111,14 +103,14 @@ class ClientStream implements BodySource, Waker {
       return;
     }
     this.#finish(handed);
-    this.#delivery?.resolve();
+    this.#to?.end();
   }
 
   /** The client sees a connection that breaks, never an end that is none. */
   #fail(fault: unknown): void {
     this.#onFault(fault, this.#journey.requestId);
     this.#finish('failed');
-    this.#delivery?.reject(fault);
+    this.#to?.cut(fault);
   }
 
   left(): void {

@@ -4,15 +4,16 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
-const packSchema = z.object({
-  /** Files below the root of the project that the build read. */
-  sources: z.array(z.string()),
-  /** What those files held. */
-  digest: z.string(),
-  assets: z.record(z.string(), z.object({ type: z.string(), gzip: z.base64() })),
-});
+const packSchema = () =>
+  z.object({
+    /** Files below the root of the project that the build read. */
+    sources: z.array(z.string()),
+    /** What those files held. */
+    digest: z.string(),
+    assets: z.record(z.string(), z.object({ type: z.string(), gzip: z.base64() })),
+  });
 
-export type ConsolePack = z.output<typeof packSchema>;
+export type ConsolePack = z.output<ReturnType<typeof packSchema>>;
 
 export const packName = 'console.pack';
 export const packFile = (root: string): string => join(root, 'dist', packName);
@@ -26,7 +27,7 @@ export function digestOfSources(root: string, sources: readonly string[]): strin
   return hash.digest('hex');
 }
 
-export const parsePack = (text: string): ConsolePack => packSchema.parse(JSON.parse(text));
+export const parsePack = (text: string): ConsolePack => packSchema().parse(JSON.parse(text));
 
 /** The pack in `dist`, or null when there is none, it cannot be read, or the sources have changed since. */
 export function freshPack(root: string): ConsolePack | null {

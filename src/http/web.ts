@@ -2,7 +2,7 @@
 import { ReceivedHeaders } from '../wire/answer.ts';
 import type { Bytes } from '../wire/collected.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
-import type { BodySource, Reply } from '../wire/server/reply.ts';
+import { type BodySource, bodyBy, type Reply } from '../wire/server/reply.ts';
 import { streamOf } from '../wire/streamed.ts';
 
 /** Answers a request, or null when the path is not its own. */
@@ -75,17 +75,17 @@ function sourceOf(
   next: Promise<Read>,
 ): BodySource {
   let over = false;
-  return {
-    async deliver(to) {
+  return bodyBy(
+    async (to) => {
       for (const piece of begun) await to.write(piece);
       for (let part = await next; !part.done && !over; part = await reader.read()) await to.write(part.value);
     },
-    left() {
+    () => {
       over = true;
       // A source that cannot be stopped has nothing to tell that matters now.
       reader.cancel().catch(() => undefined);
     },
-  };
+  );
 }
 
 /** The same reply as the web knows it. */
@@ -101,21 +101,18 @@ function delivered(source: BodySource): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        source
-          .deliver({
-            write(bytes) {
-              if (over) return undefined;
-              controller.enqueue(bytes);
-              if ((controller.desiredSize ?? 0) > 0) return undefined;
-              return new Promise((resolve) => {
-                taken = resolve;
-              });
-            },
-          })
-          .then(
-            () => over || controller.close(),
-            (fault) => controller.error(fault),
-          );
+        source.deliver({
+          write(bytes) {
+            if (over) return undefined;
+            controller.enqueue(bytes);
+            if ((controller.desiredSize ?? 0) > 0) return undefined;
+            return new Promise((resolve) => {
+              taken = resolve;
+            });
+          },
+          end: () => void (over || controller.close()),
+          cut: (fault) => controller.error(fault),
+        });
       },
       pull() {
         taken?.();

@@ -1,34 +1,38 @@
 /** Metadata schemas that an organisation sets for its keys and workspaces: which are accepted, and what they do to metadata. */
 import { z } from 'zod';
+import { once } from '../once.ts';
 
 const fieldName = z.string().min(1).max(128);
 const fieldValue = z.string().max(1024);
 
-const propertySchema = z
-  .strictObject({
-    type: z.literal('string'),
-    enum: z.array(fieldValue).min(1).max(200).optional(),
-    default: fieldValue.optional(),
-  })
-  .refine((property) => property.default === undefined || (property.enum?.includes(property.default) ?? true), {
-    path: ['default'],
-    message: 'must be one of the values of enum',
-  });
+const propertySchema = () =>
+  z
+    .strictObject({
+      type: z.literal('string'),
+      enum: z.array(fieldValue).min(1).max(200).optional(),
+      default: fieldValue.optional(),
+    })
+    .refine((property) => property.default === undefined || (property.enum?.includes(property.default) ?? true), {
+      path: ['default'],
+      message: 'must be one of the values of enum',
+    });
 
 /** The part of JSON Schema draft-07 in which metadata, whose values are all strings, can be described. */
-const metadataSchema = z.strictObject({
-  type: z.literal('object'),
-  additionalProperties: z.literal(true),
-  properties: z
-    .record(fieldName, propertySchema)
-    .refine((properties) => Object.keys(properties).length <= 64, { message: 'at most 64 properties' })
-    .optional(),
-  required: z.array(fieldName).max(64).optional(),
-});
+const metadataSchema = once(() =>
+  z.strictObject({
+    type: z.literal('object'),
+    additionalProperties: z.literal(true),
+    properties: z
+      .record(fieldName, propertySchema())
+      .refine((properties) => Object.keys(properties).length <= 64, { message: 'at most 64 properties' })
+      .optional(),
+    required: z.array(fieldName).max(64).optional(),
+  }),
+);
 
 /** Why this is not an accepted schema, or null when it is one. */
 export function faultOfMetadataSchema(schema: unknown): string | null {
-  const result = metadataSchema.safeParse(schema);
+  const result = metadataSchema().safeParse(schema);
   if (result.success) return null;
   return result.error.issues
     .map((issue) => {
@@ -49,7 +53,7 @@ export function applyMetadataSchema(
   metadata: Record<string, string>,
 ): { metadata: Record<string, string>; faults: MetadataFault[] } {
   if (schema === null) return { metadata, faults: [] };
-  const { properties = {}, required = [] } = metadataSchema.parse(schema);
+  const { properties = {}, required = [] } = metadataSchema().parse(schema);
   const described = Object.entries(properties);
   const defaults = described.flatMap(([name, property]): [string, string][] =>
     property.default === undefined ? [] : [[name, property.default]],

@@ -1,5 +1,6 @@
 /** The roles of people, in the organisation and in a workspace, and their order. */
 import { z } from 'zod';
+import { once } from '../once.ts';
 
 export const organisationRoles = ['owner', 'admin', 'member'] as const;
 export type OrganisationRole = (typeof organisationRoles)[number];
@@ -15,9 +16,11 @@ export const outranks = (role: WorkspaceRole, other: WorkspaceRole): boolean =>
   workspaceRoles.indexOf(role) < workspaceRoles.indexOf(other);
 
 /** A workspace role as clients write it: any case, with or without the `ws-` prefix. */
-export const workspaceRoleSchema = z
-  .string()
-  .max(20)
-  .transform((text) => text.trim().toLowerCase().replace(/^ws-/, ''))
-  .pipe(z.enum(workspaceRoles))
-  .meta({ enum: [...workspaceRoles], type: 'string' });
+export const workspaceRoleSchema = once(() =>
+  z
+    .string()
+    .max(20)
+    .transform((text) => text.trim().toLowerCase().replace(/^ws-/, ''))
+    .pipe(z.enum(workspaceRoles))
+    .meta({ enum: [...workspaceRoles], type: 'string' }),
+);

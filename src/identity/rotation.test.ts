@@ -73,7 +73,7 @@ describe('the calendar', () => {
 });
 
 describe('the schema', () => {
-  const accepts = (input: unknown) => rotationPolicyInput.safeParse(input).success;
+  const accepts = (input: unknown) => rotationPolicyInput().safeParse(input).success;
 
   test('refuses two periods, periods out of bounds, short transitions and unknown fields', () => {
     expect(accepts({ rotation_period: 'weekly', rotation_period_days: 7 })).toBe(false);

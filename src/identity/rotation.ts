@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
 import { utcMidnight } from '../limits/entries.ts';
+import { once } from '../once.ts';
 
 export interface RotationPolicy {
   rotation_period: 'weekly' | 'monthly' | null;
@@ -15,36 +16,42 @@ const dayMs = 86_400_000;
 /** An old secret lives on at least this long, and this long when nobody says otherwise. */
 export const shortestTransitionMs = 30 * 60_000;
 
-export const transitionPeriod = z
-  .int()
-  .min(shortestTransitionMs)
-  .max(365 * dayMs)
-  .describe('Milliseconds in which the old and the new secret both count; at least 30 minutes');
+export const transitionPeriod = once(() =>
+  z
+    .int()
+    .min(shortestTransitionMs)
+    .max(365 * dayMs)
+    .describe('Milliseconds in which the old and the new secret both count; at least 30 minutes'),
+);
 
 /** What a caller may send of a policy; the read-only status is accepted so that a record read can be sent back, and ignored. */
-export const rotationPolicyInput = z
-  .strictObject({
-    rotation_period: z.enum(['weekly', 'monthly']).nullish(),
-    rotation_period_days: z.int().min(1).max(365).nullish(),
-    next_rotation_at: dateTime.nullish(),
-    key_transition_period_ms: transitionPeriod.nullish(),
-    status: z.unknown().optional(),
-  })
-  .refine((policy) => !(policy.rotation_period && policy.rotation_period_days), {
-    path: ['rotation_period_days'],
-    message: 'rotation_period and rotation_period_days exclude each other',
-  });
+export const rotationPolicyInput = once(() =>
+  z
+    .strictObject({
+      rotation_period: z.enum(['weekly', 'monthly']).nullish(),
+      rotation_period_days: z.int().min(1).max(365).nullish(),
+      next_rotation_at: dateTime.nullish(),
+      key_transition_period_ms: transitionPeriod().nullish(),
+      status: z.unknown().optional(),
+    })
+    .refine((policy) => !(policy.rotation_period && policy.rotation_period_days), {
+      path: ['rotation_period_days'],
+      message: 'rotation_period and rotation_period_days exclude each other',
+    }),
+);
 
-export type RotationPolicyInput = z.output<typeof rotationPolicyInput>;
+export type RotationPolicyInput = z.output<ReturnType<typeof rotationPolicyInput>>;
 
 /** The reply form of a stored policy. */
-export const rotationPolicyRecord = z.object({
-  rotation_period: z.enum(['weekly', 'monthly']).nullable(),
-  rotation_period_days: z.number().nullable(),
-  next_rotation_at: z.string().nullable(),
-  key_transition_period_ms: z.number(),
-  status: z.literal('ACTIVE'),
-});
+export const rotationPolicyRecord = once(() =>
+  z.object({
+    rotation_period: z.enum(['weekly', 'monthly']).nullable(),
+    rotation_period_days: z.number().nullable(),
+    next_rotation_at: z.string().nullable(),
+    key_transition_period_ms: z.number(),
+    status: z.literal('ACTIVE'),
+  }),
+);
 
 type Cadence = Pick<RotationPolicy, 'rotation_period' | 'rotation_period_days'>;
 

@@ -66,15 +66,15 @@ describe('sections', () => {
       { default_cache_max_age: 5 },
       { disable_getting_started: true },
     ]) {
-      expect(organisationSettingsUpdate.safeParse(update).success).toBe(true);
-      expect(workspaceSettingsUpdate.safeParse(update).success).toBe(false);
+      expect(organisationSettingsUpdate().safeParse(update).success).toBe(true);
+      expect(workspaceSettingsUpdate().safeParse(update).success).toBe(false);
     }
   });
 });
 
 describe('an update', () => {
   test('takes the bounds of the specification', () => {
-    const accepts = (update: unknown) => organisationSettingsUpdate.safeParse(update).success;
+    const accepts = (update: unknown) => organisationSettingsUpdate().safeParse(update).success;
     expect(accepts({ session_settings: { max_session_ttl: 900 } })).toBe(true);
     expect(accepts({ session_settings: { max_session_ttl: 899 } })).toBe(false);
     expect(accepts({ user_api_key_rotation_period: 1 })).toBe(true);

@@ -1,5 +1,6 @@
 /** Organisation settings, the sections of them that workspaces may override, and the values that are in force in a workspace. */
 import { z } from 'zod';
+import { once } from '../once.ts';
 
 /** Security settings by section, with their defaults. */
 const securitySections = {
@@ -66,46 +67,53 @@ export type OverrideSection = SecuritySection | PlainSection;
 
 export const overrideSections = [...Object.keys(securitySections), ...Object.keys(plainSections)] as OverrideSection[];
 
-export const securityShape = Object.fromEntries(
-  Object.keys(securityDefaults).map((name) => [name, z.boolean()]),
-) as Record<SecuritySetting, z.ZodBoolean>;
+export const securityShape = once(
+  () =>
+    Object.fromEntries(Object.keys(securityDefaults).map((name) => [name, z.boolean()])) as Record<
+      SecuritySetting,
+      z.ZodBoolean
+    >,
+);
 
 const year = 365 * 86_400;
-const seconds = z
-  .int()
-  .min(1)
-  .max(10 * year);
+const seconds = () =>
+  z
+    .int()
+    .min(1)
+    .max(10 * year);
 
-const rotationPeriodSchema = z
-  .union([z.int().min(1).max(365), z.enum(['weekly', 'monthly'])], {
-    error: 'must be a whole number of days from 1 to 365, or weekly, or monthly',
-  })
-  .transform((period) => (period === 'weekly' ? 7 : period === 'monthly' ? 30 : period))
-  .describe('Days between rotations, 1 to 365; `weekly` is kept as 7 and `monthly` as 30');
+const rotationPeriodSchema = () =>
+  z
+    .union([z.int().min(1).max(365), z.enum(['weekly', 'monthly'])], {
+      error: 'must be a whole number of days from 1 to 365, or weekly, or monthly',
+    })
+    .transform((period) => (period === 'weekly' ? 7 : period === 'monthly' ? 30 : period))
+    .describe('Days between rotations, 1 to 365; `weekly` is kept as 7 and `monthly` as 30');
 
 interface KeyTtl {
   default_ttl: number | null;
   max_ttl: number | null;
 }
 
-const ttlSchema = z.union(
-  [
-    seconds.transform((ttl): Partial<KeyTtl> => ({ default_ttl: ttl, max_ttl: ttl })),
-    z.strictObject({ default_ttl: seconds.nullable(), max_ttl: seconds.nullable() }).exactPartial(),
-  ],
-  { error: 'must be a number of seconds, or an object with default_ttl and max_ttl in seconds or null' },
-);
+const ttlSchema = () =>
+  z.union(
+    [
+      seconds().transform((ttl): Partial<KeyTtl> => ({ default_ttl: ttl, max_ttl: ttl })),
+      z.strictObject({ default_ttl: seconds().nullable(), max_ttl: seconds().nullable() }).exactPartial(),
+    ],
+    { error: 'must be a number of seconds, or an object with default_ttl and max_ttl in seconds or null' },
+  );
 
 /** False when keys would by default live longer than any key may. */
 export const ttlFits = (ttl: KeyTtl | null): boolean =>
   ttl === null || ttl.default_ttl === null || ttl.max_ttl === null || ttl.default_ttl <= ttl.max_ttl;
 
 /** What a settings update may carry: any subset, nothing unknown. */
-const settingsShape = {
+const settingsShape = once(() => ({
   user_api_key_auto_create: z.boolean(),
   default_workspace_user_api_key_auto_create: z.boolean(),
-  user_api_key_rotation_period: rotationPeriodSchema.nullable(),
-  user_api_key_ttl: ttlSchema.nullable(),
+  user_api_key_rotation_period: rotationPeriodSchema().nullable(),
+  user_api_key_ttl: ttlSchema().nullable(),
   user_api_key_limit: z.int().min(0).max(100_000).nullable(),
   request_logging: z.enum(['full', 'metrics_only']),
   enforce_debug_log_setting: z.boolean(),
@@ -125,27 +133,29 @@ const settingsShape = {
       .nullable(),
   }),
   data_plane_security_settings: z.strictObject({ block_inline_config: z.boolean() }),
-  security_settings: z.strictObject(securityShape).exactPartial(),
-};
+  security_settings: z.strictObject(securityShape()).exactPartial(),
+}));
 
-export const organisationSettingsUpdate = z.strictObject(settingsShape).exactPartial();
-type OrganisationSettingsUpdate = z.output<typeof organisationSettingsUpdate>;
+export const organisationSettingsUpdate = once(() => z.strictObject(settingsShape()).exactPartial());
+type OrganisationSettingsUpdate = z.output<ReturnType<typeof organisationSettingsUpdate>>;
 
 /** What a workspace may set for itself; whether its section is open is checked against the organisation. */
-export const workspaceSettingsUpdate = z
-  .strictObject({
-    user_api_key_auto_create: settingsShape.user_api_key_auto_create,
-    user_api_key_rotation_period: settingsShape.user_api_key_rotation_period,
-    user_api_key_ttl: settingsShape.user_api_key_ttl,
-    user_api_key_limit: settingsShape.user_api_key_limit,
-    request_logging: settingsShape.request_logging,
-    user_attribution: settingsShape.user_attribution,
-    export_settings: settingsShape.export_settings,
-    data_plane_security_settings: settingsShape.data_plane_security_settings,
-    security_settings: settingsShape.security_settings,
-  })
-  .exactPartial();
-export type WorkspaceSettingsUpdate = z.output<typeof workspaceSettingsUpdate>;
+export const workspaceSettingsUpdate = once(() =>
+  z
+    .strictObject({
+      user_api_key_auto_create: settingsShape().user_api_key_auto_create,
+      user_api_key_rotation_period: settingsShape().user_api_key_rotation_period,
+      user_api_key_ttl: settingsShape().user_api_key_ttl,
+      user_api_key_limit: settingsShape().user_api_key_limit,
+      request_logging: settingsShape().request_logging,
+      user_attribution: settingsShape().user_attribution,
+      export_settings: settingsShape().export_settings,
+      data_plane_security_settings: settingsShape().data_plane_security_settings,
+      security_settings: settingsShape().security_settings,
+    })
+    .exactPartial(),
+);
+export type WorkspaceSettingsUpdate = z.output<ReturnType<typeof workspaceSettingsUpdate>>;
 
 export interface OrganisationSettings {
   user_api_key_auto_create: boolean;

@@ -17,7 +17,7 @@ import {
 const at = (moment: string) => new Date(moment);
 const wednesday = at('2026-03-18T15:30:00.000Z');
 const input = (fields: Record<string, unknown>): UsageLimitInput =>
-  usageLimitInput.parse({ credit_limit: 100, ...fields });
+  usageLimitInput().parse({ credit_limit: 100, ...fields });
 const fresh = (fields: Record<string, unknown> = {}, now = wednesday) => applyUsageLimit(input(fields), null, now);
 const used = (usage: number, fields: Partial<StoredUsageLimit> = {}): StoredUsageLimit => ({
   ...fresh(),
@@ -56,17 +56,17 @@ describe('usage limits', () => {
     ['a reset that is no time', { next_usage_reset_at: 'tomorrow' }],
     ['an unknown field', { limit: 5 }],
   ])('with %s are refused', (_case, fields) => {
-    expect(usageLimitInput.safeParse({ credit_limit: 100, ...fields }).success).toBe(false);
+    expect(usageLimitInput().safeParse({ credit_limit: 100, ...fields }).success).toBe(false);
   });
 
   test('take fractions, the threshold at the limit, and a record that was read', () => {
     const sent = { credit_limit: 10.5, alert_threshold: 10.5, periodic_reset_days: 365 };
-    expect(usageLimitInput.safeParse(sent).success).toBe(true);
-    expect(usageLimitInput.safeParse(used(7)).success).toBe(true);
+    expect(usageLimitInput().safeParse(sent).success).toBe(true);
+    expect(usageLimitInput().safeParse(used(7)).success).toBe(true);
   });
 
   test('of a workspace are one for each type', () => {
-    const accepts = (limits: object[]) => workspaceUsageLimits.safeParse(limits).success;
+    const accepts = (limits: object[]) => workspaceUsageLimits().safeParse(limits).success;
     expect(accepts([{ credit_limit: 1 }, { type: 'tokens', credit_limit: 1 }])).toBe(true);
     expect(accepts([{ credit_limit: 1 }, { type: 'cost', credit_limit: 2 }])).toBe(false);
     expect(accepts([])).toBe(true);
@@ -78,18 +78,18 @@ describe('rate limits', () => {
 
   test('have one of four units and are one for each type and unit', () => {
     for (const unit of ['rpm', 'rph', 'rpd', 'rpw'])
-      expect(keyRateLimits.safeParse([limit({ unit })]).success).toBe(true);
-    expect(keyRateLimits.safeParse([limit({ unit: 'rps' })]).success).toBe(false);
-    expect(keyRateLimits.safeParse([limit(), limit({ type: 'tokens' }), limit({ unit: 'rpd' })]).success).toBe(true);
-    expect(keyRateLimits.safeParse([limit(), limit({ value: 5 })]).success).toBe(false);
-    expect(keyRateLimits.safeParse([limit({ burst: 1 })]).success).toBe(false);
-    expect(keyRateLimits.safeParse([limit({ value: 1.5 })]).success).toBe(false);
+      expect(keyRateLimits().safeParse([limit({ unit })]).success).toBe(true);
+    expect(keyRateLimits().safeParse([limit({ unit: 'rps' })]).success).toBe(false);
+    expect(keyRateLimits().safeParse([limit(), limit({ type: 'tokens' }), limit({ unit: 'rpd' })]).success).toBe(true);
+    expect(keyRateLimits().safeParse([limit(), limit({ value: 5 })]).success).toBe(false);
+    expect(keyRateLimits().safeParse([limit({ burst: 1 })]).success).toBe(false);
+    expect(keyRateLimits().safeParse([limit({ value: 1.5 })]).success).toBe(false);
   });
 
   test('may be 0 on keys, not on workspaces', () => {
-    expect(keyRateLimits.safeParse([limit({ value: 0 })]).success).toBe(true);
-    expect(workspaceRateLimits.safeParse([limit({ value: 0 })]).success).toBe(false);
-    expect(workspaceRateLimits.safeParse([limit({ value: 1 })]).success).toBe(true);
+    expect(keyRateLimits().safeParse([limit({ value: 0 })]).success).toBe(true);
+    expect(workspaceRateLimits().safeParse([limit({ value: 0 })]).success).toBe(false);
+    expect(workspaceRateLimits().safeParse([limit({ value: 1 })]).success).toBe(true);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The limits that keys and workspaces carry: their schemas, their reset calendar, and what a change of them does to what was used. */
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
+import { once } from '../once.ts';
 
 const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
 
@@ -23,53 +24,60 @@ const rateLimitsSchema = (least: number) =>
       message: 'one entry for each type and unit',
     });
 
-export const keyRateLimits = rateLimitsSchema(0);
-export const workspaceRateLimits = rateLimitsSchema(1);
+export const keyRateLimits = once(() => rateLimitsSchema(0));
+export const workspaceRateLimits = once(() => rateLimitsSchema(1));
 
 /** What a caller may send of a usage limit; read-only fields are accepted so that a record read can be sent back, and ignored. */
-export const usageLimitInput = z
-  .strictObject({
-    type: z.enum(['cost', 'tokens']).default('cost'),
-    credit_limit: z.number().min(1).max(1e15),
-    alert_threshold: z.number().min(1).max(1e15).nullish(),
-    periodic_reset: z.enum(['weekly', 'monthly']).nullish(),
-    periodic_reset_days: z.int().min(1).max(365).nullish(),
-    next_usage_reset_at: dateTime.nullish(),
-    current_usage: z.unknown().optional(),
-    status: z.unknown().optional(),
-    last_reset_at: z.unknown().optional(),
-    is_threshold_alerts_sent: z.unknown().optional(),
-    is_exhausted_alerts_sent: z.unknown().optional(),
-  })
-  .refine((limit) => !(limit.periodic_reset && limit.periodic_reset_days), {
-    path: ['periodic_reset_days'],
-    message: 'periodic_reset and periodic_reset_days exclude each other',
-  })
-  .refine((limit) => limit.alert_threshold == null || limit.alert_threshold <= limit.credit_limit, {
-    path: ['alert_threshold'],
-    message: 'may not be above credit_limit',
-  });
+export const usageLimitInput = once(() =>
+  z
+    .strictObject({
+      type: z.enum(['cost', 'tokens']).default('cost'),
+      credit_limit: z.number().min(1).max(1e15),
+      alert_threshold: z.number().min(1).max(1e15).nullish(),
+      periodic_reset: z.enum(['weekly', 'monthly']).nullish(),
+      periodic_reset_days: z.int().min(1).max(365).nullish(),
+      next_usage_reset_at: dateTime.nullish(),
+      current_usage: z.unknown().optional(),
+      status: z.unknown().optional(),
+      last_reset_at: z.unknown().optional(),
+      is_threshold_alerts_sent: z.unknown().optional(),
+      is_exhausted_alerts_sent: z.unknown().optional(),
+    })
+    .refine((limit) => !(limit.periodic_reset && limit.periodic_reset_days), {
+      path: ['periodic_reset_days'],
+      message: 'periodic_reset and periodic_reset_days exclude each other',
+    })
+    .refine((limit) => limit.alert_threshold == null || limit.alert_threshold <= limit.credit_limit, {
+      path: ['alert_threshold'],
+      message: 'may not be above credit_limit',
+    }),
+);
 
-export type UsageLimitInput = z.output<typeof usageLimitInput>;
+export type UsageLimitInput = z.output<ReturnType<typeof usageLimitInput>>;
 
-const emptyList = z
-  .array(z.never())
-  .max(0)
-  .transform((): null => null);
+const emptyList = () =>
+  z
+    .array(z.never())
+    .max(0)
+    .transform((): null => null);
 
 /** Where there is one limit at most, an empty list says what null says. */
-export const soleUsageLimit = z
-  .union([usageLimitInput, emptyList], {
-    // What is wrong with the limit itself; that it is no empty list either helps nobody.
-    error: ({ errors = [] }) => errors[0]?.map(({ path, message }) => [...path, message].join(': ')).join('; '),
-  })
-  .nullish()
-  .describe('Null or an empty list removes the limit');
+export const soleUsageLimit = once(() =>
+  z
+    .union([usageLimitInput(), emptyList()], {
+      // What is wrong with the limit itself; that it is no empty list either helps nobody.
+      error: ({ errors = [] }) => errors[0]?.map(({ path, message }) => [...path, message].join(': ')).join('; '),
+    })
+    .nullish()
+    .describe('Null or an empty list removes the limit'),
+);
 
-export const workspaceUsageLimits = z
-  .array(usageLimitInput)
-  .max(2)
-  .refine((limits) => distinct(limits.map((limit) => limit.type)), { message: 'one entry for each type' });
+export const workspaceUsageLimits = once(() =>
+  z
+    .array(usageLimitInput())
+    .max(2)
+    .refine((limits) => distinct(limits.map((limit) => limit.type)), { message: 'one entry for each type' }),
+);
 
 /** What a usage limit allows, without what was used of it. */
 export interface UsageLimitTerms {
@@ -90,25 +98,31 @@ export interface StoredUsageLimit extends UsageLimitTerms {
 }
 
 /** The reply form of a stored usage limit. */
-export const usageLimitRecord = z.object({
-  type: z.enum(['cost', 'tokens']),
-  credit_limit: z.number(),
-  alert_threshold: z.number().nullable(),
-  periodic_reset: z.enum(['weekly', 'monthly']).nullable(),
-  periodic_reset_days: z.number().nullable(),
-  next_usage_reset_at: z.string().nullable(),
-  current_usage: z.number(),
-  status: z.enum(['active', 'exhausted']),
-  last_reset_at: z.string().nullable(),
-  is_threshold_alerts_sent: z.boolean(),
-  is_exhausted_alerts_sent: z.boolean(),
-}) satisfies z.ZodType<StoredUsageLimit>;
+export const usageLimitRecord = once(
+  () =>
+    z.object({
+      type: z.enum(['cost', 'tokens']),
+      credit_limit: z.number(),
+      alert_threshold: z.number().nullable(),
+      periodic_reset: z.enum(['weekly', 'monthly']).nullable(),
+      periodic_reset_days: z.number().nullable(),
+      next_usage_reset_at: z.string().nullable(),
+      current_usage: z.number(),
+      status: z.enum(['active', 'exhausted']),
+      last_reset_at: z.string().nullable(),
+      is_threshold_alerts_sent: z.boolean(),
+      is_exhausted_alerts_sent: z.boolean(),
+    }) satisfies z.ZodType<StoredUsageLimit>,
+);
 
-export const rateLimitRecord = z.object({
-  type: z.enum(['requests', 'tokens']),
-  unit: z.enum(rateUnits),
-  value: z.number(),
-}) satisfies z.ZodType<RateLimit>;
+export const rateLimitRecord = once(
+  () =>
+    z.object({
+      type: z.enum(['requests', 'tokens']),
+      unit: z.enum(rateUnits),
+      value: z.number(),
+    }) satisfies z.ZodType<RateLimit>,
+);
 
 const dayMs = 86_400_000;
 

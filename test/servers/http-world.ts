@@ -4,7 +4,7 @@ import type { Bytes } from '../../src/wire/collected.ts';
 import { collected } from '../../src/wire/collected.ts';
 import type { Incoming, Upgraded } from '../../src/wire/server/incoming.ts';
 import { HttpListener } from '../../src/wire/server/listener.ts';
-import type { BodySource, Reply, Sink } from '../../src/wire/server/reply.ts';
+import { type BodySource, bodyBy, type Reply, type Sink } from '../../src/wire/server/reply.ts';
 import type { Certificate } from './certificates.ts';
 import { type HttpClient, httpClient } from './http-client.ts';
 
@@ -110,39 +110,39 @@ export class Held {
 export class HandMade implements BodySource {
   lefts = 0;
   readonly #begun = Promise.withResolvers<Sink>();
-  readonly #over = Promise.withResolvers<void>();
+  #to: Sink | null = null;
 
   /** Where its pieces go, once somebody takes them. */
   get sink(): Promise<Sink> {
     return this.#begun.promise;
   }
 
-  deliver(to: Sink): Promise<void> {
+  deliver(to: Sink): void {
+    this.#to = to;
     this.#begun.resolve(to);
-    return this.#over.promise;
   }
 
   left(): void {
     this.lefts++;
-    this.#over.resolve();
   }
 
   end(): void {
-    this.#over.resolve();
+    this.#to?.end();
   }
 
   fail(): void {
-    this.#over.reject(new Error('the source broke'));
+    this.#to?.cut(new Error('the source broke'));
   }
 }
 
 /** A body in these pieces, each at the pace of the connection. */
-export const inPieces = (...pieces: readonly string[]): BodySource => ({
-  async deliver(to) {
-    for (const piece of pieces) await to.write(Buffer.from(piece, 'latin1'));
-  },
-  left: () => undefined,
-});
+export const inPieces = (...pieces: readonly string[]): BodySource =>
+  bodyBy(
+    async (to) => {
+      for (const piece of pieces) await to.write(Buffer.from(piece, 'latin1'));
+    },
+    () => undefined,
+  );
 
 export const lines = (...written: string[]): string => `${written.join('\r\n')}\r\n\r\n`;
 

@@ -178,7 +178,7 @@ const refuseOrganisationUserKey = endpoint({
     scope: null,
     level: 'organisation',
   },
-  reply: z.object({}),
+  reply: () => z.object({}),
   audit,
   async handle() {
     throw invalid('sub-type', 'user keys belong to a workspace; use /api-keys/workspace/user');

@@ -25,7 +25,7 @@ export const listKeys = endpoint({
   access: byIdAccess('list'),
   query: keyListQuery,
   paging: { size: 100, max: 1000 },
-  reply: listOf(keyRecord),
+  reply: () => listOf(keyRecord()),
   async handle(call) {
     const { caller, query, workspace, page, db } = call;
     const listing = { ...call, reach: reachOf(caller, query, workspace) };

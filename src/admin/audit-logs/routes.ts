@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
 import { ApiError, invalidQuery } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import type { ListedAuditRow } from '../../store/list-tables.ts';
 import { type Condition, is } from '../kernel/condition.ts';
@@ -10,49 +11,52 @@ import { commaList, id } from '../kernel/fields.ts';
 import type { Services } from '../kernel/services.ts';
 import type { PageOfIds } from '../kernel/walk.ts';
 
-const word = z.string().min(1).max(255);
-const userType = z.enum(['user', 'api_key', 'scim', 'system']);
+const word = once(() => z.string().min(1).max(255));
+const userType = once(() => z.enum(['user', 'api_key', 'scim', 'system']));
 
-const filters = z.object({
-  start_time: dateTime,
-  end_time: dateTime,
-  organisation_id: id.optional(),
-  method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional(),
-  uri: word.optional().describe('Any part of the path'),
-  request_id: word.optional(),
-  user_id: word.optional(),
-  user_type: userType.optional(),
-  workspace_id: word.optional(),
-  response_status_code: z.coerce.number().int().min(100).max(599).optional(),
-  resource_type: commaList(word).optional().describe('One or several, separated by commas'),
-  action: commaList(word).optional().describe('One or several, separated by commas'),
-  client_ip: word.optional(),
-  country: word.optional(),
-});
+const filters = () =>
+  z.object({
+    start_time: dateTime,
+    end_time: dateTime,
+    organisation_id: id.optional(),
+    method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+    uri: word().optional().describe('Any part of the path'),
+    request_id: word().optional(),
+    user_id: word().optional(),
+    user_type: userType().optional(),
+    workspace_id: word().optional(),
+    response_status_code: z.coerce.number().int().min(100).max(599).optional(),
+    resource_type: commaList(word()).optional().describe('One or several, separated by commas'),
+    action: commaList(word()).optional().describe('One or several, separated by commas'),
+    client_ip: word().optional(),
+    country: word().optional(),
+  });
 
-type Filters = z.output<typeof filters>;
+type Filters = z.output<ReturnType<typeof filters>>;
 
-export const auditRecord = z.object({
-  id: z.string(),
-  timestamp: z.string(),
-  method: z.string(),
-  uri: z.string(),
-  request_id: z.string(),
-  request_body: z.string(),
-  query_params: z.string(),
-  request_headers: z.string(),
-  user_id: z.string(),
-  user_type: userType,
-  organisation_id: z.string(),
-  workspace_id: z.string().nullable(),
-  response_status_code: z.number(),
-  resource_type: z.string(),
-  resource_id: z.string().nullable(),
-  action: z.string(),
-  client_ip: z.string(),
-  country: z.string().nullable(),
-  details: z.string().nullable(),
-});
+export const auditRecord = once(() =>
+  z.object({
+    id: z.string(),
+    timestamp: z.string(),
+    method: z.string(),
+    uri: z.string(),
+    request_id: z.string(),
+    request_body: z.string(),
+    query_params: z.string(),
+    request_headers: z.string(),
+    user_id: z.string(),
+    user_type: userType(),
+    organisation_id: z.string(),
+    workspace_id: z.string().nullable(),
+    response_status_code: z.number(),
+    resource_type: z.string(),
+    resource_id: z.string().nullable(),
+    action: z.string(),
+    client_ip: z.string(),
+    country: z.string().nullable(),
+    details: z.string().nullable(),
+  }),
+);
 
 const longestRangeMs = 365 * 86_400_000;
 
@@ -65,7 +69,7 @@ const listAuditLogs = endpoint({
   query: filters,
   paging: { size: 50, max: 100, allowZero: true },
   // Clients of the reference product check for this odd name.
-  reply: z.object({ object: z.literal('analytics-graph'), total: z.number(), records: z.array(auditRecord) }),
+  reply: () => z.object({ object: z.literal('analytics-graph'), total: z.number(), records: z.array(auditRecord()) }),
   async handle({ caller, query, page, db, services }) {
     if (!services.settings.auditLogs)
       throw new ApiError('AB08', 'Audit logs are switched off (AUDIT_LOGS_ENABLED=OFF)');

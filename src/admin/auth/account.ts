@@ -14,18 +14,20 @@ export const changeProfile = endpoint({
   summary: 'Change the name of the signed-in person',
   access: sessionsOnly,
   audit: { resource: 'user', action: 'update' },
-  body: z
-    .object({ first_name: personName.min(1).optional(), last_name: personName.optional() })
-    .refine((body) => body.first_name !== undefined || body.last_name !== undefined, {
-      message: 'Send first_name, last_name or both',
+  body: () =>
+    z
+      .object({ first_name: personName.min(1).optional(), last_name: personName.optional() })
+      .refine((body) => body.first_name !== undefined || body.last_name !== undefined, {
+        message: 'Send first_name, last_name or both',
+      }),
+  reply: () =>
+    z.object({
+      object: z.literal('user'),
+      id: z.string(),
+      email: z.string(),
+      first_name: z.string(),
+      last_name: z.string(),
     }),
-  reply: z.object({
-    object: z.literal('user'),
-    id: z.string(),
-    email: z.string(),
-    first_name: z.string(),
-    last_name: z.string(),
-  }),
   async handle({ caller, body, db, now, changed, note }) {
     const { userId } = signedIn(caller);
     const user = await db
@@ -54,7 +56,7 @@ export const changePassword = endpoint({
   throttle: 'sensitive',
   audit: { resource: 'user', action: 'update' },
   atomic: false,
-  body: z.object({ current_password: z.string().min(1).max(200), new_password: passwordSchema }),
+  body: () => z.object({ current_password: z.string().min(1).max(200), new_password: passwordSchema() }),
   reply: empty,
   async handle({ caller, body, services, now, exchange, commit, changed, note }) {
     const { userId, sessionId, email } = signedIn(caller);

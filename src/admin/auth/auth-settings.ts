@@ -2,34 +2,41 @@
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
 import { type OrganisationSettings, organisationSettingsUpdate } from '../../identity/settings.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 
 const path = '/admin/organisation/auth-settings';
 
-const reply = z.object({
-  object: z.literal('auth_settings'),
-  login_method: z.literal('any'),
-  session_settings: z.object({
-    max_session_ttl: z.number().nullable().describe('Seconds after which everyone signs in again; null: no such limit'),
+const reply = once(() =>
+  z.object({
+    object: z.literal('auth_settings'),
+    login_method: z.literal('any'),
+    session_settings: z.object({
+      max_session_ttl: z
+        .number()
+        .nullable()
+        .describe('Seconds after which everyone signs in again; null: no such limit'),
+    }),
   }),
-});
+);
 
 const laterSection = (what: string) => z.never({ error: `is not available yet: ${what}` }).optional();
 
-const update = z
-  .object({
-    login_method: z.enum(['any', 'sso_only']).optional(),
-    session_settings: organisationSettingsUpdate.shape.session_settings,
-    sso: laterSection('this version has no single sign-on'),
-    disable_auto_provision_user: laterSection('this version has no single sign-on'),
-    jwt: laterSection('this version accepts no organisation JWT'),
-    scim: laterSection('this version has no SCIM'),
-  })
-  .refine((body) => body.login_method !== undefined || body.session_settings !== undefined, {
-    message: 'Send login_method, session_settings or both',
-  });
+const update = () =>
+  z
+    .object({
+      login_method: z.enum(['any', 'sso_only']).optional(),
+      session_settings: organisationSettingsUpdate().shape.session_settings,
+      sso: laterSection('this version has no single sign-on'),
+      disable_auto_provision_user: laterSection('this version has no single sign-on'),
+      jwt: laterSection('this version accepts no organisation JWT'),
+      scim: laterSection('this version has no SCIM'),
+    })
+    .refine((body) => body.login_method !== undefined || body.session_settings !== undefined, {
+      message: 'Send login_method, session_settings or both',
+    });
 
 const asReply = ({ session_settings }: OrganisationSettings) => ({
   object: 'auth_settings' as const,

@@ -20,7 +20,7 @@ export const login = endpoint({
   throttle: 'sensitive',
   audit: { resource: 'user', action: 'login' },
   atomic: false,
-  body: z.object({ email, password: z.string().min(1).max(200) }),
+  body: () => z.object({ email, password: z.string().min(1).max(200) }),
   reply: sessionReply,
   async handle(call) {
     const { body, services, exchange, now } = call;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { forbidden } from '../../http/errors.ts';
 import { roleIn, runsAll, type SessionCaller } from '../../identity/caller.ts';
 import { organisationRoles, workspaceRoles } from '../../identity/roles.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { reference, timestamp } from '../kernel/fields.ts';
@@ -11,30 +12,32 @@ import { sessionsOnly, signedIn } from './session-reply.ts';
 /** A person who runs the organisation has a standing in all its workspaces; GET /workspaces pages through the rest. */
 const workspacesShown = 1_000;
 
-export const selfReply = z.object({
-  object: z.literal('self'),
-  auth_type: z.literal('session'),
-  user: z.object({ id: z.string(), email: z.string(), first_name: z.string(), last_name: z.string() }),
-  organisation: z.object({ id: z.string(), name: z.string(), slug: z.string(), role: z.enum(organisationRoles) }),
-  workspaces: z
-    .array(
-      z.object({
-        id: z.string(),
-        slug: z.string(),
-        name: z.string(),
-        icon: z.string().nullable(),
-        role: z.enum(workspaceRoles),
-      }),
-    )
-    .describe(`At most ${workspacesShown}, the oldest first`),
-  workspace_id: z
-    .string()
-    .nullable()
-    .describe('The workspace that `scopes` are about: the one asked for, or a default'),
-  scopes: z.array(z.string()).describe('What the person may do on the organisation and in that workspace'),
-  session_expires_at: timestamp,
-  csrf_token: z.string().describe('Send it in the header `x-gw-csrf` with every write that relies on the cookie'),
-});
+export const selfReply = once(() =>
+  z.object({
+    object: z.literal('self'),
+    auth_type: z.literal('session'),
+    user: z.object({ id: z.string(), email: z.string(), first_name: z.string(), last_name: z.string() }),
+    organisation: z.object({ id: z.string(), name: z.string(), slug: z.string(), role: z.enum(organisationRoles) }),
+    workspaces: z
+      .array(
+        z.object({
+          id: z.string(),
+          slug: z.string(),
+          name: z.string(),
+          icon: z.string().nullable(),
+          role: z.enum(workspaceRoles),
+        }),
+      )
+      .describe(`At most ${workspacesShown}, the oldest first`),
+    workspace_id: z
+      .string()
+      .nullable()
+      .describe('The workspace that `scopes` are about: the one asked for, or a default'),
+    scopes: z.array(z.string()).describe('What the person may do on the organisation and in that workspace'),
+    session_expires_at: timestamp,
+    csrf_token: z.string().describe('Send it in the header `x-gw-csrf` with every write that relies on the cookie'),
+  }),
+);
 
 export const self = endpoint({
   method: 'GET',
@@ -43,7 +46,7 @@ export const self = endpoint({
   summary: 'Tell who is signed in, and what they may do',
   description: 'For sessions only: an API key is answered 401.',
   access: { ...sessionsOnly, level: 'workspace', others: 'unauthenticated' },
-  query: z.object({ workspace_id: reference.optional() }),
+  query: () => z.object({ workspace_id: reference.optional() }),
   reply: selfReply,
   async handle(call) {
     const caller = signedIn(call.caller);

@@ -4,18 +4,21 @@ import { unauthenticated } from '../../http/errors.ts';
 import { sessionCookie } from '../../identity/authenticate.ts';
 import type { Caller, SessionCaller } from '../../identity/caller.ts';
 import type { NewSession, SessionOrigin } from '../../identity/sessions.ts';
+import { once } from '../../once.ts';
 import type { Call, Exchange } from '../kernel/endpoint.ts';
 import { timestamp } from '../kernel/fields.ts';
 
 type Answering = Pick<Call<unknown, unknown, unknown>, 'now' | 'exchange' | 'header'>;
 
-export const sessionReply = z.object({
-  object: z.literal('session'),
-  token: z.string().describe('Send it as `Authorization: Bearer`, or rely on the cookie that came with this reply'),
-  csrf_token: z.string().describe('Send it in the header `x-gw-csrf` with every write that relies on the cookie'),
-  expires_at: timestamp,
-  organisation_id: z.string(),
-});
+export const sessionReply = once(() =>
+  z.object({
+    object: z.literal('session'),
+    token: z.string().describe('Send it as `Authorization: Bearer`, or rely on the cookie that came with this reply'),
+    csrf_token: z.string().describe('Send it in the header `x-gw-csrf` with every write that relies on the cookie'),
+    expires_at: timestamp,
+    organisation_id: z.string(),
+  }),
+);
 
 export function handOver(call: Answering, session: NewSession, organisationId: string) {
   const seconds = Math.floor((Date.parse(session.expiresAt) - call.now.getTime()) / 1000);

@@ -53,7 +53,7 @@ export const switchOrganisation = endpoint({
   access: { ...sessionsOnly, leadsElsewhere: true },
   throttle: 'sensitive',
   audit: { resource: 'user', action: 'login' },
-  body: z.object({ organisation_id: id }),
+  body: () => z.object({ organisation_id: id }),
   reply: sessionReply,
   async handle(call) {
     const caller = signedIn(call.caller);

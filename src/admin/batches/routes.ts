@@ -4,55 +4,57 @@ import { filePrefix } from '../../batches/files.ts';
 import { batchRecord } from '../../batches/records.ts';
 import { forbidden, invalid, notFound } from '../../http/errors.ts';
 import { mayInWorkspace } from '../../identity/caller.ts';
+import { once } from '../../once.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 
-const seconds = z.int();
-const whenever = seconds.nullable();
+const seconds = once(() => z.int());
+const whenever = once(() => seconds().nullable());
 
-const record = z.object({
-  id: z.string(),
-  object: z.literal('batch'),
-  endpoint: z.string(),
-  errors: z
-    .object({
-      object: z.literal('list'),
-      data: z.array(
-        z.object({
-          code: z.string(),
-          message: z.string(),
-          line: z.int().nullable(),
-          param: z.string().nullable(),
-        }),
-      ),
-    })
-    .nullable(),
-  input_file_id: z.string(),
-  completion_window: z.string(),
-  status: z.enum([
-    'validating',
-    'failed',
-    'in_progress',
-    'finalizing',
-    'completed',
-    'expired',
-    'cancelling',
-    'cancelled',
-  ]),
-  output_file_id: z.string().nullable(),
-  error_file_id: z.string().nullable(),
-  internal_output_file_id: z.string().nullable(),
-  created_at: seconds,
-  in_progress_at: whenever,
-  expires_at: seconds,
-  finalizing_at: whenever,
-  completed_at: whenever,
-  failed_at: whenever,
-  expired_at: whenever,
-  cancelling_at: whenever,
-  cancelled_at: whenever,
-  request_counts: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
-  metadata: z.record(z.string(), z.string()).nullable(),
-});
+const record = () =>
+  z.object({
+    id: z.string(),
+    object: z.literal('batch'),
+    endpoint: z.string(),
+    errors: z
+      .object({
+        object: z.literal('list'),
+        data: z.array(
+          z.object({
+            code: z.string(),
+            message: z.string(),
+            line: z.int().nullable(),
+            param: z.string().nullable(),
+          }),
+        ),
+      })
+      .nullable(),
+    input_file_id: z.string(),
+    completion_window: z.string(),
+    status: z.enum([
+      'validating',
+      'failed',
+      'in_progress',
+      'finalizing',
+      'completed',
+      'expired',
+      'cancelling',
+      'cancelled',
+    ]),
+    output_file_id: z.string().nullable(),
+    error_file_id: z.string().nullable(),
+    internal_output_file_id: z.string().nullable(),
+    created_at: seconds(),
+    in_progress_at: whenever(),
+    expires_at: seconds(),
+    finalizing_at: whenever(),
+    completed_at: whenever(),
+    failed_at: whenever(),
+    expired_at: whenever(),
+    cancelling_at: whenever(),
+    cancelled_at: whenever(),
+    request_counts: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
+    metadata: z.record(z.string(), z.string()).nullable(),
+  });
 
 /** Whoever may order batches here, or run the workspace. */
 const scopes = ['completions.write', 'workspaces.update'] as const;
@@ -68,16 +70,17 @@ const updateBatch = endpoint({
     level: 'workspace',
   },
   audit: { resource: 'batch', action: 'update' },
-  params: z.object({ batchId: z.string().min(1).max(200) }),
-  body: z.object({
-    internal_output_file_id: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullable()
-      .optional()
-      .describe('A file of the same workspace; null takes it back'),
-  }),
+  params: () => z.object({ batchId: z.string().min(1).max(200) }),
+  body: () =>
+    z.object({
+      internal_output_file_id: z
+        .string()
+        .min(1)
+        .max(200)
+        .nullable()
+        .optional()
+        .describe('A file of the same workspace; null takes it back'),
+    }),
   reply: record,
   async handle({ caller, params, body, db, note }) {
     const batch = await db

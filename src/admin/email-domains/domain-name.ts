@@ -1,5 +1,6 @@
 /** Domain names that an organisation may claim: well formed, below a public suffix, and nobody's public mail service. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import { commonSuffixes } from './common-suffixes.ts';
 import { publicMailProviders } from './public-mail-providers.ts';
 
@@ -21,16 +22,18 @@ export function rootOf(domain: string): string | null {
 
 export const isRoot = (domain: string): boolean => rootOf(domain) === domain;
 
-export const domainName = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(253)
-  .regex(hostName, 'must be a domain name such as acme.com, in ASCII (xn-- for other letters)')
-  .superRefine((domain, issues) => {
-    const root = rootOf(domain);
-    if (root === null) issues.addIssue({ code: 'custom', message: 'is a public suffix; name a domain below it' });
-    else if (publicMailProviders.has(root)) {
-      issues.addIssue({ code: 'custom', message: 'is a public mail service; anyone can have an address there' });
-    }
-  });
+export const domainName = once(() =>
+  z
+    .string()
+    .trim()
+    .toLowerCase()
+    .max(253)
+    .regex(hostName, 'must be a domain name such as acme.com, in ASCII (xn-- for other letters)')
+    .superRefine((domain, issues) => {
+      const root = rootOf(domain);
+      if (root === null) issues.addIssue({ code: 'custom', message: 'is a public suffix; name a domain below it' });
+      else if (publicMailProviders.has(root)) {
+        issues.addIssue({ code: 'custom', message: 'is a public mail service; anyone can have an address there' });
+      }
+    }),
+);

@@ -1,6 +1,7 @@
 /** The records of e-mail domains: their shape in replies, how they are found, and when a name is taken. */
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
@@ -14,20 +15,22 @@ export const reading = {
 } as const;
 export const changing = { ...reading, scope: 'organisation_settings.update' } as const;
 
-export const emailDomain = z.object({
-  object: z.literal('email_domain'),
-  id: z.string(),
-  domain: z.string(),
-  allow_subdomains: z.boolean().describe('Addresses of sub-domains count too; for root domains only'),
-  status: z.enum(['pending', 'verified']),
-  verification_code: z
-    .string()
-    .nullable()
-    .describe('Publish a TXT record that holds it on the domain; null once verified'),
-  verified_at: timestamp.nullable(),
-  created_at: timestamp,
-  last_updated_at: timestamp,
-});
+export const emailDomain = once(() =>
+  z.object({
+    object: z.literal('email_domain'),
+    id: z.string(),
+    domain: z.string(),
+    allow_subdomains: z.boolean().describe('Addresses of sub-domains count too; for root domains only'),
+    status: z.enum(['pending', 'verified']),
+    verification_code: z
+      .string()
+      .nullable()
+      .describe('Publish a TXT record that holds it on the domain; null once verified'),
+    verified_at: timestamp.nullable(),
+    created_at: timestamp,
+    last_updated_at: timestamp,
+  }),
+);
 
 export const asRecord = (row: EmailDomainTable) => ({
   object: 'email_domain' as const,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { conflict, invalid } from '../../http/errors.ts';
 import { digestOf, newToken } from '../../identity/secrets.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
@@ -16,7 +17,7 @@ import { asRecord, changing, domainPath, emailDomain, findDomain, reading, verif
 import { verifyDomain } from './verify.ts';
 
 const tag = 'E-mail domains';
-const params = z.object({ emailDomainId: id });
+const params = once(() => z.object({ emailDomainId: id }));
 
 const listDomains = endpoint({
   method: 'GET',
@@ -25,7 +26,7 @@ const listDomains = endpoint({
   summary: 'List the e-mail domains of the organisation',
   access: reading,
   paging: { size: 100, max: 1000 },
-  reply: listOf(emailDomain),
+  reply: () => listOf(emailDomain()),
   async handle({ caller, page, db }) {
     const own = db.selectFrom('email_domains').where('organisation_id', '=', caller.organisationId);
     const { rows, total } = await newestFirst(own, page);
@@ -42,7 +43,7 @@ const addDomain = endpoint({
   access: changing,
   throttle: 'sensitive',
   audit: { resource: 'organisation', action: 'create' },
-  body: z.object({ domain: domainName, allow_subdomains: z.boolean().default(false) }),
+  body: () => z.object({ domain: domainName(), allow_subdomains: z.boolean().default(false) }),
   reply: emailDomain,
   async handle({ caller, body, db, now, services, note }) {
     const { organisationId } = caller;
@@ -86,7 +87,7 @@ const changeDomain = endpoint({
   access: changing,
   audit: { resource: 'organisation', action: 'update' },
   params,
-  body: z.object({ allow_subdomains: z.boolean() }),
+  body: () => z.object({ allow_subdomains: z.boolean() }),
   reply: emailDomain,
   async handle({ caller, params, body, db, now, note }) {
     const row = await findDomain(db, caller.organisationId, params.emailDomainId);

@@ -19,11 +19,12 @@ export const verifyDomain = endpoint({
   throttle: 'sensitive',
   audit: { resource: 'organisation', action: 'update' },
   atomic: false,
-  params: z.object({ emailDomainId: z.uuid() }),
-  body: z.discriminatedUnion('method', [
-    z.object({ method: z.literal('dns') }),
-    z.object({ method: z.literal('code'), code: z.string().trim().min(1).max(100) }),
-  ]),
+  params: () => z.object({ emailDomainId: z.uuid() }),
+  body: () =>
+    z.discriminatedUnion('method', [
+      z.object({ method: z.literal('dns') }),
+      z.object({ method: z.literal('code'), code: z.string().trim().min(1).max(100) }),
+    ]),
   reply: emailDomain,
   async handle({ caller, params, body, services, now, commit, note }) {
     const { organisationId } = caller;

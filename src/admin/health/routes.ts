@@ -9,7 +9,7 @@ const health = endpoint({
   tag: 'Service',
   summary: 'Tell whether the service is up',
   access: 'open',
-  reply: z.object({ status: z.literal('success'), message: z.string(), version: z.string() }),
+  reply: () => z.object({ status: z.literal('success'), message: z.string(), version: z.string() }),
   handle: async () => ({ status: 'success' as const, message: 'Server is healthy', version }),
 });
 

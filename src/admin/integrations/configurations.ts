@@ -3,35 +3,41 @@ import { z } from 'zod';
 import type { Configurations } from '../../catalog/saved.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { type FieldError, invalidFields } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 import { providers } from '../../providers/index.ts';
 import { providerRules, schemaOf } from './provider-rules.ts';
 import { customHeaders, customHost } from './upstream-overrides.ts';
 
-const scalar = z.union([z.string().max(16_384), z.number(), z.boolean()]);
-const flat = z.record(z.string().min(1).max(128), scalar);
-const setting = z.union([scalar, z.null(), flat, z.array(z.union([scalar, flat])).max(200)], {
-  error: 'must be text, a number, a boolean, null, a flat object or a list of these',
-});
+const scalar = once(() => z.union([z.string().max(16_384), z.number(), z.boolean()]));
+const flat = once(() => z.record(z.string().min(1).max(128), scalar()));
+const setting = () =>
+  z.union([scalar(), z.null(), flat(), z.array(z.union([scalar(), flat()])).max(200)], {
+    error: 'must be text, a number, a boolean, null, a flat object or a list of these',
+  });
 const mostSettings = 100;
 
 /** What may be sent, whatever the provider; null takes a setting away. */
-export const sentConfigurations = z
-  .record(
-    z
-      .string()
-      .max(128)
-      .regex(/^[A-Za-z][A-Za-z0-9_]*$/, 'a setting is named by letters, digits and _'),
-    setting,
-  )
-  .refine((settings) => Object.keys(settings).length <= mostSettings, { message: `at most ${mostSettings} settings` })
-  .describe('The settings of the provider, and for any of them custom_host and custom_headers')
-  .meta({ examples: [{ openai_project: 'proj_1234' }] });
+export const sentConfigurations = once(() =>
+  z
+    .record(
+      z
+        .string()
+        .max(128)
+        .regex(/^[A-Za-z][A-Za-z0-9_]*$/, 'a setting is named by letters, digits and _'),
+      setting(),
+    )
+    .refine((settings) => Object.keys(settings).length <= mostSettings, { message: `at most ${mostSettings} settings` })
+    .describe('The settings of the provider, and for any of them custom_host and custom_headers')
+    .meta({ examples: [{ openai_project: 'proj_1234' }] }),
+);
 
-const common = z.looseObject({
-  custom_host: customHost.optional(),
-  custom_headers: customHeaders.optional(),
-  is_key_required: z.boolean().optional(),
-});
+const common = once(() =>
+  z.looseObject({
+    custom_host: customHost().optional(),
+    custom_headers: customHeaders().optional(),
+    is_key_required: z.boolean().optional(),
+  }),
+);
 
 /** Settings that lead somewhere: each is held to the rules of addresses. */
 const addresses = ['custom_host', 'azure_foundry_url', 'huggingface_base_url', 'watsonx_url'] as const;
@@ -54,8 +60,8 @@ export function checkConfigurations(
   sentAs: SettingPath = underConfigurations,
 ): CheckedConfigurations {
   const settings = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
-  const rule = providerRules.get(aiProviderId);
-  const checked = parsed(common, settings, sentAs);
+  const rule = providerRules().get(aiProviderId);
+  const checked = parsed(common(), settings, sentAs);
   const configurations = rule ? parsed(schemaOf(rule, checked), checked, sentAs) : checked;
   const faults = addresses.flatMap((name): FieldError[] => {
     const address = configurations[name];
@@ -68,7 +74,7 @@ export function checkConfigurations(
 
 function needsKey(aiProviderId: string, configurations: Configurations): boolean {
   if (configurations.is_key_required === false) return false;
-  const rule = providerRules.get(aiProviderId);
+  const rule = providerRules().get(aiProviderId);
   if (rule?.needsKey) return rule.needsKey(configurations);
   return providers.get(aiProviderId)?.needsCredential ?? false;
 }

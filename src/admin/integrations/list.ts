@@ -21,7 +21,7 @@ export const listIntegrations = endpoint({
   access: integrationAccess('list'),
   query: integrationFilters,
   paging: { size: 100, max: 1000 },
-  reply: listOf(listedIntegration),
+  reply: () => listOf(listedIntegration()),
   async handle({ caller, workspace, query, page, db }) {
     const matches = matching(db, caller, workspace, query);
     const { rows, total } = await newestFirst(matches, page);

@@ -23,7 +23,7 @@ const listModels = endpoint({
   params: integrationPath,
   query: workspaceQuery,
   paging: { size: mostModels, max: mostModels },
-  reply: z.object({ total: z.number(), allow_all_models: z.boolean(), models: z.array(modelRecord) }),
+  reply: () => z.object({ total: z.number(), allow_all_models: z.boolean(), models: z.array(modelRecord()) }),
   async handle({ caller, params, page, db, services }) {
     const row = await reachIntegration(db, caller, params.integration, 'read');
     const models = db.selectFrom('integration_models').where('integration_id', '=', row.id);
@@ -91,8 +91,8 @@ const removeModels = endpoint({
   access: integrationAccess('update'),
   audit,
   params: integrationPath,
-  query: workspaceQuery.extend({ slugs: commaList(modelSlug, mostModels).optional() }),
-  body: z.object({ models: z.array(modelSlug).max(mostModels).optional() }),
+  query: () => workspaceQuery().extend({ slugs: commaList(modelSlug(), mostModels).optional() }),
+  body: () => z.object({ models: z.array(modelSlug()).max(mostModels).optional() }),
   bodyRequired: false,
   reply: empty,
   async handle({ caller, params, query, body, db, now, changed, note }) {

@@ -8,6 +8,7 @@ import {
 } from '../../catalog/saved.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 import { createPriceTable } from '../../pricing/price-table.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
@@ -22,69 +23,77 @@ import { customHeaders, customHost } from './upstream-overrides.ts';
 /** How many models of one integration may have something set. */
 export const mostModels = 1_000;
 
-export const modelSlug = z
-  .string()
-  .trim()
-  .min(1)
-  .max(512)
-  .meta({ examples: ['gpt-4o'] });
+export const modelSlug = once(() =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(512)
+    .meta({ examples: ['gpt-4o'] }),
+);
 
-const modelConfigurations = z
-  .strictObject({
-    custom_host: customHost.nullable(),
-    custom_headers: customHeaders.nullable(),
-    masked_custom_headers: z.record(z.string().max(128), z.string().max(8_192)).describe('Ignored'),
-  })
-  .partial()
-  .refine((fields) => Object.keys(fields).length > 0, { message: 'must not be empty' });
+const modelConfigurations = () =>
+  z
+    .strictObject({
+      custom_host: customHost().nullable(),
+      custom_headers: customHeaders().nullable(),
+      masked_custom_headers: z.record(z.string().max(128), z.string().max(8_192)).describe('Ignored'),
+    })
+    .partial()
+    .refine((fields) => Object.keys(fields).length > 0, { message: 'must not be empty' });
 
-const modelUpdate = z.object({
-  slug: modelSlug.describe('The model as the provider knows it'),
-  enabled: flag,
-  name: z.string().trim().min(1).max(255).nullish(),
-  description: z.string().trim().max(1_024).nullish(),
-  is_custom: flag.nullish(),
-  is_finetune: flag.nullish(),
-  base_model_slug: modelSlug
-    .nullish()
-    .describe('The model whose format and price it has; required for custom and fine-tuned models'),
-  configurations: modelConfigurations.nullish(),
-  pricing_config: pricingConfig.nullish().describe('Null goes back to the known price'),
-});
-type ModelUpdate = z.output<typeof modelUpdate>;
-
-export const modelsUpdate = z
-  .object({
-    models: z
-      .array(modelUpdate)
-      .max(mostModels)
-      .refine((models) => new Set(models.map((model) => model.slug)).size === models.length, {
-        message: 'each model may be named once',
-      })
-      .optional()
-      .describe('Models that are not listed stay as they are'),
-    allow_all_models: flag
+const modelUpdate = () =>
+  z.object({
+    slug: modelSlug().describe('The model as the provider knows it'),
+    enabled: flag,
+    name: z.string().trim().min(1).max(255).nullish(),
+    description: z.string().trim().max(1_024).nullish(),
+    is_custom: flag.nullish(),
+    is_finetune: flag.nullish(),
+    base_model_slug: modelSlug()
       .nullish()
-      .describe('True: every model may be used that is not disabled here; false: only those enabled here'),
-  })
-  .refine((update) => (update.models?.length ?? 0) > 0 || typeof update.allow_all_models === 'boolean', {
-    path: ['models'],
-    message: 'name at least one model, or send allow_all_models',
+      .describe('The model whose format and price it has; required for custom and fine-tuned models'),
+    configurations: modelConfigurations().nullish(),
+    pricing_config: pricingConfig().nullish().describe('Null goes back to the known price'),
   });
+type ModelUpdate = z.output<ReturnType<typeof modelUpdate>>;
 
-export const modelRecord = z.object({
-  slug: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  enabled: z.boolean(),
-  is_custom: z.boolean(),
-  is_finetune: z.boolean(),
-  base_model_slug: z.string().nullable(),
-  configurations: z.record(z.string(), z.unknown()),
-  pricing_config: z.looseObject({ type: z.literal('static') }).nullable(),
-});
+export const modelsUpdate = once(() =>
+  z
+    .object({
+      models: z
+        .array(modelUpdate())
+        .max(mostModels)
+        .refine((models) => new Set(models.map((model) => model.slug)).size === models.length, {
+          message: 'each model may be named once',
+        })
+        .optional()
+        .describe('Models that are not listed stay as they are'),
+      allow_all_models: flag
+        .nullish()
+        .describe('True: every model may be used that is not disabled here; false: only those enabled here'),
+    })
+    .refine((update) => (update.models?.length ?? 0) > 0 || typeof update.allow_all_models === 'boolean', {
+      path: ['models'],
+      message: 'name at least one model, or send allow_all_models',
+    }),
+);
 
-export const asModelRecord = (vault: Vault, row: IntegrationModelTable): z.output<typeof modelRecord> => ({
+export const modelRecord = once(() =>
+  z.object({
+    slug: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    enabled: z.boolean(),
+    is_custom: z.boolean(),
+    is_finetune: z.boolean(),
+    base_model_slug: z.string().nullable(),
+    configurations: z.record(z.string(), z.unknown()),
+    pricing_config: z.looseObject({ type: z.literal('static') }).nullable(),
+  }),
+);
+
+export const asModelRecord = (vault: Vault, row: IntegrationModelTable): z.output<ReturnType<typeof modelRecord>> => ({
   slug: row.slug,
   name: row.name ?? row.slug,
   description: row.description,

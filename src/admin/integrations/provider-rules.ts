@@ -1,6 +1,7 @@
 /** The settings that single providers ask for, by their ways to authenticate. */
 import { z } from 'zod';
 import type { Configurations } from '../../catalog/saved.ts';
+import { once } from '../../once.ts';
 
 type Shape = Record<string, z.ZodType>;
 
@@ -33,128 +34,133 @@ export function schemaOf({ shape, mode, oneOf }: ProviderRule, settings: Configu
   });
 }
 
-const text = z.string().trim().min(1).max(2_048);
-const secret = z.string().min(1).max(16_384);
+const text = once(() => z.string().trim().min(1).max(2_048));
+const secret = once(() => z.string().min(1).max(16_384));
 /** Becomes part of a host name, so it must not be able to end one. */
-const hostPart = z
-  .string()
-  .max(255)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'may hold only letters, digits, dots, - and _');
-const version = z.string().min(1).max(30);
+const hostPart = once(() =>
+  z
+    .string()
+    .max(255)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'may hold only letters, digits, dots, - and _'),
+);
+const version = once(() => z.string().min(1).max(30));
 
-const deployment = z.looseObject({
-  azure_deployment_name: text,
-  azure_api_version: version,
-  azure_model_slug: text,
-  alias: text.optional(),
-  is_default: z.boolean().default(false),
-});
+const deployment = () =>
+  z.looseObject({
+    azure_deployment_name: text(),
+    azure_api_version: version(),
+    azure_model_slug: text(),
+    alias: text().optional(),
+    is_default: z.boolean().default(false),
+  });
 
 /** Requests that name no deployment go to the default one, so there is exactly one. */
-const deployments = z
-  .array(deployment)
-  .min(1)
-  .max(200)
-  .refine((list) => list.filter((entry) => entry.is_default).length <= 1, {
-    message: 'only one deployment may be the default',
-  })
-  .transform((list) =>
-    list.some((entry) => entry.is_default)
-      ? list
-      : list.map((entry, index) => (index === 0 ? { ...entry, is_default: true } : entry)),
-  );
+const deployments = () =>
+  z
+    .array(deployment())
+    .min(1)
+    .max(200)
+    .refine((list) => list.filter((entry) => entry.is_default).length <= 1, {
+      message: 'only one deployment may be the default',
+    })
+    .transform((list) =>
+      list.some((entry) => entry.is_default)
+        ? list
+        : list.map((entry, index) => (index === 0 ? { ...entry, is_default: true } : entry)),
+    );
 
-const azureMode = {
+const azureMode = once(() => ({
   field: 'azure_auth_mode',
   shapes: {
     default: {},
-    entra: { azure_entra_tenant_id: text, azure_entra_client_id: text, azure_entra_client_secret: secret },
-    managed: { azure_managed_client_id: text.optional() },
-    entraFederated: { azure_entra_tenant_id: text, azure_entra_client_id: text },
-    workload: { azure_workload_tenant_id: text, azure_workload_client_id: text },
+    entra: { azure_entra_tenant_id: text(), azure_entra_client_id: text(), azure_entra_client_secret: secret() },
+    managed: { azure_managed_client_id: text().optional() },
+    entraFederated: { azure_entra_tenant_id: text(), azure_entra_client_id: text() },
+    workload: { azure_workload_tenant_id: text(), azure_workload_client_id: text() },
   },
-};
+}));
 
-const awsMode = {
+const awsMode = once(() => ({
   field: 'aws_auth_type',
   shapes: {
-    accessKey: { aws_access_key_id: text, aws_secret_access_key: secret },
-    assumedRole: { aws_role_arn: text, aws_external_id: text.optional() },
+    accessKey: { aws_access_key_id: text(), aws_secret_access_key: secret() },
+    assumedRole: { aws_role_arn: text(), aws_external_id: text().optional() },
     // The machine that runs the program knows its region.
-    serviceRole: { aws_region: hostPart.optional() },
+    serviceRole: { aws_region: hostPart().optional() },
     apiKey: {},
   },
-};
+}));
 const aws = (shape: Shape = {}): ProviderRule => ({
-  shape: { aws_region: hostPart, ...shape },
-  mode: awsMode,
+  shape: { aws_region: hostPart(), ...shape },
+  mode: awsMode(),
   needsKey: ({ aws_auth_type }) => aws_auth_type === 'apiKey',
 });
 
-const vertexMode = {
+const vertexMode = () => ({
   field: 'vertex_auth_type',
   shapes: {
-    basic: { vertex_project_id: text },
-    serviceAccount: { vertex_service_account_json: z.union([z.record(z.string().max(128), z.unknown()), secret]) },
-    workload: { vertex_project_id: text },
+    basic: { vertex_project_id: text() },
+    serviceAccount: { vertex_service_account_json: z.union([z.record(z.string().max(128), z.unknown()), secret()]) },
+    workload: { vertex_project_id: text() },
   },
-};
+});
 
-const sagemakerOptions = Object.fromEntries(
-  [
-    'custom_attributes',
-    'target_model',
-    'target_variant',
-    'target_container_hostname',
-    'inference_id',
-    'enable_explanations',
-    'inference_component',
-    'session_id',
-    'model_name',
-  ].map((name) => [`amzn_sagemaker_${name}`, text.optional()]),
-);
+const sagemakerOptions = () =>
+  Object.fromEntries(
+    [
+      'custom_attributes',
+      'target_model',
+      'target_variant',
+      'target_container_hostname',
+      'inference_id',
+      'enable_explanations',
+      'inference_component',
+      'session_id',
+      'model_name',
+    ].map((name) => [`amzn_sagemaker_${name}`, text().optional()]),
+  );
 
-const huggingFace: ProviderRule = { shape: { huggingface_base_url: text.optional() } };
+const huggingFace = once((): ProviderRule => ({ shape: { huggingface_base_url: text().optional() } }));
 
-const rules: Record<string, ProviderRule> = {
-  openai: { shape: { openai_organization: text.optional(), openai_project: text.optional() } },
+const rules = (): Record<string, ProviderRule> => ({
+  openai: { shape: { openai_organization: text().optional(), openai_project: text().optional() } },
   anthropic: { shape: { anthropic_inspect_stream_for_overloaded_error: z.boolean().optional() } },
   'azure-openai': {
-    shape: { azure_resource_name: hostPart, azure_deployment_config: deployments },
-    mode: azureMode,
+    shape: { azure_resource_name: hostPart(), azure_deployment_config: deployments() },
+    mode: azureMode(),
     needsKey: ({ azure_auth_mode }) => azure_auth_mode === 'default',
   },
   'azure-ai': {
     shape: {
-      azure_foundry_url: text.optional(),
-      azure_endpoint_name: hostPart.optional(),
-      azure_region: hostPart.optional(),
-      azure_api_version: version.optional(),
-      azure_deployment_name: text.optional(),
+      azure_foundry_url: text().optional(),
+      azure_endpoint_name: hostPart().optional(),
+      azure_region: hostPart().optional(),
+      azure_api_version: version().optional(),
+      azure_deployment_name: text().optional(),
     },
     oneOf: ['azure_foundry_url', 'custom_host', 'azure_endpoint_name'],
-    mode: azureMode,
+    mode: azureMode(),
     needsKey: ({ azure_auth_mode, is_key_required }) => azure_auth_mode === 'default' && is_key_required === true,
   },
   bedrock: aws(),
   'bedrock-mantle': aws(),
   'aws-polly': aws(),
-  sagemaker: aws(sagemakerOptions),
-  'claude-platform-aws': aws({ anthropic_aws_workspace_id: text }),
+  sagemaker: aws(sagemakerOptions()),
+  'claude-platform-aws': aws({ anthropic_aws_workspace_id: text() }),
   'vertex-ai': {
     shape: {
-      vertex_region: hostPart,
+      vertex_region: hostPart(),
       vertex_skip_ptu_cost_attribution: z.boolean().optional(),
       vertex_map_metadata: z.boolean().optional(),
     },
-    mode: vertexMode,
+    mode: vertexMode(),
     needsKey: ({ vertex_auth_type }) => vertex_auth_type === 'basic',
   },
-  'workers-ai': { shape: { workers_ai_account_id: hostPart } },
-  huggingface: huggingFace,
-  'hugging-face': huggingFace,
-  cortex: { shape: { snowflake_account: hostPart } },
-  byteplus: { shape: { byteplus_region: hostPart.optional() } },
-};
+  'workers-ai': { shape: { workers_ai_account_id: hostPart() } },
+  huggingface: huggingFace(),
+  'hugging-face': huggingFace(),
+  cortex: { shape: { snowflake_account: hostPart() } },
+  byteplus: { shape: { byteplus_region: hostPart().optional() } },
+});
 
-export const providerRules: ReadonlyMap<string, ProviderRule> = new Map(Object.entries(rules));
+export const providerRules = once((): ReadonlyMap<string, ProviderRule> => new Map(Object.entries(rules())));

@@ -10,7 +10,7 @@ import { countOf } from '../kernel/list-queries.ts';
 import { masked, maskedConfigurations } from './masking.ts';
 import type { globalAccessRecord, integrationRecord, listedIntegration } from './schema.ts';
 
-export const asListed = (row: IntegrationTable): z.output<typeof listedIntegration> => ({
+export const asListed = (row: IntegrationTable): z.output<ReturnType<typeof listedIntegration>> => ({
   object: 'integration',
   id: row.id,
   organisation_id: row.organisation_id,
@@ -30,7 +30,7 @@ export async function integrationRecordOf(
   db: Db,
   vault: Vault,
   row: IntegrationTable,
-): Promise<z.output<typeof integrationRecord>> {
+): Promise<z.output<ReturnType<typeof integrationRecord>>> {
   return {
     ...asListed(row),
     masked_key: maskedKeyOf(vault, row),
@@ -59,7 +59,7 @@ export const storedGlobalAccess = (row: Pick<IntegrationTable, 'global_workspace
 
 export function globalAccessOf(
   row: Pick<IntegrationTable, 'global_workspace_access'>,
-): z.output<typeof globalAccessRecord> {
+): z.output<ReturnType<typeof globalAccessRecord>> {
   const { enabled, usage_limits, rate_limits } = storedGlobalAccess(row);
   return { enabled, usage_limits, rate_limits };
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { invalidFields } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 import { reference } from '../kernel/fields.ts';
 
 const fieldName = '[A-Za-z0-9_]+';
@@ -27,17 +28,20 @@ const mappingsOf = (holder: 'configurations' | 'model_config') =>
       message: 'each target_field may be mapped once',
     });
 
-export const secretMappings = mappingsOf('configurations');
-export const virtualKeySecretMappings = mappingsOf('model_config');
+export const secretMappings = once(() => mappingsOf('configurations'));
+export const virtualKeySecretMappings = once(() => mappingsOf('model_config'));
 
-type SentSecretMappings = z.output<typeof secretMappings>;
+type SentSecretMappings = z.output<ReturnType<typeof secretMappings>>;
 
-export const secretMappingRecord = z.object({
-  target_field: z.string(),
-  secret_reference_id: z.string(),
-  secret_key: z.string().nullable(),
-  value_format: z.enum(['string', 'json']),
-}) satisfies z.ZodType<SecretMapping>;
+export const secretMappingRecord = once(
+  () =>
+    z.object({
+      target_field: z.string(),
+      secret_reference_id: z.string(),
+      secret_key: z.string().nullable(),
+      value_format: z.enum(['string', 'json']),
+    }) satisfies z.ZodType<SecretMapping>,
+);
 
 /** The mappings as they are stored. There are no secret references yet, so that whichever is named is unknown. */
 export function storedMappings(sent: SentSecretMappings): SecretMapping[] {

@@ -1,19 +1,22 @@
 /** Slugs of integrations and providers: chosen by their makers, or made from the name. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import { recognisable, slugOf } from '../kernel/slug.ts';
 
 const longest = 255;
 
-export const slug = z
-  .string()
-  .min(1)
-  .max(longest)
-  .regex(/^[a-zA-Z0-9_-]+$/, 'may hold only letters, digits, - and _')
-  // A reference is an id or a slug; none may pass for the id of something else.
-  .refine((text) => !z.uuid().safeParse(text).success, { message: 'must not look like an id' })
-  .meta({ examples: ['openai-main'] });
+export const slug = once(() =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .regex(/^[a-zA-Z0-9_-]+$/, 'may hold only letters, digits, - and _')
+    // A reference is an id or a slug; none may pass for the id of something else.
+    .refine((text) => !z.uuid().safeParse(text).success, { message: 'must not look like an id' })
+    .meta({ examples: ['openai-main'] }),
+);
 
 /** Archived ones count: a slug is never given to something else, because logs go on naming it. */
 export async function isIntegrationSlugTaken(db: Db, organisationId: string, slug: string): Promise<boolean> {

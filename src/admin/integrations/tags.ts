@@ -2,19 +2,24 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { invalidQuery } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 
 const mostPairs = 50;
 
-export const tags = z
-  .record(z.string().min(1).max(64), z.string().max(256))
-  .refine((pairs) => Object.keys(pairs).length <= mostPairs, { message: `at most ${mostPairs} tags` })
-  .meta({ examples: [{ team: 'support' }] });
+export const tags = once(() =>
+  z
+    .record(z.string().min(1).max(64), z.string().max(256))
+    .refine((pairs) => Object.keys(pairs).length <= mostPairs, { message: `at most ${mostPairs} tags` })
+    .meta({ examples: [{ team: 'support' }] }),
+);
 
-export const tagsQuery = z
-  .string()
-  .max(8_000)
-  .optional()
-  .describe('A JSON object, such as {"team":"support"}; only what carries every pair is listed');
+export const tagsQuery = once(() =>
+  z
+    .string()
+    .max(8_000)
+    .optional()
+    .describe('A JSON object, such as {"team":"support"}; only what carries every pair is listed'),
+);
 
 /** The pairs that a query asks for. */
 export function readTagsQuery(text: string | undefined): [name: string, value: string][] {
@@ -25,7 +30,7 @@ export function readTagsQuery(text: string | undefined): [name: string, value: s
   } catch {
     value = undefined;
   }
-  const parsed = tags.safeParse(value);
+  const parsed = tags().safeParse(value);
   if (!parsed.success) throw invalidQuery('tags', 'must be a JSON object of text, such as {"team":"support"}');
   return Object.entries(parsed.data);
 }

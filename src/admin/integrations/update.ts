@@ -34,7 +34,7 @@ export const updateIntegration = endpoint({
   reply: empty,
   async handle({ caller, params, body, workspace, db, now, services, changed, note }) {
     const row = await reachIntegration(db, caller, params.integration, 'update');
-    const fields = sentFields(body, changeableFields);
+    const fields = sentFields(body, changeableFields());
     requireUnchanged(row, body, workspace);
     await db
       .updateTable('integrations')

@@ -1,12 +1,15 @@
 /** Where an integration or a model is reached instead of the provider's own address, and the headers that go with every call. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 
 /** The form alone; whether the address may be called is for its own rules. */
-export const customHost = z
-  .string()
-  .min(1)
-  .max(2_048)
-  .meta({ examples: ['https://models.example.com/v1'] });
+export const customHost = once(() =>
+  z
+    .string()
+    .min(1)
+    .max(2_048)
+    .meta({ examples: ['https://models.example.com/v1'] }),
+);
 
 const mostHeaders = 50;
 /** The connection's own headers: setting them would break the call or smuggle another one into it. */
@@ -22,15 +25,17 @@ const ownedByTheConnection = new Set([
   'upgrade',
 ]);
 
-export const customHeaders = z
-  .record(z.string().min(1).max(128), z.string().max(8_192))
-  .refine((headers) => Object.keys(headers).length <= mostHeaders, { message: `at most ${mostHeaders} headers` })
-  .superRefine((headers, context) => {
-    for (const [name, value] of Object.entries(headers)) {
-      const fault = faultOf(name, value);
-      if (fault) context.addIssue({ code: 'custom', path: [name], message: fault });
-    }
-  });
+export const customHeaders = once(() =>
+  z
+    .record(z.string().min(1).max(128), z.string().max(8_192))
+    .refine((headers) => Object.keys(headers).length <= mostHeaders, { message: `at most ${mostHeaders} headers` })
+    .superRefine((headers, context) => {
+      for (const [name, value] of Object.entries(headers)) {
+        const fault = faultOf(name, value);
+        if (fault) context.addIssue({ code: 'custom', path: [name], message: fault });
+      }
+    }),
+);
 
 function faultOf(name: string, value: string): string | null {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'is no name of a header';

@@ -50,7 +50,7 @@ const listWorkspaces = endpoint({
       .limit(page.size)
       .offset(page.offset)
       .execute();
-    const workspaces = rows.map((row): z.output<typeof grantRecord> => {
+    const workspaces = rows.map((row): z.output<ReturnType<typeof grantRecord>> => {
       const rates = decode(row.rate_limits);
       return {
         id: row.slug,

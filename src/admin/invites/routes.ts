@@ -72,7 +72,7 @@ const listInvites = endpoint({
   access: { callers, scope: 'organisation_users.list', level: 'organisation' },
   query: inviteFilters,
   paging: { size: 100, max: 1000 },
-  reply: listOf(inviteRecord),
+  reply: () => listOf(inviteRecord()),
   async handle({ caller, query, page, db, now }) {
     const matches = db
       .selectFrom('invites')
@@ -150,7 +150,7 @@ const resendInvite = endpoint({
   },
 });
 
-const record = (invite: InviteTable, now: Date): z.input<typeof inviteRecord> => ({
+const record = (invite: InviteTable, now: Date): z.input<ReturnType<typeof inviteRecord>> => ({
   object: 'invite',
   id: invite.id,
   email: invite.email,
@@ -163,7 +163,11 @@ const record = (invite: InviteTable, now: Date): z.input<typeof inviteRecord> =>
   accepted_at: invite.accepted_at,
 });
 
-function conditions(eb: ExpressionBuilder<Schema, 'invites'>, query: z.output<typeof inviteFilters>, now: Date) {
+function conditions(
+  eb: ExpressionBuilder<Schema, 'invites'>,
+  query: z.output<ReturnType<typeof inviteFilters>>,
+  now: Date,
+) {
   return [
     ...(query.role ? [eb('role', '=', query.role)] : []),
     ...(query.email !== undefined ? [eb('email', '=', query.email)] : []),

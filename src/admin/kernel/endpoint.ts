@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Caller, CallerKind } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
+import { once } from '../../once.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
@@ -88,6 +89,7 @@ export interface Call<P, Q, B, C = Caller> {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+/** Its schemas are made when they are first needed: all of them together take more memory than everything else at rest. */
 interface Declaration<
   P extends z.ZodType,
   Q extends z.ZodType,
@@ -108,12 +110,12 @@ interface Declaration<
   summary: string;
   description?: string;
   access: A;
-  params?: P;
-  query?: Q;
-  body?: B;
+  params?: () => P;
+  query?: () => Q;
+  body?: () => B;
   /** False for routes that may be called with no body at all. */
   bodyRequired?: boolean;
-  reply: R;
+  reply: () => R;
   paging?: Paging;
   /** `sensitive` routes (those that guess, mint or mail something) are limited more strictly. */
   throttle?: 'sensitive';
@@ -141,7 +143,14 @@ export function endpoint<
   B extends z.ZodType = z.ZodType<Record<string, never>>,
   R extends z.ZodType = z.ZodType<Record<string, never>>,
 >(declaration: Declaration<P, Q, B, R, A> & ByMethod): Endpoint {
-  return declaration as unknown as Endpoint;
+  const { params, query, body, reply } = declaration;
+  const schemas = {
+    ...(params && { params: once(params) }),
+    ...(query && { query: once(query) }),
+    ...(body && { body: once(body) }),
+    reply: once(reply),
+  };
+  return { ...declaration, ...schemas } as unknown as Endpoint;
 }
 
 /** What hangs on a workspace and stands in the way of its removal. */

@@ -16,6 +16,7 @@ import { RouteTable } from '../../http/routes.ts';
 import type { Peer } from '../../http/web.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
+import { once } from '../../once.ts';
 import { isAway } from '../../store/away.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
@@ -50,7 +51,7 @@ const versions = ['/v1', '/v2'];
 const bodyLimit = 1024 * 1024;
 const auditTextLimit = 16_384;
 const unsafeMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const nothing = z.object({});
+const nothing = once(() => z.object({}));
 const wholeList = { index: 0, size: 0, offset: 0 };
 
 /** What the kernel knows of a call before its handler runs; enough for an audit row whatever happens next. */
@@ -146,8 +147,8 @@ export function createKernel(parts: KernelParts): Kernel {
     const body = known.body === undefined && !(endpoint.bodyRequired ?? true) ? {} : known.body;
     return {
       params: validatePath(endpoint, params),
-      query: validate('query', endpoint.query ?? nothing, queryFields(url.searchParams)),
-      body: endpoint.body ? validate('body', endpoint.body, requireBody(body)) : {},
+      query: validate('query', (endpoint.query ?? nothing)(), queryFields(url.searchParams)),
+      body: endpoint.body ? validate('body', endpoint.body(), requireBody(body)) : {},
       page: endpoint.paging ? readPage(url.searchParams, endpoint.paging) : wholeList,
     };
   };
@@ -180,7 +181,7 @@ export function createKernel(parts: KernelParts): Kernel {
       header: (name, value) => trace.headers.append(name, value),
     });
     // Checked, not replaced by what the schema made of it: tests must see what clients see.
-    if (parts.checkReplies) endpoint.reply.parse(reply);
+    if (parts.checkReplies) endpoint.reply().parse(reply);
     return reply;
   };
 
@@ -381,7 +382,7 @@ function keepToOrganisation(caller: Caller, known: Known, leadsElsewhere: boolea
 
 /** An id in the path that cannot be one names nothing. */
 function validatePath(endpoint: Endpoint, params: Record<string, string>): unknown {
-  const result = (endpoint.params ?? nothing).safeParse(params);
+  const result = (endpoint.params ?? nothing)().safeParse(params);
   if (result.success) return result.data;
   const names = result.error.issues.map((issue) => issue.path.join('.')).join(', ');
   throw noSuchRoute(`The path holds something that is no ${names}`);

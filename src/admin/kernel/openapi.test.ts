@@ -3,11 +3,12 @@ import { describe, expect, test } from 'bun:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { operationsOf, resolveSchema } from '../../http/openapi-document.ts';
+import { once } from '../../once.ts';
 import { resources } from '../resources.ts';
 import { endpoint, type Resource } from './endpoint.ts';
 import { createOpenApiDocument } from './openapi.ts';
 
-const thing = z.object({ id: z.uuid(), size: z.int().default(1) }).meta({ id: 'Thing' });
+const thing = once(() => z.object({ id: z.uuid(), size: z.int().default(1) }).meta({ id: 'Thing' }));
 
 const things: Resource = {
   name: 'things',
@@ -19,9 +20,9 @@ const things: Resource = {
       tag: 'Things',
       summary: 'List things',
       access: { callers: ['admin-key', 'session'], scope: { anyOf: ['logs.list', 'logs.view'] }, level: 'workspace' },
-      query: z.object({ colour: z.enum(['red', 'blue']).optional().describe('The colour') }),
+      query: () => z.object({ colour: z.enum(['red', 'blue']).optional().describe('The colour') }),
       paging: { size: 50, max: 100 },
-      reply: z.object({ data: z.array(thing) }),
+      reply: () => z.object({ data: z.array(thing()) }),
       handle: async () => ({ data: [] }),
     }),
     endpoint({
@@ -30,7 +31,7 @@ const things: Resource = {
       tag: 'Things',
       summary: 'Change a thing',
       access: { callers: ['session'], scope: null, level: 'organisation' },
-      params: z.object({ thingId: z.uuid() }),
+      params: () => z.object({ thingId: z.uuid() }),
       body: thing,
       bodyRequired: false,
       reply: thing,
@@ -43,8 +44,8 @@ const things: Resource = {
       tag: 'Sessions',
       summary: 'Sign in',
       access: 'open',
-      body: z.object({ name: z.string().max(10) }),
-      reply: z.object({}),
+      body: () => z.object({ name: z.string().max(10) }),
+      reply: () => z.object({}),
       audit: { resource: 'user', action: 'login' },
       handle: async () => ({}),
     }),

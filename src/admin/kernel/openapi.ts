@@ -20,24 +20,25 @@ import { scopesOf } from './permission.ts';
 /** The version of the interface, which moves apart from the program's own. */
 const interfaceVersion = '2.0.0';
 
-const errorSchema = z.object({
-  success: z.literal(false),
-  data: z.object({
-    message: z.string().describe('What went wrong and what to do, for people'),
-    errorCode: z.enum(errorCodes),
-    errors: z
-      .array(
-        z.object({
-          location: z.enum(['body', 'query', 'path', 'header']),
-          path: z.string().describe('The field, such as `usage_limits.credit_limit` or `users.0.role`'),
-          message: z.string(),
-        }),
-      )
-      .optional()
-      .describe('Each field at fault, where fields are'),
-  }),
-  request_id: z.string().describe('Also in the header `x-gw-request-id`; quote it when you ask for help'),
-});
+const errorSchema = () =>
+  z.object({
+    success: z.literal(false),
+    data: z.object({
+      message: z.string().describe('What went wrong and what to do, for people'),
+      errorCode: z.enum(errorCodes),
+      errors: z
+        .array(
+          z.object({
+            location: z.enum(['body', 'query', 'path', 'header']),
+            path: z.string().describe('The field, such as `usage_limits.credit_limit` or `users.0.role`'),
+            message: z.string(),
+          }),
+        )
+        .optional()
+        .describe('Each field at fault, where fields are'),
+    }),
+    request_id: z.string().describe('Also in the header `x-gw-request-id`; quote it when you ask for help'),
+  });
 
 const refusals = {
   400: { name: 'BadRequest', description: '`AB01` A field is missing, wrong or out of bounds; `errors` names each.' },
@@ -70,7 +71,7 @@ const description = [
 
 export function createOpenApiDocument(resources: readonly Resource[]): OpenApiDocument {
   const book = createSchemaBook();
-  book.add('Error', errorSchema, 'output');
+  book.add('Error', errorSchema(), 'output');
   const endpoints = resources.flatMap((resource) => resource.endpoints);
   const paths: OpenApiDocument['paths'] = {};
   for (const endpoint of endpoints) {
@@ -104,7 +105,7 @@ function operationOf(endpoint: Endpoint, book: SchemaBook): Operation {
   const { access, body } = endpoint;
   const requestBody = body && {
     required: endpoint.bodyRequired ?? true,
-    content: json(book.schema(body, 'input')),
+    content: json(book.schema(body(), 'input')),
   };
   return {
     operationId: operationIdOf(endpoint),
@@ -117,7 +118,7 @@ function operationOf(endpoint: Endpoint, book: SchemaBook): Operation {
       ...(endpoint.paging ? pagingParameters(endpoint.paging) : []),
     ],
     ...(requestBody && { requestBody }),
-    responses: responsesOf(endpoint, book.schema(endpoint.reply, 'output')),
+    responses: responsesOf(endpoint, book.schema(endpoint.reply(), 'output')),
     security: securityOf(access),
     'x-aliases': otherPaths(endpoint),
     'x-callers': access === 'open' ? [] : [...access.callers],
@@ -151,7 +152,7 @@ function otherPaths(endpoint: Endpoint): string[] {
 }
 
 function pathParameters(endpoint: Endpoint, book: SchemaBook): Parameter[] {
-  const declared = endpoint.params ? book.inline(endpoint.params, 'input').properties : {};
+  const declared = endpoint.params ? book.inline(endpoint.params(), 'input').properties : {};
   return parameterNames(endpoint).map((name) => ({
     name,
     in: 'path',
@@ -162,7 +163,7 @@ function pathParameters(endpoint: Endpoint, book: SchemaBook): Parameter[] {
 }
 
 function queryParameters(endpoint: Endpoint, book: SchemaBook): Parameter[] {
-  const declared = endpoint.query ? book.inline(endpoint.query, 'input') : {};
+  const declared = endpoint.query ? book.inline(endpoint.query(), 'input') : {};
   const parameters = Object.entries(declared.properties ?? {}).map(
     ([name, schema]): Parameter => ({
       name,
@@ -189,7 +190,7 @@ function namesWorkspaceInQuery(endpoint: Endpoint, book: SchemaBook): boolean {
   if (endpoint.access === 'open' || endpoint.access.level !== 'workspace') return false;
   if (parameterNames(endpoint).includes('workspaceId')) return false;
   const inBody = (endpoint.method === 'POST' || endpoint.method === 'PUT') && endpoint.body;
-  return !(inBody && 'workspace_id' in (book.inline(inBody, 'input').properties ?? {}));
+  return !(inBody && 'workspace_id' in (book.inline(inBody(), 'input').properties ?? {}));
 }
 
 /** A parameter carries its description itself, where readers look for it. */

@@ -45,7 +45,7 @@ function showContent(content: Exclude<Content, { form: 'none' }>, { contentType 
 const ownHeaders = (request: KeptMessage | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('x-gw-')));
 
-function showMetrics(metrics: LogMetrics, organisationName: string): z.input<typeof metricsSchema> {
+function showMetrics(metrics: LogMetrics, organisationName: string): z.input<ReturnType<typeof metricsSchema>> {
   const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, ...same } = metrics;
   return {
     ...same,

@@ -25,8 +25,8 @@ const readLog = endpoint({
     scope: { anyOf: scopes },
     level: 'workspace',
   },
-  params: z.object({ logId: id }),
-  query: z.object({ workspace_id: z.string().max(255).optional() }),
+  params: () => z.object({ logId: id }),
+  query: () => z.object({ workspace_id: z.string().max(255).optional() }),
   reply: logSchema,
   async handle({ caller, params, workspace, db, services }) {
     const record = await services.logs.find(params.logId.toLowerCase());

@@ -1,87 +1,97 @@
 /** A log as the service shows it. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 
-const text = z.string();
-const time = z.int().nullable().describe('In milliseconds; null where it was not measured');
+const text = once(() => z.string());
+const time = once(() => z.int().nullable().describe('In milliseconds; null where it was not measured'));
 
-export const metricsSchema = z.object({
-  id: text,
-  organisation_id: text,
-  organisation_name: text,
-  workspace_slug: text.nullable(),
-  api_key_id: text,
-  user_id: text.nullable(),
-  created_at: text,
-  is_success: z.boolean(),
-  endpoint_type: text,
-  ai_org: text,
-  ai_model: text,
-  req_units: z.number(),
-  res_units: z.number(),
-  total_units: z.number(),
-  cached_units: z.number(),
-  reasoning_units: z.number(),
-  usage_estimated: z.boolean().describe('True where the provider reported no usage and the figures are ours'),
-  cost: z.number().describe('In US cents'),
-  cost_currency: z.literal('USD'),
-  request_url: text,
-  request_method: text,
-  response_status_code: z.int(),
-  response_time: z.int(),
-  first_token_time: time,
-  request_parsing_time: time,
-  pre_processing_time: time,
-  cache_processing_time: time,
-  response_parsing_time: time,
-  gateway_processing_time: time,
-  upstream_response_time: time,
-  is_proxy_call: z.boolean(),
-  cache_status: text.nullable(),
-  cache_type: text.nullable(),
-  stream_mode: z.int(),
-  retry_success_count: z.int(),
-  trace_id: text,
-  span_id: text,
-  span_name: text,
-  parent_span_id: text,
-  internal_trace_id: text,
-  mode: text,
-  virtual_key: text,
-  integration_id: text.nullable(),
-  config: text,
-  config_id: text.nullable(),
-  config_version_id: text.nullable(),
-  last_used_option_index: z.int(),
-  prompt_id: text.nullable(),
-  prompt_version_id: text.nullable(),
-  prompt_slug: text.nullable(),
-  source: text,
-  runtime: text,
-  runtime_version: text,
-  sdk_version: text,
-  log_store_file_path_format: z.literal('v1'),
-  error_message: text.nullable(),
-  ignored_config_keys: z.array(text),
-  'metadata.key': z.array(text),
-  'metadata.value': z.array(text),
-});
+export const metricsSchema = once(() =>
+  z.object({
+    id: text(),
+    organisation_id: text(),
+    organisation_name: text(),
+    workspace_slug: text().nullable(),
+    api_key_id: text(),
+    user_id: text().nullable(),
+    created_at: text(),
+    is_success: z.boolean(),
+    endpoint_type: text(),
+    ai_org: text(),
+    ai_model: text(),
+    req_units: z.number(),
+    res_units: z.number(),
+    total_units: z.number(),
+    cached_units: z.number(),
+    reasoning_units: z.number(),
+    usage_estimated: z.boolean().describe('True where the provider reported no usage and the figures are ours'),
+    cost: z.number().describe('In US cents'),
+    cost_currency: z.literal('USD'),
+    request_url: text(),
+    request_method: text(),
+    response_status_code: z.int(),
+    response_time: z.int(),
+    first_token_time: time(),
+    request_parsing_time: time(),
+    pre_processing_time: time(),
+    cache_processing_time: time(),
+    response_parsing_time: time(),
+    gateway_processing_time: time(),
+    upstream_response_time: time(),
+    is_proxy_call: z.boolean(),
+    cache_status: text().nullable(),
+    cache_type: text().nullable(),
+    stream_mode: z.int(),
+    retry_success_count: z.int(),
+    trace_id: text(),
+    span_id: text(),
+    span_name: text(),
+    parent_span_id: text(),
+    internal_trace_id: text(),
+    mode: text(),
+    virtual_key: text(),
+    integration_id: text().nullable(),
+    config: text(),
+    config_id: text().nullable(),
+    config_version_id: text().nullable(),
+    last_used_option_index: z.int(),
+    prompt_id: text().nullable(),
+    prompt_version_id: text().nullable(),
+    prompt_slug: text().nullable(),
+    source: text(),
+    runtime: text(),
+    runtime_version: text(),
+    sdk_version: text(),
+    log_store_file_path_format: z.literal('v1'),
+    error_message: text().nullable(),
+    ignored_config_keys: z.array(text()),
+    'metadata.key': z.array(text()),
+    'metadata.value': z.array(text()),
+  }),
+);
 
-const headers = z.record(z.string(), z.string());
-const body = z
-  .unknown()
-  .describe('JSON as it is, other text as a string; what is neither, or too large to keep, as its type and size');
-const message = z.object({ headers: headers.optional(), body: body.optional() });
+const headers = once(() => z.record(z.string(), z.string()));
+const body = once(() =>
+  z
+    .unknown()
+    .describe('JSON as it is, other text as a string; what is neither, or too large to keep, as its type and size'),
+);
+const message = once(() => z.object({ headers: headers().optional(), body: body().optional() }));
 
-export const logSchema = z.object({
-  _id: text,
-  organisation_id: text,
-  created_at: text,
-  request: message.extend({ url: text, method: text, gwHeaders: headers }).optional(),
-  response: message.extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text }).optional(),
-  transformedRequest: message.extend({ url: text, method: text }).optional(),
-  originalResponse: message.optional(),
-  metrics: metricsSchema,
-  log_format: z.enum(['json', 'text', 'omitted', 'none']).optional().describe('How the body of the response is shown'),
-});
+export const logSchema = once(() =>
+  z.object({
+    _id: text(),
+    organisation_id: text(),
+    created_at: text(),
+    request: message().extend({ url: text(), method: text(), gwHeaders: headers() }).optional(),
+    response: message().extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text() }).optional(),
+    transformedRequest: message().extend({ url: text(), method: text() }).optional(),
+    originalResponse: message().optional(),
+    metrics: metricsSchema(),
+    log_format: z
+      .enum(['json', 'text', 'omitted', 'none'])
+      .optional()
+      .describe('How the body of the response is shown'),
+  }),
+);
 
-export type LogReply = z.input<typeof logSchema>;
+export type LogReply = z.input<ReturnType<typeof logSchema>>;

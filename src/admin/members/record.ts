@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sessionRights } from '../../identity/rights.ts';
 import { type OrganisationRole, organisationRoles, type WorkspaceRole, workspaceRoles } from '../../identity/roles.ts';
 import { type OrganisationLayer, settingsInForce } from '../../identity/settings.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
@@ -11,23 +12,25 @@ import { timestamp } from '../kernel/fields.ts';
 import { holdsLowered } from '../kernel/list-queries.ts';
 import { countedPage } from '../kernel/walk.ts';
 
-export const memberRecord = z.object({
-  object: z.literal('workspace-user'),
-  id: z.string().describe("The user's id"),
-  user_id: z.string(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string(),
-  org_role: z.enum(organisationRoles),
-  role: z.enum(workspaceRoles),
-  status: z.literal('active'),
-  workspace_id: z.string(),
-  scopes: z.array(z.string()).describe('What this person may do in this workspace under the settings in force'),
-  settings: z.null(),
-  created_at: timestamp,
-  last_updated_at: timestamp,
-});
-type MemberRecord = z.output<typeof memberRecord>;
+export const memberRecord = once(() =>
+  z.object({
+    object: z.literal('workspace-user'),
+    id: z.string().describe("The user's id"),
+    user_id: z.string(),
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string(),
+    org_role: z.enum(organisationRoles),
+    role: z.enum(workspaceRoles),
+    status: z.literal('active'),
+    workspace_id: z.string(),
+    scopes: z.array(z.string()).describe('What this person may do in this workspace under the settings in force'),
+    settings: z.null(),
+    created_at: timestamp,
+    last_updated_at: timestamp,
+  }),
+);
+type MemberRecord = z.output<ReturnType<typeof memberRecord>>;
 
 type Home = Pick<WorkspaceTable, 'id' | 'organisation_id' | 'settings'>;
 

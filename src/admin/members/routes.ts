@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { workspaceRoleSchema } from '../../identity/roles.ts';
+import { once } from '../../once.ts';
 import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { email, empty, id, reference } from '../kernel/fields.ts';
@@ -24,8 +25,8 @@ import {
 const tag = 'Workspace members';
 /** Workspace keys manage no members, whatever their scopes. */
 const callers = ['admin-key', 'session'] as const;
-const inWorkspace = z.object({ workspaceId: reference });
-const ofMember = z.object({ workspaceId: reference, userId: id });
+const inWorkspace = once(() => z.object({ workspaceId: reference }));
+const ofMember = once(() => z.object({ workspaceId: reference, userId: id }));
 
 const addMembers = endpoint({
   method: 'POST',
@@ -37,7 +38,7 @@ const addMembers = endpoint({
   access: { callers, scope: 'workspace_users.create', level: 'workspace' },
   audit: { resource: 'workspace_user', action: 'create' },
   params: inWorkspace,
-  body: z.object({ users: z.array(appointment).min(1).max(100) }),
+  body: () => z.object({ users: z.array(appointment()).min(1).max(100) }),
   reply: empty,
   async handle({ caller, workspace, body, db, now, services, changed, note }) {
     const { id: workspaceId, organisation_id: organisationId } = await activeWorkspaceRow(db, workspace);
@@ -66,13 +67,14 @@ const listMembersOfWorkspace = endpoint({
   description: 'Owners and admins of the organisation are listed only when they were added to the workspace.',
   access: { callers, scope: 'workspace_users.list', level: 'workspace' },
   params: inWorkspace,
-  query: z.object({
-    role: workspaceRoleSchema.optional(),
-    email: email.optional().describe('The whole address, in any case'),
-    search: z.string().trim().min(1).max(255).optional().describe('Any part of the name or the address, in any case'),
-  }),
+  query: () =>
+    z.object({
+      role: workspaceRoleSchema().optional(),
+      email: email.optional().describe('The whole address, in any case'),
+      search: z.string().trim().min(1).max(255).optional().describe('Any part of the name or the address, in any case'),
+    }),
   paging: { size: 50, max: 500 },
-  reply: listOf(memberRecord),
+  reply: () => listOf(memberRecord()),
   async handle({ workspace, query, page, db }) {
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
@@ -108,7 +110,7 @@ const changeRole = endpoint({
   access: { callers, scope: 'workspace_users.update', level: 'workspace' },
   audit: { resource: 'workspace_user', action: 'update' },
   params: ofMember,
-  body: z.object({ role: workspaceRoleSchema }),
+  body: () => z.object({ role: workspaceRoleSchema() }),
   reply: empty,
   async handle({ caller, workspace, params, body, db, now, changed, note }) {
     const { id: workspaceId } = await activeWorkspaceRow(db, workspace);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { forbidden, invalidFields, notFound } from '../../http/errors.ts';
 import { type Caller, mayInWorkspace, roleIn, runsAll } from '../../identity/caller.ts';
 import { outranks, type WorkspaceRole, workspaceRoleSchema } from '../../identity/roles.ts';
+import { once } from '../../once.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { autoCreateUserKey } from '../api-keys/auto-create.ts';
@@ -11,8 +12,8 @@ import type { Services } from '../kernel/services.ts';
 import { joinWorkspace } from './membership.ts';
 
 /** A person and the role that they are to have in a workspace. */
-export const appointment = z.object({ id, role: workspaceRoleSchema.default('member') });
-type Appointment = z.output<typeof appointment>;
+export const appointment = once(() => z.object({ id, role: workspaceRoleSchema().default('member') }));
+type Appointment = z.output<ReturnType<typeof appointment>>;
 
 /** Nobody hands out a role above their own. */
 export function requireMayGrant(caller: Caller, workspaceId: string, role: WorkspaceRole): void {

@@ -1,31 +1,35 @@
 /** What a model can do and which parameters it takes, as far as its name and its prices tell. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import type { KnownModel } from '../../pricing/price-table.ts';
 
 const kinds = ['chat', 'text', 'embedding', 'image', 'audio', 'moderation', 'rerank', 'video', 'ocr'] as const;
 type Kind = (typeof kinds)[number];
 
-const parameter = z.object({
-  key: z.string(),
-  type: z.enum(['integer', 'number', 'boolean', 'string']),
-  defaultValue: z.union([z.number(), z.boolean(), z.string()]).nullable(),
-  minValue: z.number().nullable(),
-  maxValue: z.number().nullable(),
-  options: z.array(z.string()),
-});
+const parameter = () =>
+  z.object({
+    key: z.string(),
+    type: z.enum(['integer', 'number', 'boolean', 'string']),
+    defaultValue: z.union([z.number(), z.boolean(), z.string()]).nullable(),
+    minValue: z.number().nullable(),
+    maxValue: z.number().nullable(),
+    options: z.array(z.string()),
+  });
 
-export const capabilities = z
-  .object({
-    name: z.string(),
-    params: z.array(parameter),
-    type: z.object({ primary: z.enum(kinds), supported: z.array(z.string()) }),
-    messages: z.object({ options: z.array(z.string()) }).describe('The roles that messages may have'),
-    disablePlayground: z.boolean().describe('True for models that do not answer messages'),
-    isDefault: z.boolean(),
-  })
-  .meta({ id: 'ModelCapabilities' });
+export const capabilities = once(() =>
+  z
+    .object({
+      name: z.string(),
+      params: z.array(parameter()),
+      type: z.object({ primary: z.enum(kinds), supported: z.array(z.string()) }),
+      messages: z.object({ options: z.array(z.string()) }).describe('The roles that messages may have'),
+      disablePlayground: z.boolean().describe('True for models that do not answer messages'),
+      isDefault: z.boolean(),
+    })
+    .meta({ id: 'ModelCapabilities' }),
+);
 
-type Capabilities = z.output<typeof capabilities>;
+type Capabilities = z.output<ReturnType<typeof capabilities>>;
 
 /** Tried in order; what none of them tells is a chat model. */
 const kindByName: readonly (readonly [RegExp, Kind])[] = [

@@ -1,41 +1,49 @@
 /** A model's prices in the form that clients of the price files read: cents per token or unit. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import { perCall, type TokenPriceKey, tokenPriceKeys } from '../../pricing/price-keys.ts';
 import { centsAt, type PriceSheet } from '../../pricing/price-sheet.ts';
 import { batchFactor } from '../../pricing/pricer.ts';
 
-const price = z.object({ price: z.number().describe('US cents per token or unit') });
+const price = once(() => z.object({ price: z.number().describe('US cents per token or unit') }));
 
 // Object.fromEntries forgets which keys it was given.
-const byTokenKey = Object.fromEntries(tokenPriceKeys.map((key) => [key, price.optional()])) as Record<
-  TokenPriceKey,
-  z.ZodOptional<typeof price>
->;
+const byTokenKey = () =>
+  Object.fromEntries(tokenPriceKeys.map((key) => [key, price().optional()])) as Record<
+    TokenPriceKey,
+    z.ZodOptional<ReturnType<typeof price>>
+  >;
 
-const tokenPrices = z.object({ ...byTokenKey, additional_units: z.record(z.string(), price).optional() });
+const tokenPrices = once(() =>
+  z.object({ ...byTokenKey(), additional_units: z.record(z.string(), price()).optional() }),
+);
 
 interface Formula {
   operation: 'sum' | 'multiply';
   operands: (Formula | { value: string })[];
 }
 
-export const pricingConfig = z
-  .object({
-    pay_as_you_go: tokenPrices,
-    context_tiers: z
-      .array(z.object({ above: z.number(), pay_as_you_go: tokenPrices }))
-      .optional()
-      .describe('What counts instead once the prompt has more tokens than `above`'),
-    batch_config: tokenPrices.describe('The prices of batched calls'),
-    fixed_cost: z.object({ request: z.number() }).optional().describe('US cents that each call costs by itself'),
-    calculate: z
-      .object({ request: z.unknown(), response: z.unknown() })
-      .describe('How quantities and rates make the cost; tokens that have a rate of their own are not in input_tokens'),
-    currency: z.literal('USD'),
-  })
-  .meta({ id: 'PricingConfig' });
+export const pricingConfig = once(() =>
+  z
+    .object({
+      pay_as_you_go: tokenPrices(),
+      context_tiers: z
+        .array(z.object({ above: z.number(), pay_as_you_go: tokenPrices() }))
+        .optional()
+        .describe('What counts instead once the prompt has more tokens than `above`'),
+      batch_config: tokenPrices().describe('The prices of batched calls'),
+      fixed_cost: z.object({ request: z.number() }).optional().describe('US cents that each call costs by itself'),
+      calculate: z
+        .object({ request: z.unknown(), response: z.unknown() })
+        .describe(
+          'How quantities and rates make the cost; tokens that have a rate of their own are not in input_tokens',
+        ),
+      currency: z.literal('USD'),
+    })
+    .meta({ id: 'PricingConfig' }),
+);
 
-type PricingConfig = z.output<typeof pricingConfig>;
+type PricingConfig = z.output<ReturnType<typeof pricingConfig>>;
 
 const product = (quantity: string, key: string): Formula => ({
   operation: 'multiply',

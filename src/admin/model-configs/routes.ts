@@ -1,24 +1,28 @@
 /** Public: the prices and abilities of the models that the program knows. */
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
+import { once } from '../../once.ts';
 import type { KnownModel, PriceTable } from '../../pricing/price-table.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { capabilities, capabilitiesOf } from './capabilities.ts';
 import { pricingConfig, pricingConfigOf, unknownPricing } from './pricing-config.ts';
 
 const tag = 'Model catalogue';
-const provider = z.string().min(1).max(64).describe('A provider’s id, such as `openai`');
-const oneModel = z.object({
-  provider,
-  model: z.string().min(1).max(256).describe('A model’s id; it may hold slashes'),
-});
-const wholeProvider = z.object({
-  file: z
-    .string()
-    .max(69)
-    .regex(/^[a-z0-9-]+\.json$/)
-    .describe('A provider’s id and `.json`: `openai.json`'),
-});
+const oneModel = once(() =>
+  z.object({
+    provider: z.string().min(1).max(64).describe('A provider’s id, such as `openai`'),
+    model: z.string().min(1).max(256).describe('A model’s id; it may hold slashes'),
+  }),
+);
+const wholeProvider = once(() =>
+  z.object({
+    file: z
+      .string()
+      .max(69)
+      .regex(/^[a-z0-9-]+\.json$/)
+      .describe('A provider’s id and `.json`: `openai.json`'),
+  }),
+);
 
 const readPricing = endpoint({
   method: 'GET',
@@ -52,7 +56,7 @@ const readProviderPricing = endpoint({
   summary: 'Read the prices of all models of a provider, by model',
   access: 'open',
   params: wholeProvider,
-  reply: z.record(z.string(), z.object({ pricing_config: pricingConfig })),
+  reply: () => z.record(z.string(), z.object({ pricing_config: pricingConfig() })),
   handle: async ({ params, services }) => ({
     default: { pricing_config: unknownPricing },
     ...eachModel(services.priceTable, params.file, (model) => ({ pricing_config: pricingConfigOf(model.prices) })),
@@ -67,11 +71,11 @@ const readProviderCapabilities = endpoint({
   summary: 'Read what all models of a provider can do, by model',
   access: 'open',
   params: wholeProvider,
-  reply: z.record(z.string(), capabilities),
+  reply: () => z.record(z.string(), capabilities()),
   handle: async ({ params, services }) => eachModel(services.priceTable, params.file, capabilitiesOf),
 });
 
-function knownModel(table: PriceTable, { provider, model }: z.output<typeof oneModel>): KnownModel {
+function knownModel(table: PriceTable, { provider, model }: z.output<ReturnType<typeof oneModel>>): KnownModel {
   const known = table.find(provider, model);
   if (!known) throw notFound('model');
   return known;

@@ -1,5 +1,6 @@
 /** Reading the outbox: what would be mailed, or was. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import { decode } from '../../store/json.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { timestamp } from '../kernel/fields.ts';
@@ -10,19 +11,21 @@ import { showFields } from './show.ts';
 
 const statuses = ['queued', 'sent', 'failed'] as const;
 
-export const noticeRecord = z.object({
-  object: z.literal('notice'),
-  id: z.string(),
-  template: z.string(),
-  recipients: z.array(z.string()),
-  fields: z
-    .record(z.string(), z.string())
-    .nullable()
-    .describe('Links and keys are shown in part; null when they were sealed under another master key'),
-  status: z.enum(statuses),
-  created_at: timestamp,
-  sent_at: timestamp.nullable(),
-});
+export const noticeRecord = once(() =>
+  z.object({
+    object: z.literal('notice'),
+    id: z.string(),
+    template: z.string(),
+    recipients: z.array(z.string()),
+    fields: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe('Links and keys are shown in part; null when they were sealed under another master key'),
+    status: z.enum(statuses),
+    created_at: timestamp,
+    sent_at: timestamp.nullable(),
+  }),
+);
 
 const listNotices = endpoint({
   method: 'GET',
@@ -31,9 +34,9 @@ const listNotices = endpoint({
   tag: 'Notices',
   summary: 'List the notices of the organisation that wait to be sent, newest first',
   access: { callers: ['admin-key', 'session'], scope: 'audit_logs.list', level: 'organisation' },
-  query: z.object({ status: z.enum(statuses).default('queued') }),
+  query: () => z.object({ status: z.enum(statuses).default('queued') }),
   paging: { size: 50, max: 100 },
-  reply: listOf(noticeRecord),
+  reply: () => listOf(noticeRecord()),
   async handle({ caller, query, page, db, services }) {
     const matches = db
       .selectFrom('notices')

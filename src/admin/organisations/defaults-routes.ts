@@ -1,5 +1,6 @@
 /** Defaults of the organisation: the guardrails that every request passes. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { OrganisationDefaults } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -25,11 +26,13 @@ const readDefaults = endpoint({
   },
 });
 
-const references = z
-  .array(reference)
-  .max(100)
-  .optional()
-  .describe('Ids or slugs of guardrails of the organisation itself; an empty list clears it');
+const references = once(() =>
+  z
+    .array(reference)
+    .max(100)
+    .optional()
+    .describe('Ids or slugs of guardrails of the organisation itself; an empty list clears it'),
+);
 
 const updateDefaults = endpoint({
   method: 'PUT',
@@ -38,7 +41,7 @@ const updateDefaults = endpoint({
   summary: 'Set the guardrails that the organisation puts on every request',
   access: { callers: ['admin-key', 'session'], scope: 'organisation_settings.update', level: 'organisation' },
   audit: { resource: 'organisation', action: 'update' },
-  body: z.object({ input_guardrails: references, output_guardrails: references }),
+  body: () => z.object({ input_guardrails: references(), output_guardrails: references() }),
   reply: defaultsRecord,
   async handle(call) {
     const { db, now, body, caller, services } = call;

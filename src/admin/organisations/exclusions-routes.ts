@@ -1,5 +1,6 @@
 /** Which workspaces are excluded from the organisation's default guardrails, for each direction. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import type { GuardrailDirection } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
@@ -9,12 +10,14 @@ import { changeExclusions } from './exclusions.ts';
 
 const tag = 'Workspace exclusions';
 
-const excludedWorkspace = z.object({
-  workspace_id: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  excluded: z.literal(true),
-});
+const excludedWorkspace = once(() =>
+  z.object({
+    workspace_id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    excluded: z.literal(true),
+  }),
+);
 
 const listExcluded = (direction: GuardrailDirection) =>
   endpoint({
@@ -23,9 +26,9 @@ const listExcluded = (direction: GuardrailDirection) =>
     tag,
     summary: `List the workspaces that the organisation's default ${direction} guardrails leave alone`,
     access: { callers: ['admin-key', 'session'], scope: 'organisation_exclusions.list', level: 'organisation' },
-    query: z.object({ organisation_id: id.optional() }),
+    query: () => z.object({ organisation_id: id.optional() }),
     paging: { size: 100, max: 1000 },
-    reply: listOf(excludedWorkspace),
+    reply: () => listOf(excludedWorkspace()),
     async handle({ db, caller, page }) {
       const excluded = db
         .selectFrom('guardrail_exclusions as exclusion')
@@ -56,14 +59,15 @@ const update = (direction: GuardrailDirection) =>
     summary: `Exclude workspaces from the organisation's default ${direction} guardrails, or include them again`,
     access: { callers: ['admin-key', 'session'], scope: 'organisation_exclusions.update', level: 'organisation' },
     audit: { resource: 'workspace', action: 'update' },
-    body: z.object({
-      organisation_id: id.optional(),
-      workspaces: z.array(z.object({ workspace_id: reference, excluded: z.boolean() })).max(1000),
-      override_existing: z
-        .boolean()
-        .default(false)
-        .describe('True: the list is replaced by this one; false: it is merged with it'),
-    }),
+    body: () =>
+      z.object({
+        organisation_id: id.optional(),
+        workspaces: z.array(z.object({ workspace_id: reference, excluded: z.boolean() })).max(1000),
+        override_existing: z
+          .boolean()
+          .default(false)
+          .describe('True: the list is replaced by this one; false: it is merged with it'),
+      }),
     reply: empty,
     async handle({ db, now, body, caller, changed, note }) {
       const change = await changeExclusions(db, now, caller.organisationId, direction, body);

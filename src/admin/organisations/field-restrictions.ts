@@ -16,8 +16,8 @@ const readFieldRestrictions = endpoint({
     scope: 'logs.export',
     level: 'workspace',
   },
-  query: z.object({ workspace_id: reference.optional() }),
-  reply: z.object({ deniedFields: z.array(z.string()) }),
+  query: () => z.object({ workspace_id: reference.optional() }),
+  reply: () => z.object({ deniedFields: z.array(z.string()) }),
   async handle({ db, caller, workspace }) {
     const organisation = await organisationRow(db, caller.organisationId);
     const settings = decode(organisation.settings);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
 import { faultOfMetadataSchema } from '../../identity/metadata-schema.ts';
+import { once } from '../../once.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { OrganisationProperties } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -22,13 +23,15 @@ const readProperties = endpoint({
   handle: async ({ db, caller }) => decode((await organisationRow(db, caller.organisationId)).properties),
 });
 
-const metadataSchema = z
-  .record(z.string().max(100), z.unknown())
-  .nullable()
-  .exactOptional()
-  .describe(
-    'JSON Schema draft-07 with `type: object`, `additionalProperties: true` and properties of `type: string`; `required`, `enum` and `default` may be used; null removes it',
-  );
+const metadataSchema = once(() =>
+  z
+    .record(z.string().max(100), z.unknown())
+    .nullable()
+    .exactOptional()
+    .describe(
+      'JSON Schema draft-07 with `type: object`, `additionalProperties: true` and properties of `type: string`; `required`, `enum` and `default` may be used; null removes it',
+    ),
+);
 
 const updateProperties = endpoint({
   method: 'PUT',
@@ -38,7 +41,7 @@ const updateProperties = endpoint({
   description: 'Keys and workspaces that exist keep their metadata until it is next updated.',
   access: { callers: ['admin-key', 'session'], scope: 'organisation_settings.update', level: 'organisation' },
   audit: { resource: 'organisation', action: 'update' },
-  body: z.object({ api_key_metadata_schema: metadataSchema, workspace_metadata_schema: metadataSchema }),
+  body: () => z.object({ api_key_metadata_schema: metadataSchema(), workspace_metadata_schema: metadataSchema() }),
   reply: propertiesRecord,
   async handle(call) {
     const { db, now, body, caller } = call;

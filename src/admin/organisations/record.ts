@@ -12,7 +12,7 @@ export const organisationRow = (db: Db, id: string): Promise<OrganisationTable> 
 
 export const summaryOf = (
   row: Pick<OrganisationTable, 'id' | 'name' | 'slug' | 'default_workspace_id'>,
-): z.input<typeof organisationSummary> => ({
+): z.input<ReturnType<typeof organisationSummary>> => ({
   object: 'organisation',
   id: row.id,
   name: row.name,
@@ -22,7 +22,7 @@ export const summaryOf = (
 
 export const settingsShown = (
   row: Pick<OrganisationTable, 'settings' | 'workspace_overrides'>,
-): z.input<typeof settingsRecord> => ({
+): z.input<ReturnType<typeof settingsRecord>> => ({
   ...decode(row.settings),
   workspace_overrides: overridesShown(decode(row.workspace_overrides)),
 });
@@ -31,7 +31,7 @@ export async function recordOf(
   db: Db,
   guardrails: GuardrailIndex,
   organisationId: string,
-): Promise<z.input<typeof organisationRecord>> {
+): Promise<z.input<ReturnType<typeof organisationRecord>>> {
   const row = await organisationRow(db, organisationId);
   const owners = await db
     .selectFrom('organisation_members')

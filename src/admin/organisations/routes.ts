@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ApiError, forbidden, notFound } from '../../http/errors.ts';
 import { type Caller, mayInOrganisation, type SessionCaller } from '../../identity/caller.ts';
 import { organisationRoles } from '../../identity/roles.ts';
+import { once } from '../../once.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
@@ -23,7 +24,7 @@ import { settingsEndpoints } from './settings-routes.ts';
 import { announceUpdate, type OrganisationChange, saveOrganisation } from './update.ts';
 
 const tag = 'Organisations';
-const name = z.string().trim().min(1).max(255);
+const name = once(() => z.string().trim().min(1).max(255));
 
 /** The person behind a call that is open to sessions only. */
 function personOf(caller: Caller): SessionCaller {
@@ -41,8 +42,8 @@ const create = endpoint({
   access: { callers: ['session'], scope: null, level: 'organisation' },
   audit: { resource: 'organisation', action: 'create' },
   throttle: 'sensitive',
-  body: z.object({ name }),
-  reply: organisationRecord.extend({ api_key: z.object({ id: z.string(), key: z.string() }) }),
+  body: () => z.object({ name: name() }),
+  reply: () => organisationRecord().extend({ api_key: z.object({ id: z.string(), key: z.string() }) }),
   async handle({ db, now, body, caller, services, changed, note }) {
     if (!services.settings.organisationCreation) {
       throw forbidden('Making organisations is switched off here (DISABLE_ORG_CREATION)');
@@ -72,7 +73,7 @@ const listOwn = endpoint({
   summary: "List the organisations that the caller belongs to, with the caller's role in each",
   access: { callers: ['session'], scope: null, level: 'organisation' },
   paging: { size: 100, max: 1000 },
-  reply: listOf(organisationSummary.extend({ role: z.enum(organisationRoles) })),
+  reply: () => listOf(organisationSummary().extend({ role: z.enum(organisationRoles) })),
   async handle({ db, caller, page }) {
     const own = db
       .selectFrom('organisation_members as member')
@@ -112,14 +113,14 @@ const read = endpoint({
     scope: { anyOf: ['organisations.read', 'organisation_settings.read'] },
     level: 'organisation',
   },
-  reply: z.union([organisationRecord, organisationSummary]),
+  reply: () => z.union([organisationRecord(), organisationSummary()]),
   handle: async ({ db, caller, services }) =>
     mayInOrganisation(caller, 'organisation_settings.read')
       ? recordOf(db, services.guardrails, caller.organisationId)
       : summaryOf(await organisationRow(db, caller.organisationId)),
 });
 
-const address = z.string().trim().max(2048).nullable().optional();
+const address = once(() => z.string().trim().max(2048).nullable().optional());
 
 const update = endpoint({
   method: 'PUT',
@@ -128,16 +129,17 @@ const update = endpoint({
   summary: 'Change the organisation; what is not sent stays',
   access: { callers: ['admin-key', 'session'], scope: 'organisation_settings.update', level: 'organisation' },
   audit: { resource: 'organisation', action: 'update' },
-  body: z.object({
-    name: name.optional(),
-    gateway_url: address.describe('Where clients reach the gateway; `/v1` is added where it is missing'),
-    mcp_gateway_url: address.describe('Where clients reach the MCP gateway'),
-    kms_key_arn: z.string().trim().min(1).max(2048).nullable().optional(),
-    default_jwt_workspace_id: reference
-      .nullable()
-      .optional()
-      .describe('Id or slug of the workspace of tokens that name none; null: the default workspace'),
-  }),
+  body: () =>
+    z.object({
+      name: name().optional(),
+      gateway_url: address().describe('Where clients reach the gateway; `/v1` is added where it is missing'),
+      mcp_gateway_url: address().describe('Where clients reach the MCP gateway'),
+      kms_key_arn: z.string().trim().min(1).max(2048).nullable().optional(),
+      default_jwt_workspace_id: reference
+        .nullable()
+        .optional()
+        .describe('Id or slug of the workspace of tokens that name none; null: the default workspace'),
+    }),
   reply: organisationRecord,
   async handle(call) {
     const { db, now, body, caller, services } = call;
@@ -198,7 +200,7 @@ const transferOwnership = endpoint({
   access: { callers: ['session'], scope: 'organisation_settings.update', level: 'organisation' },
   audit: { resource: 'organisation', action: 'manage' },
   throttle: 'sensitive',
-  body: z.object({ user_id: id }),
+  body: () => z.object({ user_id: id }),
   reply: empty,
   async handle({ db, now, body, caller, changed, note }) {
     const { userId, organisationId } = personOf(caller);

@@ -7,16 +7,20 @@ import {
   securityShape,
   type WorkspaceOverrides,
 } from '../../identity/settings.ts';
+import { once } from '../../once.ts';
 import { timestamp } from '../kernel/fields.ts';
 
-const overrideShape = Object.fromEntries(overrideSections.map((section) => [section, z.boolean()])) as Record<
-  OverrideSection,
-  z.ZodBoolean
->;
+const overrideShape = once(
+  () =>
+    Object.fromEntries(overrideSections.map((section) => [section, z.boolean()])) as Record<
+      OverrideSection,
+      z.ZodBoolean
+    >,
+);
 
 /** Section to whether workspaces may hold own values of it. */
-export const overridesRecord = z.object(overrideShape);
-export const overridesUpdate = z.strictObject(overrideShape).exactPartial();
+export const overridesRecord = once(() => z.object(overrideShape()));
+export const overridesUpdate = once(() => z.strictObject(overrideShape()).exactPartial());
 
 /** Every section by name; one that nobody touched is closed. */
 export const overridesShown = (overrides: WorkspaceOverrides) =>
@@ -27,61 +31,70 @@ const allClosed = Object.fromEntries(overrideSections.map((section) => [section,
   boolean
 >;
 
-const settingsValues = z.object({
-  user_api_key_auto_create: z.boolean(),
-  default_workspace_user_api_key_auto_create: z.boolean(),
-  user_api_key_rotation_period: z.number().nullable().describe('Days'),
-  user_api_key_ttl: z
-    .object({ default_ttl: z.number().nullable(), max_ttl: z.number().nullable() })
-    .nullable()
-    .describe('Seconds'),
-  user_api_key_limit: z.number().nullable().describe('Active user keys of one person in one workspace'),
-  request_logging: z.enum(['full', 'metrics_only']),
-  enforce_debug_log_setting: z.boolean(),
-  default_cache_max_age: z.number().nullable().describe('Seconds'),
-  user_attribution: z.object({ enabled: z.boolean(), allow_override: z.boolean() }),
-  export_settings: z.object({ deniedFields: z.array(z.string()) }),
-  disable_getting_started: z.boolean(),
-  session_settings: z.object({ max_session_ttl: z.number().nullable().describe('Seconds') }),
-  data_plane_security_settings: z.object({ block_inline_config: z.boolean() }),
-  security_settings: z.object(securityShape),
-}) satisfies z.ZodType<OrganisationSettings>;
+const settingsValues = () =>
+  z.object({
+    user_api_key_auto_create: z.boolean(),
+    default_workspace_user_api_key_auto_create: z.boolean(),
+    user_api_key_rotation_period: z.number().nullable().describe('Days'),
+    user_api_key_ttl: z
+      .object({ default_ttl: z.number().nullable(), max_ttl: z.number().nullable() })
+      .nullable()
+      .describe('Seconds'),
+    user_api_key_limit: z.number().nullable().describe('Active user keys of one person in one workspace'),
+    request_logging: z.enum(['full', 'metrics_only']),
+    enforce_debug_log_setting: z.boolean(),
+    default_cache_max_age: z.number().nullable().describe('Seconds'),
+    user_attribution: z.object({ enabled: z.boolean(), allow_override: z.boolean() }),
+    export_settings: z.object({ deniedFields: z.array(z.string()) }),
+    disable_getting_started: z.boolean(),
+    session_settings: z.object({ max_session_ttl: z.number().nullable().describe('Seconds') }),
+    data_plane_security_settings: z.object({ block_inline_config: z.boolean() }),
+    security_settings: z.object(securityShape()),
+  }) satisfies z.ZodType<OrganisationSettings>;
 
-export const settingsRecord = settingsValues.extend({ workspace_overrides: overridesRecord });
+export const settingsRecord = once(() => settingsValues().extend({ workspace_overrides: overridesRecord() }));
 
-const jsonSchema = z.record(z.string(), z.unknown());
+const jsonSchema = once(() => z.record(z.string(), z.unknown()));
 
-export const propertiesRecord = z.object({
-  api_key_metadata_schema: jsonSchema.nullable(),
-  workspace_metadata_schema: jsonSchema.nullable(),
-});
+export const propertiesRecord = once(() =>
+  z.object({
+    api_key_metadata_schema: jsonSchema().nullable(),
+    workspace_metadata_schema: jsonSchema().nullable(),
+  }),
+);
 
-const guardrailReference = z.object({ id: z.string(), slug: z.string() });
+const guardrailReference = once(() => z.object({ id: z.string(), slug: z.string() }));
 
-export const defaultsRecord = z.object({
-  input_guardrails: z.array(guardrailReference),
-  output_guardrails: z.array(guardrailReference),
-});
+export const defaultsRecord = once(() =>
+  z.object({
+    input_guardrails: z.array(guardrailReference()),
+    output_guardrails: z.array(guardrailReference()),
+  }),
+);
 
 /** What everyone who belongs to the organisation may see of it. */
-export const organisationSummary = z.object({
-  object: z.literal('organisation'),
-  id: z.string(),
-  name: z.string(),
-  slug: z.string(),
-  default_workspace_id: z.string().nullable(),
-});
+export const organisationSummary = once(() =>
+  z.object({
+    object: z.literal('organisation'),
+    id: z.string(),
+    name: z.string(),
+    slug: z.string(),
+    default_workspace_id: z.string().nullable(),
+  }),
+);
 
-export const organisationRecord = organisationSummary.extend({
-  owner_ids: z.array(z.string()),
-  default_jwt_workspace_id: z.string().nullable(),
-  gateway_url: z.string().nullable(),
-  mcp_gateway_url: z.string().nullable(),
-  kms_key_arn: z.string().nullable(),
-  settings: settingsRecord,
-  defaults: defaultsRecord,
-  properties: propertiesRecord,
-  status: z.enum(['active', 'archived']),
-  created_at: timestamp,
-  last_updated_at: timestamp,
-});
+export const organisationRecord = once(() =>
+  organisationSummary().extend({
+    owner_ids: z.array(z.string()),
+    default_jwt_workspace_id: z.string().nullable(),
+    gateway_url: z.string().nullable(),
+    mcp_gateway_url: z.string().nullable(),
+    kms_key_arn: z.string().nullable(),
+    settings: settingsRecord(),
+    defaults: defaultsRecord(),
+    properties: propertiesRecord(),
+    status: z.enum(['active', 'archived']),
+    created_at: timestamp,
+    last_updated_at: timestamp,
+  }),
+);

@@ -30,10 +30,11 @@ const readSettings = endpoint({
 });
 
 // The read form can be sent back whole, so the overrides are welcome here too.
-const settingsUpdate = organisationSettingsUpdate.extend({
-  workspace_overrides: overridesUpdate.exactOptional(),
-  organisation_id: id.exactOptional(),
-});
+const settingsUpdate = () =>
+  organisationSettingsUpdate().extend({
+    workspace_overrides: overridesUpdate().exactOptional(),
+    organisation_id: id.exactOptional(),
+  });
 
 const updateSettings = endpoint({
   method: 'PUT',
@@ -85,7 +86,7 @@ const updateOverrides = endpoint({
     "Opening a section gives every workspace the organisation's present values to start from (security settings go on following the organisation until a workspace sets its own). Closing it discards the values of the workspaces.",
   access: mayUpdate,
   audit: organisationUpdated,
-  body: overridesUpdate.extend({ organisation_id: id.exactOptional() }),
+  body: () => overridesUpdate().extend({ organisation_id: id.exactOptional() }),
   reply: overridesRecord,
   async handle(call) {
     const { db, now, caller } = call;

@@ -9,20 +9,22 @@ import {
   soleUsageLimit,
   type UsageLimitInput,
 } from '../../limits/entries.ts';
+import { once } from '../../once.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ProviderStatus, ProviderTable } from '../../store/schema.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 
 /** One object, or a list of them. */
-const rateLimits = z.union([keyRateLimits, keyRateLimits.element.transform((limit): RateLimit[] => [limit])], {
-  error: 'must be a limit with type, unit and value, or a list of them, one for each type and unit',
-});
+const rateLimits = () =>
+  z.union([keyRateLimits(), keyRateLimits().element.transform((limit): RateLimit[] => [limit])], {
+    error: 'must be a limit with type, unit and value, or a list of them, one for each type and unit',
+  });
 
-export const limitFields = {
-  usage_limits: soleUsageLimit,
-  rate_limits: rateLimits.nullish().describe('Null removes the limits'),
+export const limitFields = once(() => ({
+  usage_limits: soleUsageLimit(),
+  rate_limits: rateLimits().nullish().describe('Null removes the limits'),
   expires_at: dateTime.nullish().describe('From then on requests are refused; null: never'),
-};
+}));
 
 interface SentLimits {
   usage_limits?: UsageLimitInput | null | undefined;

@@ -30,7 +30,11 @@ export function sharedFields(vault: Vault, now: Date, { provider, integration }:
   };
 }
 
-export const asProviderRecord = (vault: Vault, now: Date, pair: SavedPair): z.output<typeof providerRecord> => ({
+export const asProviderRecord = (
+  vault: Vault,
+  now: Date,
+  pair: SavedPair,
+): z.output<ReturnType<typeof providerRecord>> => ({
   object: 'provider',
   ...sharedFields(vault, now, pair),
   integration_id: pair.integration.slug,

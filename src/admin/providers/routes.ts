@@ -93,7 +93,7 @@ const listProviders = endpoint({
   access: providerAccess('list'),
   query: providerFilters,
   paging: { size: 50, max: 1000 },
-  reply: listOf(providerRecord),
+  reply: () => listOf(providerRecord()),
   async handle({ workspace, query, page, db, now, services }) {
     const { id: workspaceId } = requireWorkspace(workspace);
     const { pairs, total } = await pageOfPairs(db, { workspaceId, tags: readTagsQuery(query.tags) }, page);
@@ -132,7 +132,7 @@ const updateProvider = endpoint({
   reply: savedProvider,
   async handle({ caller, workspace, params, body, db, now, changed, note }) {
     const { provider } = await reachProvider(db, caller, requireWorkspace(workspace), params.provider, 'update');
-    const fields = sentFields(body, changeableFields);
+    const fields = sentFields(body, changeableFields());
     await db
       .updateTable('providers')
       .set({

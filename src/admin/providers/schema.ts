@@ -1,68 +1,79 @@
 /** Providers on the wire: the record, and what create, update and list accept. */
 import { z } from 'zod';
 import { rateLimitRecord, usageLimitRecord } from '../../limits/entries.ts';
+import { once } from '../../once.ts';
 import { slug } from '../integrations/slugs.ts';
 import { tags, tagsQuery } from '../integrations/tags.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 import { limitFields } from './limits.ts';
 
-export const providerRecord = z.object({
-  object: z.literal('provider'),
-  id: z.string(),
-  slug: z.string().describe('Requests name the provider as @slug, and a model of it as @slug/model'),
-  name: z.string(),
-  integration_id: z.string().describe('The slug of its integration'),
-  ai_provider_name: z.string(),
-  workspace_id: z.string(),
-  note: z.string().nullable(),
-  status: z.enum(['active', 'exhausted', 'expired', 'archived']),
-  usage_limits: usageLimitRecord.nullable(),
-  rate_limits: z.array(rateLimitRecord).nullable(),
-  reset_usage: z.literal(0),
-  expires_at: timestamp.nullable(),
-  model_config: z
-    .record(z.string(), z.unknown())
-    .describe("The integration's configurations; credentials among them are masked, as masked_…"),
-  tags: z.record(z.string(), z.string()).nullable(),
-  last_reset_at: timestamp.nullable(),
-  created_at: timestamp,
-  last_updated_at: timestamp,
-});
+export const providerRecord = once(() =>
+  z.object({
+    object: z.literal('provider'),
+    id: z.string(),
+    slug: z.string().describe('Requests name the provider as @slug, and a model of it as @slug/model'),
+    name: z.string(),
+    integration_id: z.string().describe('The slug of its integration'),
+    ai_provider_name: z.string(),
+    workspace_id: z.string(),
+    note: z.string().nullable(),
+    status: z.enum(['active', 'exhausted', 'expired', 'archived']),
+    usage_limits: usageLimitRecord().nullable(),
+    rate_limits: z.array(rateLimitRecord()).nullable(),
+    reset_usage: z.literal(0),
+    expires_at: timestamp.nullable(),
+    model_config: z
+      .record(z.string(), z.unknown())
+      .describe("The integration's configurations; credentials among them are masked, as masked_…"),
+    tags: z.record(z.string(), z.string()).nullable(),
+    last_reset_at: timestamp.nullable(),
+    created_at: timestamp,
+    last_updated_at: timestamp,
+  }),
+);
 
-const name = z.string().trim().min(1).max(255);
-const note = z.string().trim().max(1_024);
-const workspaceField = reference.nullish().describe('Id or slug; may be left out where the calling key fixes it');
+const name = once(() => z.string().trim().min(1).max(255));
+const note = once(() => z.string().trim().max(1_024));
+const workspaceField = once(() =>
+  reference.nullish().describe('Id or slug; may be left out where the calling key fixes it'),
+);
 
-export const newProvider = z.object({
-  name,
-  integration_id: reference.describe('Id or slug of an integration that the workspace may use'),
-  workspace_id: workspaceField,
-  slug: slug.optional().describe('Made from the name unless it is given; never changes'),
-  note: note.nullish(),
-  ...limitFields,
-  tags: tags.nullish(),
-});
+export const newProvider = once(() =>
+  z.object({
+    name: name(),
+    integration_id: reference.describe('Id or slug of an integration that the workspace may use'),
+    workspace_id: workspaceField(),
+    slug: slug().optional().describe('Made from the name unless it is given; never changes'),
+    note: note().nullish(),
+    ...limitFields(),
+    tags: tags().nullish(),
+  }),
+);
 
-const updatable = z
-  .object({
-    name,
-    note: note.nullable(),
-    ...limitFields,
-    reset_usage: flag.nullable().describe('True sets what was used back to nothing'),
-    tags: tags.nullable(),
-  })
-  .partial();
+const updatable = once(() =>
+  z
+    .object({
+      name: name(),
+      note: note().nullable(),
+      ...limitFields(),
+      reset_usage: flag.nullable().describe('True sets what was used back to nothing'),
+      tags: tags().nullable(),
+    })
+    .partial(),
+);
 
 /** The fields of an update that change something. */
-export const changeableFields = updatable.keyof().options;
+export const changeableFields = once(() => updatable().keyof().options);
 
-export const providerUpdate = updatable.extend({ workspace_id: workspaceField });
+export const providerUpdate = once(() => updatable().extend({ workspace_id: workspaceField() }));
 
-export const savedProvider = z.object({ object: z.literal('provider'), id: z.string(), slug: z.string() });
+export const savedProvider = once(() => z.object({ object: z.literal('provider'), id: z.string(), slug: z.string() }));
 
-export const providerFilters = z.object({
-  workspace_id: reference.optional().describe('Id or slug; required unless the calling key fixes it'),
-  tags: tagsQuery,
-});
+export const providerFilters = once(() =>
+  z.object({
+    workspace_id: reference.optional().describe('Id or slug; required unless the calling key fixes it'),
+    tags: tagsQuery(),
+  }),
+);
 
-export const providerPath = z.object({ provider: reference.describe('Id or slug') });
+export const providerPath = once(() => z.object({ provider: reference.describe('Id or slug') }));

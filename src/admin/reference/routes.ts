@@ -8,16 +8,17 @@ import { asList, listOf } from '../kernel/paging.ts';
 
 const tag = 'Reference';
 
-const providerRecord = z.object({
-  object: z.literal('provider'),
-  id: z.string(),
-  name: z.string(),
-  aliases: z.array(z.string()),
-  address: z.string().nullable().describe('With the names of settings in braces where it holds them'),
-  endpoints: z.array(z.string()).describe('The operations it offers, by the names that logs and policies use'),
-  needs_credential: z.boolean(),
-  fields: z.array(z.object({ name: z.string(), required: z.boolean(), about: z.string() })),
-});
+const providerRecord = () =>
+  z.object({
+    object: z.literal('provider'),
+    id: z.string(),
+    name: z.string(),
+    aliases: z.array(z.string()),
+    address: z.string().nullable().describe('With the names of settings in braces where it holds them'),
+    endpoints: z.array(z.string()).describe('The operations it offers, by the names that logs and policies use'),
+    needs_credential: z.boolean(),
+    fields: z.array(z.object({ name: z.string(), required: z.boolean(), about: z.string() })),
+  });
 
 const asRecord = (provider: Provider) => {
   const { id, name, aliases, address, needsCredential, fields, endpoints } = referenceOf(provider);
@@ -40,12 +41,12 @@ const listProviders = endpoint({
   summary: 'List the providers that the gateway can call, by name',
   access: 'open',
   paging: { size: 200, max: 1000 },
-  reply: listOf(providerRecord),
+  reply: () => listOf(providerRecord()),
   handle: async ({ page: { offset, size } }) =>
     asList(allProviders.slice(offset, offset + size).map(asRecord), allProviders.length),
 });
 
-const modelRecord = z.object({ object: z.literal('model'), id: z.string(), provider: z.string() });
+const modelRecord = () => z.object({ object: z.literal('model'), id: z.string(), provider: z.string() });
 
 const listModels = endpoint({
   method: 'GET',
@@ -53,9 +54,9 @@ const listModels = endpoint({
   tag,
   summary: 'List the models that the price table knows',
   access: 'open',
-  query: z.object({ provider: z.string().max(100).optional().describe('A provider by its id or another name') }),
+  query: () => z.object({ provider: z.string().max(100).optional().describe('A provider by its id or another name') }),
   paging: { size: 100, max: 1000 },
-  reply: listOf(modelRecord),
+  reply: () => listOf(modelRecord()),
   async handle({ query, page: { offset, size }, services: { priceTable } }) {
     const named = query.provider === undefined ? null : providers.get(query.provider);
     const asked = query.provider === undefined ? allProviders : named ? [named] : [];

@@ -25,7 +25,7 @@ const listUsers = endpoint({
   access: { callers, scope: 'organisation_users.list', level: 'organisation' },
   query: userFilters,
   paging: { size: 100, max: 1000 },
-  reply: listOf(userListed),
+  reply: () => listOf(userListed()),
   async handle({ caller, query, page, db }) {
     let matches = db
       .selectFrom('organisation_members as member')

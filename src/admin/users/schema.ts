@@ -1,39 +1,48 @@
 /** Users of an organisation on the wire. */
 import { z } from 'zod';
 import { organisationRoles } from '../../identity/roles.ts';
+import { once } from '../../once.ts';
 import { email, id, timestamp } from '../kernel/fields.ts';
 
-export const userParams = z.object({ userId: id });
+export const userParams = once(() => z.object({ userId: id }));
 
-export const userFilters = z.object({
-  role: z.enum(organisationRoles).optional(),
-  email: email.optional().describe('The whole address, in any case'),
-  status: z.enum(['active', 'archived']).default('active'),
-});
+export const userFilters = once(() =>
+  z.object({
+    role: z.enum(organisationRoles).optional(),
+    email: email.optional().describe('The whole address, in any case'),
+    status: z.enum(['active', 'archived']).default('active'),
+  }),
+);
 
 const ownerByTransfer = 'must be admin or member; owners are made by transferring ownership';
 
-export const userUpdate = z.object({
-  role: z.enum(['admin', 'member'], {
-    error: (issue) => (issue.input === 'owner' ? ownerByTransfer : undefined),
+export const userUpdate = once(() =>
+  z.object({
+    role: z.enum(['admin', 'member'], {
+      error: (issue) => (issue.input === 'owner' ? ownerByTransfer : undefined),
+    }),
   }),
-});
+);
 
-export const userListed = z.object({
-  object: z.literal('user'),
-  id: z.string(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string(),
-  role: z.enum(organisationRoles),
-  status: z.enum(['active', 'archived']),
-  provisioned_by: z.enum(['invite', 'sso', 'scim', 'signup']),
-  last_login_at: timestamp.nullable(),
-  created_at: timestamp,
-  last_updated_at: timestamp,
-  updated_at: timestamp.describe('The same moment as last_updated_at'),
-});
+export const userListed = once(() =>
+  z.object({
+    object: z.literal('user'),
+    id: z.string(),
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string(),
+    role: z.enum(organisationRoles),
+    status: z.enum(['active', 'archived']),
+    provisioned_by: z.enum(['invite', 'sso', 'scim', 'signup']),
+    last_login_at: timestamp.nullable(),
+    created_at: timestamp,
+    last_updated_at: timestamp,
+    updated_at: timestamp.describe('The same moment as last_updated_at'),
+  }),
+);
 
-export const userRead = userListed.extend({
-  workspace_ids: z.array(z.string()).describe('Slugs of the workspaces that the person may enter'),
-});
+export const userRead = once(() =>
+  userListed().extend({
+    workspace_ids: z.array(z.string()).describe('Slugs of the workspaces that the person may enter'),
+  }),
+);

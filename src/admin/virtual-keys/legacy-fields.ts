@@ -1,22 +1,24 @@
 /** The camelCase fields in which virtual keys write the settings of their provider, as configurations of an integration. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import { customHeaders, customHost } from '../integrations/upstream-overrides.ts';
 
-const text = z.string().trim().min(1).max(2_048).nullish();
-const secret = z.string().min(1).max(16_384).nullish();
+const text = once(() => z.string().trim().min(1).max(2_048).nullish());
+const secret = once(() => z.string().min(1).max(16_384).nullish());
 
-const deployment = z.object({
-  apiVersion: z.string().min(1).max(30),
-  deploymentName: z.string().trim().min(1).max(2_048),
-  alias: text,
-  azure_model_slug: text.describe(
-    'The model that is deployed; the alias or the name of the deployment where it is left out',
-  ),
-  is_default: z.boolean().nullish(),
-});
-type Deployment = z.output<typeof deployment>;
+const deployment = () =>
+  z.object({
+    apiVersion: z.string().min(1).max(30),
+    deploymentName: z.string().trim().min(1).max(2_048),
+    alias: text(),
+    azure_model_slug: text().describe(
+      'The model that is deployed; the alias or the name of the deployment where it is left out',
+    ),
+    is_default: z.boolean().nullish(),
+  });
+type Deployment = z.output<ReturnType<typeof deployment>>;
 
-export const deploymentConfig = z.array(deployment).min(1).max(200).nullish();
+export const deploymentConfig = once(() => z.array(deployment()).min(1).max(200).nullish());
 
 /** Our name for each field that is no more than another spelling. */
 const spellings = [
@@ -50,35 +52,39 @@ const oldNames: ReadonlyMap<string, string> = new Map([
 /** The field that carries a setting, for refusals. */
 export const legacyName = (setting: string): string => oldNames.get(setting) ?? setting;
 
-const flatObject = z.record(z.string().min(1).max(128), z.union([z.string().max(16_384), z.number(), z.boolean()]));
+const flatObject = () =>
+  z.record(z.string().min(1).max(128), z.union([z.string().max(16_384), z.number(), z.boolean()]));
 
-export const legacyFields = {
-  resourceName: text,
-  azureAuthMode: text,
-  azureEntraClientId: text,
-  azureEntraClientSecret: secret,
-  azureEntraTenantId: text,
-  azureManagedClientId: text,
-  awsAccessKeyId: text,
-  awsSecretAccessKey: secret,
-  awsRegion: text,
-  awsAuthType: text,
-  awsRoleArn: text,
-  awsExternalId: text,
-  vertexProjectId: text,
-  vertexRegion: text,
-  vertexServiceAccountJson: z.union([flatObject, z.string().min(1).max(16_384)]).nullish(),
-  vertexAuthType: text,
-  vertexSkipPtuCostAttribution: z.boolean().nullish(),
-  workersAiAccountId: text,
-  customHost: customHost.nullish(),
-  customHeaders: customHeaders.nullish(),
-  apiVersion: z.string().min(1).max(30).nullish().describe('With deploymentName: the one deployment'),
-  deploymentName: text,
-  deploymentConfig,
-} satisfies Record<(typeof spellings)[number][0], z.ZodType> & Record<string, z.ZodType>;
+export const legacyFields = once(
+  () =>
+    ({
+      resourceName: text(),
+      azureAuthMode: text(),
+      azureEntraClientId: text(),
+      azureEntraClientSecret: secret(),
+      azureEntraTenantId: text(),
+      azureManagedClientId: text(),
+      awsAccessKeyId: text(),
+      awsSecretAccessKey: secret(),
+      awsRegion: text(),
+      awsAuthType: text(),
+      awsRoleArn: text(),
+      awsExternalId: text(),
+      vertexProjectId: text(),
+      vertexRegion: text(),
+      vertexServiceAccountJson: z.union([flatObject(), z.string().min(1).max(16_384)]).nullish(),
+      vertexAuthType: text(),
+      vertexSkipPtuCostAttribution: z.boolean().nullish(),
+      workersAiAccountId: text(),
+      customHost: customHost().nullish(),
+      customHeaders: customHeaders().nullish(),
+      apiVersion: z.string().min(1).max(30).nullish().describe('With deploymentName: the one deployment'),
+      deploymentName: text(),
+      deploymentConfig: deploymentConfig(),
+    }) satisfies Record<(typeof spellings)[number][0], z.ZodType> & Record<string, z.ZodType>,
+);
 
-type LegacyFields = { [N in keyof typeof legacyFields]?: z.output<(typeof legacyFields)[N]> };
+type LegacyFields = { [N in keyof ReturnType<typeof legacyFields>]?: z.output<ReturnType<typeof legacyFields>[N]> };
 
 /** The same settings as configurations; a way to authenticate that old clients never named is the one they meant. */
 export function asConfigurations(provider: string, sent: LegacyFields): Record<string, unknown> {

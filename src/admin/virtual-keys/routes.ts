@@ -37,7 +37,7 @@ import {
 const tag = 'Virtual keys';
 const path = '/virtual-keys/:virtualKey';
 
-const asRecord = (vault: Vault, now: Date, pair: SavedPair): z.output<typeof virtualKeyRecord> => ({
+const asRecord = (vault: Vault, now: Date, pair: SavedPair): z.output<ReturnType<typeof virtualKeyRecord>> => ({
   object: 'virtual-key',
   ...sharedFields(vault, now, pair),
   masked_api_key: maskedKeyOf(vault, pair.integration),
@@ -104,7 +104,7 @@ const listVirtualKeys = endpoint({
   access: providerAccess('list'),
   query: workspaceQuery,
   paging: { size: 50, max: 1000 },
-  reply: listOf(virtualKeyRecord),
+  reply: () => listOf(virtualKeyRecord()),
   async handle({ workspace, page, db, now, services }) {
     const { id: workspaceId } = requireWorkspace(workspace);
     const { pairs, total } = await pageOfPairs(db, { workspaceId, virtualKeys: true }, page);
@@ -143,7 +143,7 @@ const updateVirtualKey = endpoint({
   reply: savedVirtualKey,
   async handle({ caller, workspace, params, body, db, now, services, changed, note }) {
     const { provider, integration } = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'update');
-    const fields = sentFields(body, changeableFields);
+    const fields = sentFields(body, changeableFields());
     const { name, key, secret_mappings, deploymentConfig } = body;
     const last_updated_at = now.toISOString();
     const configurations = deploymentConfig

@@ -1,6 +1,7 @@
 /** Virtual keys on the wire: the record, and what create, update and list accept. */
 import { z } from 'zod';
 import { rateLimitRecord, usageLimitRecord } from '../../limits/entries.ts';
+import { once } from '../../once.ts';
 import { aiProviderId, upstreamKey } from '../integrations/schema.ts';
 import { secretMappingRecord, virtualKeySecretMappings } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
@@ -8,65 +9,77 @@ import { flag, reference, timestamp } from '../kernel/fields.ts';
 import { limitFields } from '../providers/limits.ts';
 import { deploymentConfig, legacyFields } from './legacy-fields.ts';
 
-export const virtualKeyRecord = z.object({
-  object: z.literal('virtual-key'),
-  id: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  note: z.string().nullable(),
-  status: z.enum(['active', 'exhausted', 'expired', 'archived']),
-  ai_provider_name: z.string(),
-  workspace_id: z.string(),
-  masked_api_key: z.string().nullable(),
-  model_config: z.record(z.string(), z.unknown()).describe('Credentials among them are masked, as masked_…'),
-  usage_limits: usageLimitRecord.nullable(),
-  rate_limits: z.array(rateLimitRecord).nullable(),
-  reset_usage: z.literal(0),
-  expires_at: timestamp.nullable(),
-  secret_mappings: z.array(secretMappingRecord),
-  last_reset_at: timestamp.nullable(),
-  created_at: timestamp,
-  last_updated_at: timestamp,
-});
+export const virtualKeyRecord = once(() =>
+  z.object({
+    object: z.literal('virtual-key'),
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    note: z.string().nullable(),
+    status: z.enum(['active', 'exhausted', 'expired', 'archived']),
+    ai_provider_name: z.string(),
+    workspace_id: z.string(),
+    masked_api_key: z.string().nullable(),
+    model_config: z.record(z.string(), z.unknown()).describe('Credentials among them are masked, as masked_…'),
+    usage_limits: usageLimitRecord().nullable(),
+    rate_limits: z.array(rateLimitRecord()).nullable(),
+    reset_usage: z.literal(0),
+    expires_at: timestamp.nullable(),
+    secret_mappings: z.array(secretMappingRecord()),
+    last_reset_at: timestamp.nullable(),
+    created_at: timestamp,
+    last_updated_at: timestamp,
+  }),
+);
 
-const name = z.string().trim().min(1).max(255);
-const note = z.string().trim().max(1_024);
-const workspaceField = reference.nullish().describe('Id or slug; may be left out where the calling key fixes it');
+const name = once(() => z.string().trim().min(1).max(255));
+const note = once(() => z.string().trim().max(1_024));
+const workspaceField = once(() =>
+  reference.nullish().describe('Id or slug; may be left out where the calling key fixes it'),
+);
 
-export const newVirtualKey = z.object({
-  name,
-  provider: aiProviderId,
-  key: upstreamKey.nullish(),
-  slug: slug.nullish().describe('Made from the name unless it is given; never changes'),
-  note: note.nullish(),
-  workspace_id: workspaceField,
-  ...legacyFields,
-  ...limitFields,
-  secret_mappings: virtualKeySecretMappings.nullish(),
-});
+export const newVirtualKey = once(() =>
+  z.object({
+    name: name(),
+    provider: aiProviderId(),
+    key: upstreamKey().nullish(),
+    slug: slug().nullish().describe('Made from the name unless it is given; never changes'),
+    note: note().nullish(),
+    workspace_id: workspaceField(),
+    ...legacyFields(),
+    ...limitFields(),
+    secret_mappings: virtualKeySecretMappings().nullish(),
+  }),
+);
 
-const updatable = z
-  .object({
-    name,
-    key: upstreamKey.nullable(),
-    note: note.nullable(),
-    deploymentConfig,
-    ...limitFields,
-    secret_mappings: virtualKeySecretMappings.nullable(),
-    reset_usage: flag.nullable().describe('True sets what was used back to nothing'),
-  })
-  .partial();
+const updatable = once(() =>
+  z
+    .object({
+      name: name(),
+      key: upstreamKey().nullable(),
+      note: note().nullable(),
+      deploymentConfig: deploymentConfig(),
+      ...limitFields(),
+      secret_mappings: virtualKeySecretMappings().nullable(),
+      reset_usage: flag.nullable().describe('True sets what was used back to nothing'),
+    })
+    .partial(),
+);
 
 /** The fields of an update that change something. */
-export const changeableFields = updatable.keyof().options;
+export const changeableFields = once(() => updatable().keyof().options);
 
-export const virtualKeyUpdate = updatable.extend({ workspace_id: workspaceField });
+export const virtualKeyUpdate = once(() => updatable().extend({ workspace_id: workspaceField() }));
 
-export const savedVirtualKey = z.object({ object: z.literal('virtual-key'), id: z.string(), slug: z.string() });
+export const savedVirtualKey = once(() =>
+  z.object({ object: z.literal('virtual-key'), id: z.string(), slug: z.string() }),
+);
 
-export const createdVirtualKey = savedVirtualKey.extend({
-  success: z.literal(true),
-  data: z.object({ slug: z.string() }),
-});
+export const createdVirtualKey = once(() =>
+  savedVirtualKey().extend({
+    success: z.literal(true),
+    data: z.object({ slug: z.string() }),
+  }),
+);
 
-export const virtualKeyPath = z.object({ virtualKey: reference.describe('Id or slug') });
+export const virtualKeyPath = once(() => z.object({ virtualKey: reference.describe('Id or slug') }));

@@ -91,7 +91,7 @@ const listWorkspaces = endpoint({
   access: { callers, scope: 'workspaces.list', level: 'workspace' },
   query: filters,
   paging: { size: 100, max: 1000 },
-  reply: listOf(workspaceRecord),
+  reply: () => listOf(workspaceRecord()),
   async handle({ caller, query, page, db }) {
     if (query.status?.includes('archived') && !runsAll(caller)) {
       throw forbidden('Archived workspaces are shown to owners and admins of the organisation and to admin keys');
@@ -131,7 +131,7 @@ const readWorkspace = endpoint({
     level: 'workspace',
   },
   params: inWorkspace,
-  query: filters.pick({ name_format: true }),
+  query: () => filters().pick({ name_format: true }),
   reply: workspaceWithMembers,
   async handle({ caller, workspace, query, db }) {
     const row = await workspaceRow(db, workspace);

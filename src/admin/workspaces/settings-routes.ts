@@ -1,6 +1,7 @@
 /** The settings in force in a workspace, and its own values in the sections that the organisation has opened. */
 import { z } from 'zod';
 import { settingsInForce, workspaceSettingsUpdate } from '../../identity/settings.ts';
+import { once } from '../../once.ts';
 import { decode, encode } from '../../store/json.ts';
 import { type Endpoint, endpoint } from '../kernel/endpoint.ts';
 import { activeWorkspaceRow, surroundingsOf, workspaceRow } from './row.ts';
@@ -18,24 +19,26 @@ const sourced = <T extends z.ZodType>(value: T) =>
     overridable: z.boolean().describe('True when the workspace may hold a value of its own'),
   });
 
-const reply = z.object({
-  user_api_key_auto_create: sourced(z.boolean()),
-  default_workspace_user_api_key_auto_create: sourced(z.boolean()),
-  user_api_key_rotation_period: sourced(z.number().nullable()),
-  user_api_key_ttl: sourced(
-    z.object({ default_ttl: z.number().nullable(), max_ttl: z.number().nullable() }).nullable(),
-  ),
-  user_api_key_limit: sourced(z.number().nullable()),
-  request_logging: sourced(z.enum(['full', 'metrics_only'])),
-  enforce_debug_log_setting: sourced(z.boolean()),
-  default_cache_max_age: sourced(z.number().nullable()),
-  user_attribution: sourced(z.object({ enabled: z.boolean(), allow_override: z.boolean() })),
-  export_settings: sourced(z.object({ deniedFields: z.array(z.string()) })),
-  disable_getting_started: sourced(z.boolean()),
-  session_settings: sourced(z.object({ max_session_ttl: z.number().nullable() })),
-  data_plane_security_settings: sourced(z.object({ block_inline_config: z.boolean() })),
-  security_settings: z.record(z.string(), sourced(z.boolean())),
-});
+const reply = once(() =>
+  z.object({
+    user_api_key_auto_create: sourced(z.boolean()),
+    default_workspace_user_api_key_auto_create: sourced(z.boolean()),
+    user_api_key_rotation_period: sourced(z.number().nullable()),
+    user_api_key_ttl: sourced(
+      z.object({ default_ttl: z.number().nullable(), max_ttl: z.number().nullable() }).nullable(),
+    ),
+    user_api_key_limit: sourced(z.number().nullable()),
+    request_logging: sourced(z.enum(['full', 'metrics_only'])),
+    enforce_debug_log_setting: sourced(z.boolean()),
+    default_cache_max_age: sourced(z.number().nullable()),
+    user_attribution: sourced(z.object({ enabled: z.boolean(), allow_override: z.boolean() })),
+    export_settings: sourced(z.object({ deniedFields: z.array(z.string()) })),
+    disable_getting_started: sourced(z.boolean()),
+    session_settings: sourced(z.object({ max_session_ttl: z.number().nullable() })),
+    data_plane_security_settings: sourced(z.object({ block_inline_config: z.boolean() })),
+    security_settings: z.record(z.string(), sourced(z.boolean())),
+  }),
+);
 
 const readSettings = endpoint({
   method: 'GET',
@@ -62,9 +65,10 @@ const updateSettings = endpoint({
   access: { callers, scope: 'workspaces.update', level: 'workspace' },
   audit: { resource: 'workspace', action: 'update' },
   params: inWorkspace,
-  body: workspaceSettingsUpdate.refine((update) => Object.keys(update).length > 0, {
-    message: 'Send at least one setting to change',
-  }),
+  body: () =>
+    workspaceSettingsUpdate().refine((update) => Object.keys(update).length > 0, {
+      message: 'Send at least one setting to change',
+    }),
   reply,
   async handle({ caller, workspace, body, db, now, changed, note }) {
     const row = await activeWorkspaceRow(db, workspace);

@@ -1,23 +1,26 @@
 /** Short-lived keys of the machine or the container that the gateway runs on. */
 import { z } from 'zod';
+import { once } from '../../once.ts';
 import { GatewayError } from '../errors.ts';
 import type { AwsKeys } from './aws.ts';
 import type { Surroundings } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
-const issued = z
-  .object({
-    AccessKeyId: z.string().min(1),
-    SecretAccessKey: z.string().min(1),
-    Token: z.string().min(1),
-    Expiration: z.string().min(1),
-  })
-  .transform(
-    (keys): Token<AwsKeys> => ({
-      value: { accessKeyId: keys.AccessKeyId, secretAccessKey: keys.SecretAccessKey, sessionToken: keys.Token },
-      expiresAt: Date.parse(keys.Expiration),
-    }),
-  );
+const issued = once(() =>
+  z
+    .object({
+      AccessKeyId: z.string().min(1),
+      SecretAccessKey: z.string().min(1),
+      Token: z.string().min(1),
+      Expiration: z.string().min(1),
+    })
+    .transform(
+      (keys): Token<AwsKeys> => ({
+        value: { accessKeyId: keys.AccessKeyId, secretAccessKey: keys.SecretAccessKey, sessionToken: keys.Token },
+        expiresAt: Date.parse(keys.Expiration),
+      }),
+    ),
+);
 
 const containerHost = 'http://169.254.170.2';
 
@@ -58,7 +61,7 @@ export async function instanceKeys(surroundings: Surroundings): Promise<Token<Aw
 
 async function read(surroundings: Surroundings, url: string, init: RequestInit): Promise<Token<AwsKeys>> {
   const response = await ask(surroundings, url, init);
-  const keys = issued.safeParse(await response.json().catch(() => null));
+  const keys = issued().safeParse(await response.json().catch(() => null));
   if (keys.success) return keys.data;
   throw new GatewayError('invalid_provider_response', 'the platform of the gateway answered without AWS credentials');
 }

@@ -2,6 +2,12 @@
 import { lastChunk, type Outgoing } from '../outgoing.ts';
 import type { Sink } from './reply.ts';
 
+/** Who is told how it ended. */
+export interface Delivered {
+  delivered(): void;
+  brokeOff(): void;
+}
+
 export class BodyDelivery implements Sink {
   readonly #outgoing: Outgoing;
   /** Waits for the first piece, so that the two travel together. */
@@ -9,16 +15,19 @@ export class BodyDelivery implements Sink {
   readonly #inChunks: boolean;
   /** Of what was announced; null where the length is not known before. */
   #left: number | null;
+  /** Null when it is over. */
+  #told: Delivered | null;
 
-  constructor(outgoing: Outgoing, head: string, inChunks: boolean, length: number | null) {
+  constructor(outgoing: Outgoing, head: string, inChunks: boolean, length: number | null, told: Delivered) {
     this.#outgoing = outgoing;
     this.#head = head;
     this.#inChunks = inChunks;
     this.#left = length;
+    this.#told = told;
   }
 
   write(bytes: Uint8Array): Promise<void> | undefined {
-    if (bytes.length === 0) return undefined;
+    if (bytes.length === 0 || !this.#told) return undefined;
     if (this.#left !== null) {
       this.#left -= bytes.length;
       if (this.#left < 0) throw new Error('A body is longer than was announced');
@@ -38,8 +47,27 @@ export class BodyDelivery implements Sink {
   }
 
   end(): void {
+    // It is shorter than was announced.
+    if (this.#left !== null && this.#left > 0) {
+      this.cut();
+      return;
+    }
+    const told = this.#over();
+    if (!told) return;
     this.flush();
-    if (this.#left !== null && this.#left > 0) throw new Error('A body is shorter than was announced');
     if (this.#inChunks) this.#outgoing.write(lastChunk);
+    told.delivered();
+  }
+
+  /** Whoever made it has told why. */
+  cut(): void {
+    this.#over()?.brokeOff();
+  }
+
+  /** Answers whom to tell; nobody is told twice. */
+  #over(): Delivered | null {
+    const told = this.#told;
+    this.#told = null;
+    return told;
   }
 }

@@ -8,7 +8,7 @@ import { Outgoing } from '../outgoing.ts';
 import { acceptance } from '../socket/handshake.ts';
 import type { Relay } from '../socket/relay.ts';
 import { ServerSocket } from '../socket/server-socket.ts';
-import { BodyDelivery } from './body-delivery.ts';
+import { BodyDelivery, type Delivered } from './body-delivery.ts';
 import type { Host } from './host.ts';
 import type { Upgraded } from './incoming.ts';
 import { patienceMs } from './patience.ts';
@@ -29,7 +29,7 @@ const cr = 13;
 const lf = 10;
 const nothing = Buffer.alloc(0);
 
-export class ClientConnection implements Flow {
+export class ClientConnection implements Flow, Delivered {
   readonly peer: string;
   readonly #host: Host;
   readonly #socket: Socket<ClientConnection>;
@@ -301,26 +301,21 @@ export class ClientConnection implements Flow {
     if (length === null && old) this.#persists = false;
     const framing = inChunks ? 'chunks' : length === null ? 'close' : { length };
     this.#source = source;
-    const delivery = new BodyDelivery(this.#outgoing, headOf(reply, framing, this.#persists, old), inChunks, length);
-    const delivered = source.deliver(delivery);
+    const head = headOf(reply, framing, this.#persists, old);
+    const delivery = new BodyDelivery(this.#outgoing, head, inChunks, length, this);
+    source.deliver(delivery);
     delivery.flush();
-    delivered.then(
-      () => this.#delivered(delivery),
-      // A body that broke off must not look like a whole one. Whoever made it has told why.
-      () => this.#cut(),
-    );
   }
 
-  #delivered(delivery: BodyDelivery): void {
+  /** All of the body was handed over. */
+  delivered(): void {
     this.#source = null;
-    if (this.#closed) return;
-    try {
-      delivery.end();
-      this.#said();
-    } catch {
-      // It is shorter than was announced.
-      this.#cut();
-    }
+    if (!this.#closed) this.#said();
+  }
+
+  /** A body that broke off must not look like a whole one. */
+  brokeOff(): void {
+    this.#cut();
   }
 
   /** The reply is complete, though some of it may still wait. */

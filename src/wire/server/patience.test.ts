@@ -14,7 +14,7 @@ import {
 } from '../../../test/servers/http-world.ts';
 import { until } from '../../../test/servers/wire-calls.ts';
 import type { HttpListener } from './listener.ts';
-import type { BodySource } from './reply.ts';
+import { bodyBy } from './reply.ts';
 
 const { serve } = httpWorld();
 
@@ -84,12 +84,12 @@ describe('a client has', () => {
 
   test('ten minutes to take a little of what waits for it, and as long again when it has', async () => {
     let lefts = 0;
-    const body: BodySource = {
-      async deliver(to) {
+    const body = bodyBy(
+      async (to) => {
         while (lefts === 0) await to.write(Buffer.alloc(1_000_000));
       },
-      left: () => void lefts++,
-    };
+      () => void lefts++,
+    );
     const { listener, client } = serve(() => ({ status: 200, headers: {}, body }));
     const caller = await client({ reads: false });
     caller.say(get('/a'));

@@ -78,7 +78,7 @@ describe('the head of a reply', () => {
 
   test('that cannot be sent tells the source of its body', async () => {
     let lefts = 0;
-    const body = { deliver: async () => undefined, left: () => void lefts++ };
+    const body = { deliver: () => undefined, left: () => void lefts++ };
     const client = await serve(() => ({ status: 200, headers: { x: '\n' }, body })).client();
     client.say(get('/a'));
     expect(await client.ended).toBe('broken');

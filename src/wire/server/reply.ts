@@ -5,19 +5,34 @@ import type { Bytes } from '../collected.ts';
 import { lengthIn } from '../fields.ts';
 import { isToken, ofConnection, unfit } from '../token.ts';
 
-/** Where the pieces of a body go. */
+/** Where a body goes, piece by piece. */
 export interface Sink {
   /** Undefined when more can be taken at once; else resolves when it can, or when the client is gone. */
   write(bytes: Uint8Array): Promise<void> | undefined;
+  /** That was all of it. */
+  end(): void;
+  /** It breaks off, and so does the connection: nobody shall take what came for the whole. */
+  cut(fault: unknown): void;
 }
 
 /** A body that is made while it is sent. */
 export interface BodySource {
-  /** Hands on all of it. Rejecting breaks the connection, so that nobody takes what came for the whole. */
-  deliver(to: Sink): Promise<void>;
+  /** Hands on all of it, and then says that it ended or broke off. */
+  deliver(to: Sink): void;
   /** The client is gone: nothing more is taken. */
   left(): void;
 }
+
+/** A body that is written by an asynchronous function: it breaks off where the function fails. */
+export const bodyBy = (write: (to: Sink) => Promise<void>, left: () => void): BodySource => ({
+  deliver(to) {
+    write(to).then(
+      () => to.end(),
+      (fault) => to.cut(fault),
+    );
+  },
+  left,
+});
 
 export interface Reply {
   readonly status: number;

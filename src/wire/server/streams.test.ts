@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { aMoment, get, HandMade, httpWorld, inPieces, lines, said } from '../../../test/servers/http-world.ts';
 import { until } from '../../../test/servers/wire-calls.ts';
-import type { BodySource } from './reply.ts';
+import { type BodySource, bodyBy } from './reply.ts';
 
 const { serve } = httpWorld();
 
@@ -86,7 +86,7 @@ describe('a body that is made while it is sent', () => {
   });
 
   test('that breaks off before anything was made is no whole one either', async () => {
-    const body: BodySource = { deliver: () => Promise.reject(new Error('broken')), left: () => undefined };
+    const body: BodySource = { deliver: (to) => to.cut(new Error('broken')), left: () => undefined };
     for (const asked of [get('/a'), lines('GET /a HTTP/1.0')]) {
       const client = await streamed(body).client();
       client.say(asked);
@@ -113,18 +113,18 @@ describe('a slow reader', () => {
   /** Makes pieces for as long as they are taken. */
   const endless = () => {
     const made = { size: 0, over: false, lefts: 0 };
-    const body: BodySource = {
-      async deliver(to) {
+    const body = bodyBy(
+      async (to) => {
         while (!made.over) {
           made.size += piece.length;
           await to.write(piece);
         }
       },
-      left() {
+      () => {
         made.lefts++;
         made.over = true;
       },
-    };
+    );
     return { made, body };
   };
 
@@ -188,8 +188,9 @@ describe('a slow reader', () => {
   test('hears the whole of the last reply before the connection ends', async () => {
     // It does not wait for room, so that much is left to send when it is done.
     const heedless: BodySource = {
-      async deliver(to) {
+      deliver(to) {
         for (let count = 0; count < 400; count++) void to.write(piece);
+        to.end();
       },
       left: () => undefined,
     };
