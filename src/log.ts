@@ -14,6 +14,19 @@ const line =
 export const stderrLog: Log = { info: line('info'), warn: line('warn'), error: line('error') };
 export const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+const seldomMs = 60_000;
+
+/** Warns of the same thing once a minute at most. */
+export function seldom(warn: Log['warn'], now = () => performance.now()): Log['warn'] {
+  const warnedAt = new Map<string, number>();
+  return (message, fields) => {
+    const last = warnedAt.get(message);
+    if (last !== undefined && now() - last < seldomMs) return;
+    warnedAt.set(message, now());
+    warn(message, fields);
+  };
+}
+
 /** A fault as log fields: the message and, for faults of ours, where it came from. */
 export const faultFields = (fault: unknown): Record<string, unknown> =>
   fault instanceof Error ? { fault: fault.message, stack: fault.stack } : { fault: String(fault) };

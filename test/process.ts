@@ -47,6 +47,8 @@ export interface Served {
   adminKey: string;
   workspaceKey: string;
   pid: number;
+  /** What it has written to standard error. */
+  log(): string;
   kill(signal: NodeJS.Signals): void;
   /** The exit code; null when a signal ended it. */
   ended: Promise<number | null>;
@@ -76,6 +78,7 @@ export async function serve(env: Record<string, string>, command = fromSources):
     adminKey: key('admin'),
     workspaceKey: key('workspace'),
     pid: child.pid ?? 0,
+    log: () => stderr,
     kill: (signal) => void child.kill(signal),
     ended,
   };

@@ -140,7 +140,7 @@ function nextWait(
 
 /** Without an answer there is no status to look up in a list. */
 const isTransportFault = ({ code }: GatewayError): boolean =>
-  code === 'upstream_unreachable' || code === 'upstream_connect_timeout';
+  code === 'upstream_unreachable' || code === 'upstream_connect_timeout' || code === 'too_many_connections';
 
 /** A provider that stays silent is not asked twice, and what we refuse ourselves we would refuse again. */
 const isOurRefusal = ({ code, status }: GatewayError): boolean =>

@@ -49,6 +49,7 @@ const statusOf = {
   stream_incomplete: 502,
   stream_diverged: 502,
   upstream_connect_timeout: 503,
+  too_many_connections: 503,
   store_unavailable: 503,
   first_token_timeout: 504,
   stream_stalled: 504,

@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
-import { faultFields, type Log } from '../log.ts';
+import { faultFields, type Log, seldom } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
@@ -31,8 +31,11 @@ interface GatewayNeeds {
   log: Log;
 }
 
+const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
+
 export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
   const now = () => needs.clock.now().getTime();
+  const warn = seldom((message) => log.warn(message));
   return createGateway({
     ...needs,
     providers,
@@ -47,7 +50,7 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
       },
       { ownHosts: needs.settings.ownHosts },
     ),
-    wire: new Wire(process.env),
+    wire: new Wire(process.env, { onShortage: () => warn(shortage) }),
     credentials: createCredentials({
       fetch,
       now: () => needs.clock.now(),

@@ -1,8 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Plane, savedProvider, startPlane } from '../../test/gateway-parts.ts';
 import * as openai from '../../test/providers/openai.ts';
 import { type Behaviour, json, type SimulatedProvider, startProvider, stream } from '../../test/providers/simulated.ts';
+import { WireFault } from '../wire/fault.ts';
+import { Wire } from '../wire/wire.ts';
 import { draw } from './route.ts';
 
 let plane: Plane;
@@ -123,6 +125,19 @@ describe('fallback over A and B', () => {
     script('b', status(200));
     const config = plane.saveConfig({ strategy: { mode: 'fallback' }, targets: targets('limited', 'b') });
     for (let call = 0; call < 7; call++) expect((await ask(config)).records).toHaveLength(2);
+  });
+
+  test('that we may open no connection does not open a breaker', async () => {
+    script('b', status(200));
+    const { wire } = plane.parts;
+    const short = spyOn(wire, 'call').mockImplementation((call, signal) =>
+      call.url.startsWith(simulated.a?.url ?? '')
+        ? Promise.reject(new WireFault('TooManyOpenFiles', 'none is left'))
+        : Wire.prototype.call.call(wire, call, signal),
+    );
+    const config = plane.saveConfig({ strategy: { mode: 'fallback' }, targets: targets('a', 'b') });
+    for (let call = 0; call < 7; call++) expect((await ask(config)).records).toHaveLength(2);
+    short.mockRestore();
   });
 });
 

@@ -7,7 +7,7 @@ import { type Answer, type Delivered, discard, type Trail } from './answer.ts';
 import { attempt, failed, newTrail } from './attempt.ts';
 import { parametersOf } from './body.ts';
 import type { BreakerScope } from './breakers.ts';
-import { GatewayError } from './errors.ts';
+import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import type { Journey } from './journey.ts';
 import type { GatewayParts } from './parts.ts';
 
@@ -213,10 +213,12 @@ export function draw<T extends { weight: number }>(children: readonly T[], r: nu
   return last;
 }
 
+const faultsOfOurs: ReadonlySet<GatewayErrorCode> = new Set(['internal_error', 'too_many_connections']);
+
 /** The status by which a breaker judges; null for our own refusals and faults, which say nothing about the target. */
 function healthOf({ content, status }: Answer): number | null {
   if (content.form !== 'error') return status;
   const { code } = content.error;
-  const isTheirs = code === 'upstream_refused' || status === 408 || (status >= 500 && code !== 'internal_error');
+  const isTheirs = code === 'upstream_refused' || status === 408 || (status >= 500 && !faultsOfOurs.has(code));
   return isTheirs ? status : null;
 }

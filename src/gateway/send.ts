@@ -122,6 +122,8 @@ async function awaited(bytes: Promise<Bytes>, signal: Abortable, target: Target)
 /** The provider was reached, and what it said is at fault. */
 const unreadable: ReadonlySet<string> = new Set(['InvalidAnswer', 'InvalidBody', 'HeadTooLarge', 'BodyTooLarge']);
 
+const tooManyConnections = 'the gateway has as many connections open as it may; try again in a moment';
+
 /** What a failed connection means to the client. Internals stay out of the message. */
 export function explain(fault: unknown, signal: Abortable, target: Target): GatewayError {
   if (fault instanceof GatewayError) return fault;
@@ -132,6 +134,7 @@ export function explain(fault: unknown, signal: Abortable, target: Target): Gate
     return new GatewayError('invalid_provider_response', `the answer of ${name} cannot be read: ${fault.message}`);
   }
   if (code === 'WrongBodyLength') return new GatewayError('invalid_body', 'the body is not as long as was announced');
+  if (code === 'TooManyOpenFiles') return new GatewayError('too_many_connections', tooManyConnections);
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
     return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);
   }

@@ -1,5 +1,5 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
-import { faultFields, type Log } from '../log.ts';
+import { faultFields, type Log, seldom } from '../log.ts';
 import { Underway } from '../underway.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import { type Answering, HttpListener } from '../wire/server/listener.ts';
@@ -39,8 +39,12 @@ interface ListenAddress {
   tls?: TlsFiles | null;
 }
 
+const shortage =
+  'No client can be let in because this process may open no further connection; raise its limit (ulimit -n).';
+
 export function listen(address: ListenAddress, { handlers, idle, cors, log }: ListenerParts): Listener {
   const underway = new Underway();
+  const warn = seldom((message) => log.warn(message));
 
   const answer = async (request: Incoming): Promise<Reply | Upgraded> => {
     underway.begin();
@@ -67,6 +71,7 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
     refusal,
     opened: () => underway.enter(),
     failed: (fault) => log.error('A connection failed; it is cut.', faultFields(fault)),
+    short: () => warn(shortage),
   });
 
   return {

@@ -2,7 +2,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultFields, type Log } from '../log.ts';
+import { faultFields, type Log, seldom } from '../log.ts';
 import { readySuffix } from './carrier.ts';
 import { keptBodies } from './messages.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
@@ -21,7 +21,6 @@ const segmentAgeMs = 1_000;
 const waitingLimitBytes = 64 * 1024 * 1024;
 /** What a record without its bodies takes, roughly. */
 const recordBytes = 1_024;
-const warningEveryMs = 60_000;
 /** How long a disk that took nothing is left alone. */
 const restMs = 1_000;
 
@@ -50,7 +49,7 @@ export class Spool implements LogSink {
   /** Records that could not be kept since the start. */
   dropped = 0;
   readonly #folder: string;
-  readonly #log: Log;
+  readonly #warn: Log['warn'];
   readonly #onReady: (segment: string) => void;
   readonly #waiting = new Map<string, ClosedSegment>();
   readonly #diskLimit: number;
@@ -73,13 +72,11 @@ export class Spool implements LogSink {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #closed = false;
   #restUntil = Number.NEGATIVE_INFINITY;
-  /** When each warning was last given. */
-  readonly #warnedAt = new Map<string, number>();
 
   constructor(folder: string, diskLimit: number, log: Log, onReady: (segment: string) => void) {
     this.#folder = folder;
     this.#diskLimit = diskLimit;
-    this.#log = log;
+    this.#warn = seldom((message, fields) => log.warn(message, fields));
     this.#onReady = onReady;
   }
 
@@ -286,13 +283,6 @@ export class Spool implements LogSink {
       dropped_since_start: this.dropped,
       ...faultFields(cause),
     });
-  }
-
-  #warn(message: string, fields: Record<string, unknown>): void {
-    const now = performance.now();
-    if (now - (this.#warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < warningEveryMs) return;
-    this.#warnedAt.set(message, now);
-    this.#log.warn(message, fields);
   }
 }
 

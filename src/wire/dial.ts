@@ -4,12 +4,13 @@ import type { Abortable } from './abort.ts';
 import type { Endpoint } from './address.ts';
 import { Connection, type Keeper } from './connection.ts';
 import { closedByServer, WireFault } from './fault.ts';
+import { noFileIsLeft } from './open-files.ts';
 
 export function dial(endpoint: Endpoint, keeper: Keeper, signal: Abortable): Promise<Connection> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) throw signal.reason;
     const line = new Line(endpoint.key, keeper, signal, { resolve, reject });
-    connect(endpoint, line).catch((fault) => line.failed(fault));
+    connect(endpoint, line).catch((fault) => line.failed(isRefusal(fault) && noFileIsLeft() ? tooManyFiles() : fault));
   });
 }
 
@@ -18,6 +19,11 @@ async function connect({ hostname, port, tlsName }: Endpoint, data: Line): Promi
   if (tlsName === null) await Bun.connect({ hostname, port, data, socket: plain });
   else await Bun.connect({ hostname, port, data, socket: secured, tls: tlsFor(tlsName) });
 }
+
+const isRefusal = (fault: unknown): boolean =>
+  fault instanceof Error && 'code' in fault && fault.code === 'ECONNREFUSED';
+
+const tooManyFiles = (): WireFault => new WireFault('TooManyOpenFiles', 'no further connection can be opened');
 
 /** The list that says HTTP/1.1 and nothing else, as it stands in a handshake. */
 const protocols = Buffer.from('\x08http/1.1');

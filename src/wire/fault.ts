@@ -8,7 +8,8 @@ type WireFaultCode =
   | 'HeadTooLarge'
   | 'BodyTooLarge'
   | 'WrongBodyLength'
-  | 'CertificateRefused';
+  | 'CertificateRefused'
+  | 'TooManyOpenFiles';
 
 export class WireFault extends Error {
   readonly code: WireFaultCode;

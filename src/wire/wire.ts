@@ -4,6 +4,7 @@ import { addressOf } from './address.ts';
 import type { WireAnswer } from './answer.ts';
 import type { Connection, Keeper } from './connection.ts';
 import { dial } from './dial.ts';
+import { WireFault } from './fault.ts';
 import { proxiedSchemes, throughProxy } from './proxy.ts';
 import { requestOf, type WireCall, type WireRequest } from './request.ts';
 
@@ -16,11 +17,20 @@ export class Wire implements Keeper {
   readonly now: () => number;
   readonly #waiting = new Map<string, Connection[]>();
   readonly #proxied: readonly string[];
+  readonly #onShortage: () => void;
   #waitingInAll = 0;
   #closed = false;
 
-  constructor(env: Readonly<Record<string, string | undefined>>, now = () => performance.now()) {
+  /** `onShortage` hears of every call for which this process may open no connection any more. */
+  constructor(
+    env: Readonly<Record<string, string | undefined>>,
+    {
+      now = () => performance.now(),
+      onShortage = () => undefined,
+    }: { now?: () => number; onShortage?: () => void } = {},
+  ) {
     this.#proxied = proxiedSchemes(env);
+    this.#onShortage = onShortage;
     this.now = now;
   }
 
@@ -76,8 +86,17 @@ export class Wire implements Keeper {
   }
 
   async askAnew(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
-    const connection = await dial(request.endpoint, this, signal);
+    const connection = await this.#dial(request, signal);
     return connection.ask(request, signal);
+  }
+
+  async #dial({ endpoint }: WireRequest, signal: Abortable): Promise<Connection> {
+    try {
+      return await dial(endpoint, this, signal);
+    } catch (fault) {
+      if (fault instanceof WireFault && fault.code === 'TooManyOpenFiles') this.#onShortage();
+      throw fault;
+    }
   }
 
   /** The one that was used last is the most likely to be open still. */

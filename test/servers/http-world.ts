@@ -52,6 +52,7 @@ export function httpWorld(): { serve(answer: Answer, tls?: Certificate | null): 
           refusal: ({ status, message }) => ({ ...said(message), status }),
           failed: (fault) => failed.push(fault),
           opened: () => () => undefined,
+          short: () => undefined,
         },
       );
       const serving: Serving = {

@@ -27,7 +27,7 @@ export function wireWorld(now?: () => number): WireWorld {
   });
   return {
     newWire() {
-      const wire = new Wire({}, now);
+      const wire = new Wire({}, now && { now });
       wires.push(wire);
       return wire;
     },

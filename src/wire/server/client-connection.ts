@@ -120,7 +120,7 @@ export class ClientConnection implements Flow, Delivered {
     return !this.#closed && !this.#outgoing.done;
   }
 
-  /** The listener ends: a connection without a request is of no more use. */
+  /** A connection without a request is of no more use: the listener ends, or others need its place. */
   dismiss(): void {
     if (!this.#request && !this.#webSocket) this.#farewell();
   }

@@ -162,6 +162,7 @@ test('a handler that throws instead of rejecting cuts the one connection', async
       refusal: () => said(''),
       failed: (fault) => failed.push(fault),
       opened: () => () => undefined,
+      short: () => undefined,
     },
   );
   const socket = connect(listener.port, '127.0.0.1');

@@ -1,5 +1,6 @@
 /** Takes connections and hands their requests to whoever answers them, until it is told to stop. */
 import type { SocketHandler, TLSOptions } from 'bun';
+import { noFileIsLeft } from '../open-files.ts';
 import type { Relay } from '../socket/relay.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Host } from './host.ts';
@@ -14,6 +15,8 @@ interface Listening {
 export interface Answering extends Pick<Host, 'answer' | 'refusal' | 'failed'> {
   /** Told of every WebSocket; the answer is called when it is closed. */
   opened(): () => void;
+  /** Told, second by second, that no client can be let in because this process may open no further connection. */
+  short(): void;
 }
 
 const tickMs = 1_000;
@@ -96,7 +99,14 @@ export class HttpListener implements Host {
 
   /** Cuts off whoever takes too long; it is done by itself every second. */
   tick(now: number): void {
+    if (noFileIsLeft()) this.#makeRoom();
     for (const connection of [...this.#connections]) connection.tick(now);
+  }
+
+  /** Those who ask for nothing make way for those who would. */
+  #makeRoom(): void {
+    this.#answering.short();
+    for (const connection of [...this.#connections]) connection.dismiss();
   }
 
   #handler(): SocketHandler<ClientConnection> {
