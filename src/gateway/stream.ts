@@ -103,14 +103,21 @@ class ClientStream implements BodySource, Waker {
       return;
     }
     this.#finish(handed);
-    this.#to?.end();
+    this.#over()?.end();
   }
 
   /** The client sees a connection that breaks, never an end that is none. */
   #fail(fault: unknown): void {
     this.#onFault(fault, this.#journey.requestId);
     this.#finish('failed');
-    this.#to?.cut(fault);
+    this.#over()?.cut(fault);
+  }
+
+  /** Answers whom to tell: nothing goes there any more. */
+  #over(): Sink | null {
+    const to = this.#to;
+    this.#to = null;
+    return to;
   }
 
   left(): void {

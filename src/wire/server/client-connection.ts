@@ -310,7 +310,12 @@ export class ClientConnection implements Flow, Delivered {
   /** All of the body was handed over. */
   delivered(): void {
     this.#source = null;
-    if (!this.#closed) this.#said();
+    if (this.#closed) return;
+    try {
+      this.#said();
+    } catch (fault) {
+      this.#fail(fault);
+    }
   }
 
   /** A body that broke off must not look like a whole one. */
