@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, root, type Served, serve } from './process.ts';
+import { type Command, root, type Served, saveProvider, serve } from './process.ts';
 import * as openai from './providers/openai.ts';
 import { type SimulatedProvider, startProvider } from './providers/simulated.ts';
 import { until } from './servers/wire-calls.ts';
@@ -75,18 +75,7 @@ beforeAll(async () => {
     return openai.says('Hello')(call, response);
   });
   served = await serve({ GW_DATA_DIR: folder }, withFewFiles);
-  const saved = await fetch(`${served.url}/v1/integrations`, {
-    method: 'POST',
-    headers: { 'x-gw-api-key': served.workspaceKey, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Few',
-      slug: 'few',
-      ai_provider_id: 'openai',
-      key: 'sk-0123456789',
-      configurations: { custom_host: provider.url },
-    }),
-  });
-  expect(saved.status).toBe(200);
+  await saveProvider(served, 'few', provider.url);
 });
 
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Served, serve } from './process.ts';
+import { type Served, saveProvider, serve } from './process.ts';
 import * as openai from './providers/openai.ts';
 import { startProvider } from './providers/simulated.ts';
 
@@ -41,18 +41,7 @@ test(`${atOnce} calls are with their provider before the first of them is answer
     await openai.says('Hello')(received, response);
   });
   const served = await serve({ GW_DATA_DIR: folder });
-  const saved = await fetch(`${served.url}/v1/integrations`, {
-    method: 'POST',
-    headers: { 'x-gw-api-key': served.workspaceKey, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Many',
-      slug: 'many',
-      ai_provider_id: 'openai',
-      key: 'sk-0123456789',
-      configurations: { custom_host: provider.url },
-    }),
-  });
-  expect(saved.status).toBe(200);
+  await saveProvider(served, 'many', provider.url);
   const answers = await Promise.all(Array.from({ length: atOnce }, () => call(served)));
   expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 200 OK']));
   served.kill('SIGTERM');

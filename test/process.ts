@@ -83,3 +83,19 @@ export async function serve(env: Record<string, string>, command = fromSources):
     ended,
   };
 }
+
+/** Saves a provider of the OpenAI kind that is found at this address. */
+export async function saveProvider({ url, workspaceKey }: Served, slug: string, customHost: string): Promise<void> {
+  const saved = await fetch(`${url}/v1/integrations`, {
+    method: 'POST',
+    headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: slug,
+      slug,
+      ai_provider_id: 'openai',
+      key: 'sk-0123456789',
+      configurations: { custom_host: customHost },
+    }),
+  });
+  if (saved.status !== 200) throw new Error(`The provider was not saved: ${await saved.text()}`);
+}

@@ -5,6 +5,7 @@ import { once } from '../../once.ts';
 import { slug } from '../integrations/slugs.ts';
 import { tags, tagsQuery } from '../integrations/tags.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
+import { name, note, workspaceField } from './fields.ts';
 import { limitFields } from './limits.ts';
 
 export const providerRecord = once(() =>
@@ -30,12 +31,6 @@ export const providerRecord = once(() =>
     created_at: timestamp,
     last_updated_at: timestamp,
   }),
-);
-
-const name = once(() => z.string().trim().min(1).max(255));
-const note = once(() => z.string().trim().max(1_024));
-const workspaceField = once(() =>
-  reference.nullish().describe('Id or slug; may be left out where the calling key fixes it'),
 );
 
 export const newProvider = once(() =>

@@ -6,6 +6,7 @@ import { aiProviderId, upstreamKey } from '../integrations/schema.ts';
 import { secretMappingRecord, virtualKeySecretMappings } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
+import { name, note, workspaceField } from '../providers/fields.ts';
 import { limitFields } from '../providers/limits.ts';
 import { deploymentConfig, legacyFields } from './legacy-fields.ts';
 
@@ -30,12 +31,6 @@ export const virtualKeyRecord = once(() =>
     created_at: timestamp,
     last_updated_at: timestamp,
   }),
-);
-
-const name = once(() => z.string().trim().min(1).max(255));
-const note = once(() => z.string().trim().max(1_024));
-const workspaceField = once(() =>
-  reference.nullish().describe('Id or slug; may be left out where the calling key fixes it'),
 );
 
 export const newVirtualKey = once(() =>
