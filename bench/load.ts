@@ -7,7 +7,7 @@ export interface Aim {
   model?: string;
 }
 
-interface Measured {
+export interface Measured {
   cpuPerRequest: number;
   perSecond: number;
 }
