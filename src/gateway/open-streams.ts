@@ -5,7 +5,7 @@ import { edenGC } from 'bun:jsc';
 const many = 1_000;
 /** After so many beginnings and ends, what is new in memory is collected. */
 const movesBetween = 500;
-/** And as often while nothing begins or ends: every piece of a stream leaves something. */
+/** And every two seconds, though nothing begins or ends: every piece of a stream leaves something. */
 const youngEveryMs = 2_000;
 
 export interface Collector {

@@ -89,7 +89,7 @@ export interface Call<P, Q, B, C = Caller> {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Its schemas are made when they are first needed: all of them together take more memory than everything else at rest. */
+/** Its schemas are made when they are first needed: all of them together take some 9 MB, and most describe replies, which only the reference reads. */
 interface Declaration<
   P extends z.ZodType,
   Q extends z.ZodType,

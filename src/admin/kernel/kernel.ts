@@ -1,5 +1,4 @@
 /** Serves the endpoints: authentication, permission, the workspace lock, validation, paging, the transaction, the audit row and the error body. */
-import { z } from 'zod';
 import { readJsonBody } from '../../http/body.ts';
 import { type ClientAddress, clientAddress, parseRanges } from '../../http/client-address.ts';
 import {
@@ -16,12 +15,12 @@ import { RouteTable } from '../../http/routes.ts';
 import type { Peer } from '../../http/web.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
-import { once } from '../../once.ts';
 import { isAway } from '../../store/away.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { type AuditRow, type AuditTrail, insertAuditRow } from './audit.ts';
 import type { AuditNote, Endpoint, Exchange, NamedWorkspace, Resource } from './endpoint.ts';
+import { empty } from './fields.ts';
 import { maskBody, maskHeaders, maskPath, maskQuery } from './mask.ts';
 import { readPage } from './paging.ts';
 import { requireKind, requireScope } from './permission.ts';
@@ -51,7 +50,6 @@ const versions = ['/v1', '/v2'];
 const bodyLimit = 1024 * 1024;
 const auditTextLimit = 16_384;
 const unsafeMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const nothing = once(() => z.object({}));
 const wholeList = { index: 0, size: 0, offset: 0 };
 
 /** What the kernel knows of a call before its handler runs; enough for an audit row whatever happens next. */
@@ -147,7 +145,7 @@ export function createKernel(parts: KernelParts): Kernel {
     const body = known.body === undefined && !(endpoint.bodyRequired ?? true) ? {} : known.body;
     return {
       params: validatePath(endpoint, params),
-      query: validate('query', (endpoint.query ?? nothing)(), queryFields(url.searchParams)),
+      query: validate('query', (endpoint.query ?? empty)(), queryFields(url.searchParams)),
       body: endpoint.body ? validate('body', endpoint.body(), requireBody(body)) : {},
       page: endpoint.paging ? readPage(url.searchParams, endpoint.paging) : wholeList,
     };
@@ -382,7 +380,7 @@ function keepToOrganisation(caller: Caller, known: Known, leadsElsewhere: boolea
 
 /** An id in the path that cannot be one names nothing. */
 function validatePath(endpoint: Endpoint, params: Record<string, string>): unknown {
-  const result = (endpoint.params ?? nothing)().safeParse(params);
+  const result = (endpoint.params ?? empty)().safeParse(params);
   if (result.success) return result.data;
   const names = result.error.issues.map((issue) => issue.path.join('.')).join(', ');
   throw noSuchRoute(`The path holds something that is no ${names}`);

@@ -85,6 +85,24 @@ describe('a body that is made while it is sent', () => {
     expect(server.failed).toEqual([]);
   });
 
+  test('ends once, whatever its source says after', async () => {
+    const body: BodySource = {
+      deliver(to) {
+        to.write(Buffer.from('hello'));
+        to.end();
+        to.write(Buffer.from('more'));
+        to.end();
+        to.cut(new Error('too late'));
+      },
+      left: () => undefined,
+    };
+    const client = await streamed(body).client();
+    client.say(get('/a') + get('/b'));
+    expect((await client.reply()).body).toBe('hello');
+    expect((await client.reply()).body).toBe('hello');
+    expect(client.rest).toBe('');
+  });
+
   test('that breaks off before anything was made is no whole one either', async () => {
     const body: BodySource = { deliver: (to) => to.cut(new Error('broken')), left: () => undefined };
     for (const asked of [get('/a'), lines('GET /a HTTP/1.0')]) {
