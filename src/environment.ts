@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
-import type { Breaker } from './logs/carrier.ts';
+import type { Breaker } from './logs/importer.ts';
 import type { LogLimits } from './logs/logs.ts';
 import type { StoreAddress } from './store/database.ts';
 

@@ -191,6 +191,11 @@ function metricsOf(
     error_message: errorText(trail)?.slice(0, longestError) ?? null,
     ignored_config_keys: plan.ignoredKeys,
     metadata: metadataAt(journey, trail),
+    prompt_id: null,
+    prompt_version_id: null,
+    prompt_slug: '',
+    saved_cost: 0,
+    attempt: null,
   };
 }
 

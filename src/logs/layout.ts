@@ -38,6 +38,9 @@ export const contextFields = [
   'last_used_option_index',
   'last_used_option_path',
   'ignored_config_keys',
+  'prompt_id',
+  'prompt_version_id',
+  'prompt_slug',
 ] as const satisfies readonly Field[];
 
 /** What each record has of its own. */
@@ -60,6 +63,8 @@ export const measureFields = [
   'internal_trace_id',
   'error_message',
   'metadata',
+  'saved_cost',
+  'attempt',
 ] as const satisfies readonly Field[];
 
 /** Mostly the record's own id: a row says null then, in segments and in the store. */
@@ -106,6 +111,9 @@ export const contextOf = (m: LogMetrics): Context => [
   m.last_used_option_index,
   m.last_used_option_path,
   m.ignored_config_keys,
+  m.prompt_id,
+  m.prompt_version_id,
+  m.prompt_slug,
 ];
 
 /** The fields that differ most often come first, so that most comparisons end early. */
@@ -141,6 +149,9 @@ export const sameContext = (a: LogMetrics, b: LogMetrics): boolean =>
   a.workspace_slug === b.workspace_slug &&
   a.workspace_id === b.workspace_id &&
   a.organisation_id === b.organisation_id &&
+  a.prompt_version_id === b.prompt_version_id &&
+  a.prompt_id === b.prompt_id &&
+  a.prompt_slug === b.prompt_slug &&
   sameKeys(a.ignored_config_keys, b.ignored_config_keys);
 
 /** Nearly always both are empty. */
@@ -173,6 +184,8 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.internal_trace_id === m.id ? null : m.internal_trace_id,
   m.error_message,
   m.metadata,
+  m.saved_cost,
+  m.attempt,
 ];
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;

@@ -1,18 +1,22 @@
-/** The logs of calls, wired together: the spool takes records, the carrier stores them, the reader finds them in both. */
+/** The logs of calls, wired together: the spool takes records, the importer stores them, queries read them. */
 import { Database } from 'bun:sqlite';
 import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultFields, type Log } from '../log.ts';
-import { type Breaker, readySuffix } from './carrier.ts';
-import { CarrierHandle } from './carrier-handle.ts';
-import { SpoolAwareReader } from './reader.ts';
-import type { LogReader, LogSink } from './record.ts';
+import { type Engine, openQueries } from './engine.ts';
+import { type Breaker, readySuffix } from './importer.ts';
+import { ImporterHandle } from './importer-handle.ts';
+import type { LogFilter, LogQueries } from './query.ts';
+import type { KeptRecord, LogSink } from './record.ts';
+import { findOnTheWay } from './spool-search.ts';
 import { openSuffix, Spool } from './spool.ts';
 
-export interface Logs extends LogSink, LogReader {
+export interface Logs extends LogSink, LogQueries {
   /** Records that could not be kept since the start. */
   readonly dropped: number;
-  /** Writes and stores what is left, then ends the carrier. */
+  /** Resolves when everything that was appended before has reached the store. */
+  settled(): Promise<void>;
+  /** Writes and stores what is left, then ends the importer. */
   close(): Promise<void>;
 }
 
@@ -25,30 +29,62 @@ export interface LogLimits {
   spoolBytes: number;
 }
 
-const dayMs = 86_400_000;
-const unlimited: LogLimits = { bodyDays: 36_500, rowDays: 36_500, spoolBytes: Number.POSITIVE_INFINITY };
+export interface LogOptions {
+  limits: LogLimits;
+  /** Null: the log store is made of files in the data folder. */
+  clickhouseUrl: string | null;
+  /** A query that takes longer is ended. */
+  queryTimeoutMs: number;
+  now: () => number;
+}
 
-export function openLogs(dataDir: string, breaker: Breaker, log: Log, limits: LogLimits = unlimited): Logs {
+const dayMs = 86_400_000;
+const defaults: LogOptions = {
+  limits: { bodyDays: 36_500, rowDays: 36_500, spoolBytes: Number.POSITIVE_INFINITY },
+  clickhouseUrl: null,
+  queryTimeoutMs: 10_000,
+  now: Date.now,
+};
+
+export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: Partial<LogOptions> = {}): Logs {
+  const { limits, clickhouseUrl, queryTimeoutMs, now } = { ...defaults, ...options };
   const folder = join(dataDir, 'spool');
-  const file = join(dataDir, 'logs.db');
-  const spool = new Spool(folder, limits.spoolBytes, log, () => carrier.carry());
+  const engine: Engine = clickhouseUrl
+    ? { kind: 'clickhouse', url: clickhouseUrl }
+    : { kind: 'embedded', folder: join(dataDir, 'logs') };
+  const spool = new Spool(folder, limits.spoolBytes, log, () => importer.run());
   const lock = adoptLeftovers(folder, spool, log);
   const retention = { bodyMs: limits.bodyDays * dayMs, rowMs: limits.rowDays * dayMs };
-  const carrier = new CarrierHandle({ folder, file, breaker, retention }, log, (segment) => spool.forget(segment));
-  const reader = new SpoolAwareReader(spool, file);
+  const importer = new ImporterHandle({ folder, engine, breaker, retention }, log, (segment) => spool.forget(segment));
+  const queries = openQueries(engine, queryTimeoutMs, log);
   let closing: Promise<void> | null = null;
   const close = async () => {
     await spool.close();
-    await carrier.stop();
-    reader.close();
+    await importer.stop();
+    await queries.close();
     lock?.close();
   };
+  /** What is older than it may be is deleted with its whole file, and does not exist for readers before that. */
+  const young = (record: KeptRecord | null): KeptRecord | null => {
+    const age = record ? now() - record.metrics.created_at : 0;
+    if (!record || age > retention.rowMs) return null;
+    return age > retention.bodyMs ? { ...record, bodies: {} } : record;
+  };
+  const within = (filter: LogFilter): LogFilter => ({ ...filter, from: Math.max(filter.from, now() - retention.rowMs) });
   return {
     append: (record) => spool.append(limits.bodyDays === 0 ? { metrics: record.metrics, bodies: {} } : record),
-    find: (id) => reader.find(id),
+    find: async (id) => young(await findOnTheWay(spool, queries, id)),
+    list: (query) => queries.list({ ...query, filter: within(query.filter) }),
+    aggregate: (query) => queries.aggregate({ ...query, filter: within(query.filter) }),
+    values: (filter) => queries.values(within(filter)),
+    saveFeedback: (feedback) => queries.saveFeedback(feedback),
+    findFeedback: (id) => queries.findFeedback(id),
+    feedbackOnTrace: (workspaceId, traceId) => queries.feedbackOnTrace(workspaceId, traceId),
+    feedback: (filter) => queries.feedback(within(filter)),
     get dropped() {
       return spool.dropped;
     },
+    settled: () => spool.emptied(),
     close: () => {
       closing ??= close();
       return closing;
@@ -56,7 +92,7 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, limits: Lo
   };
 }
 
-/** Makes what an earlier run left behind ready for the carrier. Answers the lock on the folder, to be held while we run. */
+/** Makes what an earlier run left behind ready for the importer. Answers the lock on the folder, to be held while we run. */
 function adoptLeftovers(folder: string, spool: Spool, log: Log): Database | null {
   let lock: Database | null = null;
   try {

@@ -99,29 +99,42 @@ export function messagesAt(bytes: Buffer, place: number): KeptBodies {
   const { index, bodiesFrom } = indexIn(bytes);
   let at = bodiesFrom;
   for (const entries of index.messages.slice(0, place)) for (const [, , , kept] of entries) at += Math.max(kept, 0);
+  return messagesOf(index.messages[place] ?? [], index, bytes, at).found;
+}
+
+/** The messages of a record whose bodies begin here, and where they end. */
+function messagesOf(entries: readonly IndexEntry[], { headers }: Index, bytes: Buffer, start: number) {
   const found: KeptBodies = {};
-  for (const [slot, contentType, size, kept, named] of index.messages[place] ?? []) {
-    const body = kept < 0 ? null : bytes.subarray(at, at + kept);
-    at += Math.max(kept, 0);
+  let end = start;
+  for (const [slot, contentType, size, kept, named] of entries) {
+    const body = kept < 0 ? null : bytes.subarray(end, end + kept);
+    end += Math.max(kept, 0);
     const name = slots[slot];
-    const headers = typeof named === 'number' ? (index.headers[named] ?? {}) : named;
-    if (name) found[name] = { headers, contentType, size, body };
+    if (name) found[name] = { headers: typeof named === 'number' ? (headers[named] ?? {}) : named, contentType, size, body };
   }
-  return found;
+  return { found, end };
+}
+
+/** The messages of every record that has any, in their order. */
+export function everyMessage(bytes: Buffer): KeptBodies[] {
+  const { index, bodiesFrom } = indexIn(bytes);
+  let at = bodiesFrom;
+  return index.messages.map((entries) => {
+    const { found, end } = messagesOf(entries, index, bytes, at);
+    at = end;
+    return found;
+  });
 }
 
 /** The same messages with some records' changed. */
 export function replaceMessages(bytes: Buffer, change: (place: number, bodies: KeptBodies) => KeptBodies): Buffer {
-  const count = indexIn(bytes).index.messages.length;
   const list = new MessageList();
-  for (let place = 0; place < count; place++) list.add(change(place, messagesAt(bytes, place)));
+  for (const [place, bodies] of everyMessage(bytes).entries()) list.add(change(place, bodies));
   const buffer = Buffer.allocUnsafe(list.prepare());
   return buffer.subarray(0, list.write(buffer, 0));
 }
 
 function indexIn(bytes: Buffer): { index: Index; bodiesFrom: number } {
   const bodiesFrom = 4 + bytes.readUInt32LE(0);
-  const written = JSON.parse(bytes.toString('utf8', 4, bodiesFrom)) as Index | IndexEntry[][];
-  // An earlier release wrote the messages alone, each with its headers.
-  return { index: Array.isArray(written) ? { headers: [], messages: written } : written, bodiesFrom };
+  return { index: JSON.parse(bytes.toString('utf8', 4, bodiesFrom)) as Index, bodiesFrom };
 }

@@ -65,6 +65,26 @@ export interface LogMetrics {
   /** Keys of an inline config that were not understood. */
   ignored_config_keys: readonly string[];
   metadata: Readonly<Record<string, string>>;
+  prompt_id: string | null;
+  prompt_version_id: string | null;
+  /** The prompt's slug, or empty. */
+  prompt_slug: string;
+  /** In US cents: what a cached answer would have cost; 0 for all others. */
+  saved_cost: number;
+  /** Why this target was tried; null for records that no router made. */
+  attempt: AttemptReason | null;
+}
+
+/** Why a target was tried, and what happened before it answered. */
+export interface AttemptReason {
+  /** The rule that chose the target: `loadbalance: weight 0.7`, `conditional: then "fast"`, `fallback: target 0 answered 503`. */
+  rule: string;
+  /** The targets that this request tried before, in their order. */
+  after: readonly { path: string; provider: string; status: number; reason: string }[];
+  /** The answers of this target that were retried, and how long each retry waited. */
+  retries: readonly { status: number; wait_ms: number }[];
+  /** How long all retries waited together, in ms. */
+  waited_ms: number;
 }
 
 /** One side of an exchange as it is kept. Header values are masked before they come here. */
@@ -116,7 +136,3 @@ export interface KeptRecord {
   bodies: KeptBodies;
 }
 
-/** Where records are read. A record is there from the moment it was appended. */
-export interface LogReader {
-  find(id: string): Promise<KeptRecord | null>;
-}

@@ -18,7 +18,7 @@ const copied = ({ rows, messages }: Frame) => ({ ids: rows.map((row) => row[2]),
 function readFrom(segment: Buffer): ReturnType<typeof copied>[] {
   writeFileSync(path, segment);
   const read: ReturnType<typeof copied>[] = [];
-  expect(file.read(path, (frames) => read.push(...Array.from(frames, copied)))).toBe(true);
+  expect(file.read(path, (frames) => read.push(...Array.from(frames, copied)))).not.toBeNull();
   return read;
 }
 
@@ -39,15 +39,25 @@ test('frames are the same as in the whole, whatever their size and wherever the 
   );
 });
 
-test('what follows a frame that is not whole is not read', () => {
+test('a damaged frame is passed over and told; what stands around it is read', () => {
   const sound = segmentOf([recordOf(10)]);
   for (const at of [0, 4, 12, 20]) {
     const broken = segmentOf([recordOf(20)]);
     broken[at] = (broken[at] ?? 0) ^ 0xff;
-    expect(readFrom(Buffer.concat([sound, broken, sound]))).toHaveLength(1);
+    writeFileSync(path, Buffer.concat([sound, broken, sound, sound]));
+    const read = file.read(path, (frames) => Array.from(frames, copied).length);
+    expect(read).toEqual({ taken: 3, damaged: true });
+  }
+});
+
+test('the beginning of a frame at the end is no damage', () => {
+  const sound = segmentOf([recordOf(10)]);
+  for (const kept of [1, 15, 16, sound.length - 1]) {
+    writeFileSync(path, Buffer.concat([sound, sound.subarray(0, kept)]));
+    expect(file.read(path, (frames) => [...frames].length)).toEqual({ taken: 1, damaged: false });
   }
 });
 
 test('a file that is gone is no fault, and nothing is taken', () => {
-  expect(file.read(join(folder, 'none'), () => expect.unreachable())).toBe(false);
+  expect(file.read(join(folder, 'none'), () => expect.unreachable())).toBeNull();
 });

@@ -1,34 +1,45 @@
-/** Reads segments from the disk a window at a time: all of one would take more memory than everything else that carries it. */
+/** Reads segments from the disk a window at a time: all of one would take more memory than everything else that imports it. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { type Frame, frameAt, frameLength, headBytes } from './segment.ts';
+import { type Frame, frameAt, frameLength, framesBehindDamage, headBytes, isTorn } from './segment.ts';
 
 const usualBytes = 256 * 1024;
+
+/** What reading a segment came to. */
+export interface ReadSegment<T> {
+  taken: T;
+  /** True where a part of it could not be read and was passed over. */
+  damaged: boolean;
+}
 
 export class SegmentFile {
   /** One for all segments: fresh memory for each would cost more than the reading. */
   #window = Buffer.allocUnsafeSlow(usualBytes);
+  #damaged = false;
 
-  /** Has the frames taken, each before the next is read. False where there is no such file. */
-  read(path: string, take: (frames: Iterable<Frame>) => void): boolean {
+  /** Has the frames taken, each before the next is read. Null where there is no such file. */
+  read<T>(path: string, take: (frames: Iterable<Frame>) => T): ReadSegment<T> | null {
     const file = opened(path);
-    if (file === null) return false;
+    if (file === null) return null;
+    this.#damaged = false;
     try {
-      take(this.#framesOf(file));
-      return true;
+      return { taken: take(this.#framesOf(file)), damaged: this.#damaged };
     } finally {
       closeSync(file);
       if (this.#window.length > usualBytes) this.#window = Buffer.allocUnsafeSlow(usualBytes);
     }
   }
 
-  /** Up to the end, or to the first that is not whole. */
+  /** All that are whole. The beginning of one at the end is what a kill leaves; anything else is damage. */
   *#framesOf(file: number): Generator<Frame> {
     const { size } = fstatSync(file);
     let start = 0;
     let end = 0;
     for (let at = 0; at + headBytes <= size; ) {
       const length = end - start < headBytes ? headBytes : frameLength(this.#window, start);
-      if (at + length > size) return;
+      if (at + length > size) {
+        yield* this.#salvaged(file, at, size);
+        return;
+      }
       if (end - start < length) {
         end = this.#filled(file, at, start, end, length);
         start = 0;
@@ -36,10 +47,23 @@ export class SegmentFile {
         continue;
       }
       const frame = frameAt(this.#window, start);
-      if (!frame) return;
+      if (!frame) {
+        yield* this.#salvaged(file, at, size);
+        return;
+      }
       yield frame;
       start += length;
       at += length;
+    }
+  }
+
+  *#salvaged(file: number, at: number, size: number): Generator<Frame> {
+    const rest = Buffer.allocUnsafeSlow(size - at);
+    const read = readSync(file, rest, 0, rest.length, at);
+    this.#damaged = !isTorn(rest.subarray(0, read));
+    for (const frame of framesBehindDamage(rest.subarray(0, read))) {
+      this.#damaged = true;
+      yield frame;
     }
   }
 

@@ -8,6 +8,7 @@ import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
 
 const mark = 0x314c_5747; // `GWL1` on disk
+const markBytes = Buffer.from('GWL1');
 export const headBytes = 16;
 /** Records with other contexts than the first few are written with a context of their own; the store joins them again. */
 const contextsCompared = 16;
@@ -95,6 +96,20 @@ export function* framesIn(segment: Buffer): Generator<Frame> {
     at = end;
   }
 }
+
+/** The frames behind a damaged one: each is found by its mark and counts where its check sum is right. */
+export function* framesBehindDamage(rest: Buffer): Generator<Frame> {
+  for (let at = rest.indexOf(markBytes, 1); at !== -1; ) {
+    const length = at + headBytes <= rest.length ? frameLength(rest, at) : Number.POSITIVE_INFINITY;
+    const frame = at + length <= rest.length ? frameAt(rest, at) : null;
+    if (frame) yield frame;
+    at = rest.indexOf(markBytes, frame ? at + length : at + 1);
+  }
+}
+
+/** True for what a kill in the middle of a write leaves: the beginning of a frame. */
+export const isTorn = (rest: Buffer): boolean =>
+  rest.length < headBytes || (rest.readUInt32LE(0) === mark && frameLength(rest, 0) > rest.length);
 
 /** By its head. Where that is none, nobody knows. */
 export function frameLength(segment: Buffer, at: number): number {

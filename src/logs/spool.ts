@@ -3,7 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { faultFields, type Log, seldom } from '../log.ts';
-import { readySuffix } from './carrier.ts';
+import { readySuffix } from './importer.ts';
 import { keptBodies } from './messages.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
 import { Frames, findInSegment } from './segment.ts';
@@ -24,7 +24,7 @@ const recordBytes = 1_024;
 /** How long a disk that took nothing is left alone. */
 const restMs = 1_000;
 
-/** A segment that the carrier has not stored yet. */
+/** A segment that the importer has not stored yet. */
 export interface WaitingSegment {
   path: string;
   /** When the last record went into it, in ms since the epoch. */
@@ -71,6 +71,9 @@ export class Spool implements LogSink {
   #drain: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #closed = false;
+  #whenEmpty: (() => void)[] = [];
+  /** True while segments are finished however young they are. */
+  #handingOver = false;
   #restUntil = Number.NEGATIVE_INFINITY;
 
   constructor(folder: string, diskLimit: number, log: Log, onReady: (segment: string) => void) {
@@ -130,6 +133,22 @@ export class Spool implements LogSink {
   forget(name: string): void {
     this.#waitingBytes -= this.#waiting.get(name)?.bytes ?? 0;
     this.#waiting.delete(name);
+    if (this.#waiting.size > 0) return;
+    for (const resolve of this.#whenEmpty) resolve();
+    this.#whenEmpty = [];
+  }
+
+  /** Hands over what was appended so far, and resolves when no segment waits any longer. */
+  async emptied(): Promise<void> {
+    this.#handingOver = true;
+    do {
+      this.#frame();
+      this.#flush();
+      await this.#drain;
+    } while ((this.#segment || this.#framedBytes > 0) && !this.#rests && !this.#closed);
+    this.#handingOver = false;
+    if (this.#waiting.size === 0) return;
+    await new Promise<void>((resolve) => this.#whenEmpty.push(resolve));
   }
 
   /** Writes what is in memory and hands the last segment over. */
@@ -197,7 +216,8 @@ export class Spool implements LogSink {
       await this.#writeOldest();
       if (this.#segment && this.#segment.bytes >= segmentBytes) await this.#finishSegment();
     }
-    if (this.#segment && performance.now() - this.#segment.openedAt >= segmentAgeMs) await this.#finishSegment();
+    const age = this.#segment ? performance.now() - this.#segment.openedAt : 0;
+    if (age >= segmentAgeMs || (this.#handingOver && !this.#rests)) await this.#finishSegment();
   }
 
   get #rests(): boolean {
@@ -261,7 +281,7 @@ export class Spool implements LogSink {
     if (!segment) return;
     const ready = segment.name.slice(0, -openSuffix.length) + readySuffix;
     try {
-      // A disk that cannot sync still has what was written; the carrier reads as far as it is whole.
+      // A disk that cannot sync still has what was written; the importer reads as far as it is whole.
       await segment.file.datasync().catch((error) => this.#warn('The spool could not be synced.', faultFields(error)));
       await segment.file.close();
       renameSync(join(this.#folder, segment.name), join(this.#folder, ready));

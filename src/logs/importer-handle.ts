@@ -1,37 +1,37 @@
-/** Starts the carrier's thread, passes orders on, and starts it again should it die. */
+/** Starts the importer's thread, passes orders on, and starts it again should it die. */
 import { isExecutable } from '../executable.ts';
 import { faultFields, type Log } from '../log.ts';
-import type { CarrierOrders, CarrierReport } from './carrier.ts';
-import type { Order } from './carrier-thread.ts';
+import type { ImportOrders, ImportReport } from './importer.ts';
+import type { Order } from './importer-thread.ts';
 
 const restartMs = 1_000;
-/** A store that hangs must not keep the program from ending; what is left is carried at the next start. */
+/** A store that hangs must not keep the program from ending; what is left is imported at the next start. */
 const stopLimitMs = 5_000;
 
 // Inside the executable a thread's file is found by its path from the root of the project; otherwise it stands beside this
 // one, as a source or as a built file, so that it is named without its ending.
-const threadFile = isExecutable ? './src/logs/carrier-thread.ts' : new URL('./carrier-thread', import.meta.url).href;
+const threadFile = isExecutable ? './src/logs/importer-thread.ts' : new URL('./importer-thread', import.meta.url).href;
 
-export class CarrierHandle {
-  readonly #orders: CarrierOrders;
+export class ImporterHandle {
+  readonly #orders: ImportOrders;
   readonly #log: Log;
-  readonly #onCarried: (segment: string) => void;
+  readonly #onImported: (segment: string) => void;
   #thread: Worker;
   #restart: ReturnType<typeof setTimeout> | null = null;
   #stopped: () => void = () => undefined;
 
-  constructor(orders: CarrierOrders, log: Log, onCarried: (segment: string) => void) {
+  constructor(orders: ImportOrders, log: Log, onImported: (segment: string) => void) {
     this.#orders = orders;
     this.#log = log;
-    this.#onCarried = onCarried;
+    this.#onImported = onImported;
     this.#thread = this.#launch();
   }
 
-  carry(): void {
-    this.#send({ order: 'carry' });
+  run(): void {
+    this.#send({ order: 'run' });
   }
 
-  /** Lets the carrier try once more what is left, then ends its thread. */
+  /** Lets the importer try once more what is left, then ends its thread. */
   async stop(): Promise<void> {
     if (this.#restart) clearTimeout(this.#restart);
     const ended = new Promise<void>((resolve) => {
@@ -52,10 +52,10 @@ export class CarrierHandle {
   }
 
   #launch(): Worker {
-    const thread = new Worker(threadFile, { name: 'log-carrier', smol: true });
-    thread.onmessage = ({ data }: MessageEvent<CarrierReport>) => this.#hear(data);
+    const thread = new Worker(threadFile, { name: 'log-importer', smol: true });
+    thread.onmessage = ({ data }: MessageEvent<ImportReport>) => this.#hear(data);
     thread.onerror = (event) => {
-      this.#log.error(`The log carrier died; it starts again in ${restartMs / 1000} s.`, faultFields(event.message));
+      this.#log.error(`The log importer died; it starts again in ${restartMs / 1000} s.`, faultFields(event.message));
       thread.terminate();
       this.#stopped();
       this.#restart = setTimeout(() => {
@@ -67,8 +67,8 @@ export class CarrierHandle {
     return thread;
   }
 
-  #hear(report: CarrierReport): void {
-    if (report.report === 'carried') this.#onCarried(report.segment);
+  #hear(report: ImportReport): void {
+    if (report.report === 'imported') this.#onImported(report.segment);
     else if (report.report === 'trouble') this.#log.warn(report.message, { cause: report.cause });
     else if (report.report === 'recovered') this.#log.info('The log store takes records again.');
     else this.#stopped();

@@ -1,9 +1,11 @@
-/** Carries finished segments into the log store and deletes them. While the store fails they wait where they are. */
+/** Imports finished segments into the log store and deletes them. While the store fails they wait where they are. */
 
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Retention } from './embedded/files.ts';
+import { type Engine, openWriter } from './engine.ts';
 import { SegmentFile } from './segment-file.ts';
-import { LogWriter, type Retention } from './store.ts';
+import type { LogWriter } from './store.ts';
 
 export interface Breaker {
   /** After so many failures in a row the store is left alone for a while. */
@@ -13,48 +15,50 @@ export interface Breaker {
   timeoutMs: number;
 }
 
-export interface CarrierOrders {
+export interface ImportOrders {
+  /** The spool. */
   folder: string;
-  file: string;
+  engine: Engine;
   breaker: Breaker;
   retention: Retention;
 }
 
-export type CarrierReport =
-  | { report: 'carried'; segment: string }
+export type ImportReport =
+  | { report: 'imported'; segment: string }
   | { report: 'trouble'; message: string; cause: string }
   | { report: 'recovered' }
   | { report: 'stopped' };
 
 export const readySuffix = '.ready';
 const rejectedSuffix = '.rejected';
+const damagedSuffix = '.damaged';
 const retryMs = 1_000;
 const purgeEveryMs = 24 * 3_600_000;
 
-export class Carrier {
-  readonly #orders: CarrierOrders;
-  readonly #tell: (report: CarrierReport) => void;
+export class LogImporter {
+  readonly #orders: ImportOrders;
+  readonly #tell: (report: ImportReport) => void;
   readonly #file = new SegmentFile();
   #writer: LogWriter | null = null;
   #failures = 0;
-  #run: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
   #again = false;
   #nextPurge = 0;
   /** Without traffic nothing else would make old records go. */
-  readonly #daily = setInterval(() => this.carry(), purgeEveryMs);
+  readonly #daily = setInterval(() => this.run(), purgeEveryMs);
   #stopping = false;
   #wake: () => void = () => undefined;
 
-  constructor(orders: CarrierOrders, tell: (report: CarrierReport) => void) {
+  constructor(orders: ImportOrders, tell: (report: ImportReport) => void) {
     this.#orders = orders;
     this.#tell = tell;
   }
 
-  /** Carries all that is ready; a call while one runs makes it look again. */
-  carry(): void {
+  /** Imports all that is ready; a call while one runs makes it look again. */
+  run(): void {
     this.#again = true;
-    this.#run ??= this.#carryAll().finally(() => {
-      this.#run = null;
+    this.#running ??= this.#importAll().finally(() => {
+      this.#running = null;
     });
   }
 
@@ -63,35 +67,34 @@ export class Carrier {
     this.#stopping = true;
     clearInterval(this.#daily);
     this.#wake();
-    this.carry();
-    await this.#run;
-    this.#writer?.close();
+    this.run();
+    await this.#running;
+    await this.#writer?.close();
     this.#tell({ report: 'stopped' });
   }
 
-  /** Deletes what is older than the retention allows, a little at a time, so that segments are not kept waiting. */
+  /** Deletes what is older than the retention allows. */
   async #purgeWhenDue(): Promise<void> {
     if (Date.now() < this.#nextPurge || this.#stopping) return;
     this.#nextPurge = Date.now() + purgeEveryMs;
     try {
-      const writer = this.#openWriter();
-      while (writer.purge(Date.now(), this.#orders.retention) && !this.#stopping) await Bun.sleep(0);
+      await (await this.#openWriter()).purge(Date.now(), this.#orders.retention);
     } catch (error) {
       const message = `Old log records could not be deleted; the next attempt is in ${purgeEveryMs / 3_600_000} h.`;
       this.#tell({ report: 'trouble', message, cause: String(error) });
     }
   }
 
-  #openWriter(): LogWriter {
-    this.#writer ??= new LogWriter(this.#orders.file, this.#orders.breaker.timeoutMs);
+  async #openWriter(): Promise<LogWriter> {
+    this.#writer ??= await openWriter(this.#orders.engine, this.#orders.breaker.timeoutMs, this.#orders.retention);
     return this.#writer;
   }
 
-  async #carryAll(): Promise<void> {
+  async #importAll(): Promise<void> {
     while (this.#again) {
       this.#again = false;
       for (const segment of this.#ready()) {
-        while (!this.#attempt(segment)) {
+        while (!(await this.#attempt(segment))) {
           if (this.#stopping) return;
           await this.#pause();
         }
@@ -114,29 +117,34 @@ export class Carrier {
   }
 
   /** True when the segment needs no further attempt. */
-  #attempt(segment: string): boolean {
+  async #attempt(segment: string): Promise<boolean> {
     const path = join(this.#orders.folder, segment);
     try {
-      // Another process may have carried it meanwhile.
-      if (this.#file.read(path, (frames) => this.#openWriter().write(frames))) rmSync(path, { force: true });
+      const writer = await this.#openWriter();
+      const read = this.#file.read(path, (frames) => writer.write(frames, segment));
+      await read?.taken;
+      // Where it is gone, another process has imported it meanwhile.
+      if (read?.damaged) this.#setAside(path);
+      else if (read) rmSync(path, { force: true });
     } catch (error) {
       if (isFault(error)) {
-        this.#failed(error);
+        await this.#failed(error);
         return false;
       }
       this.#reject(path, error);
     }
     if (this.#failures > 0) this.#tell({ report: 'recovered' });
     this.#failures = 0;
-    this.#tell({ report: 'carried', segment });
+    this.#tell({ report: 'imported', segment });
     return true;
   }
 
-  #failed(error: unknown): void {
+  async #failed(error: unknown): Promise<void> {
     this.#failures += 1;
     // What is wrong may be the connection itself: the next attempt opens another.
-    this.#writer?.close();
+    const broken = this.#writer;
     this.#writer = null;
+    await broken?.close();
     if (this.#failures > 1 && !this.#isOpen) return;
     const next = this.#stopping ? 'at the next start' : `in ${this.#pauseMs / 1000} s`;
     this.#tell({
@@ -144,6 +152,13 @@ export class Carrier {
       message: `The log store takes no records; the spool keeps them and the next attempt is ${next}.`,
       cause: String(error),
     });
+  }
+
+  /** What could be read of a damaged segment is stored; the file stays for whoever wants to look. */
+  #setAside(path: string): void {
+    renameSync(path, path + damagedSuffix);
+    const message = `A segment is damaged; what can be read of it was stored, and it was set aside as ${path}${damagedSuffix}.`;
+    this.#tell({ report: 'trouble', message, cause: 'a check sum does not fit' });
   }
 
   /** A segment that is whole and yet makes no sense would stand in the way of all others for ever. */

@@ -1,0 +1,235 @@
+/** Answers queries from the files of the embedded log store. It runs in a thread of its own (`query-thread.ts`). */
+import { mkdirSync } from 'node:fs';
+import type {
+  Aggregate,
+  AggregateQuery,
+  CountedFeedback,
+  Feedback,
+  ListQuery,
+  LogFilter,
+  LogPage,
+  OfferedValues,
+} from '../query.ts';
+import type { KeptRecord } from '../record.ts';
+import { aggregate } from './aggregate.ts';
+import { BodyReader } from './bodies.ts';
+import { FeedbackTable } from './feedback.ts';
+import { monthsIn, monthsWithin, rowsFile } from './files.ts';
+import { listRows } from './list.ts';
+import { type Chunk, Month } from './month.ts';
+import { type Checkpoint, select } from './selection.ts';
+
+/** More values of one field than these are not offered. */
+const mostValues = 1_000;
+const offered = ['ai_org', 'ai_model', 'virtual_key', 'config', 'api_key_id', 'prompt_slug'] as const;
+
+export class EmbeddedReader {
+  readonly #folder: string;
+  readonly #checkpoint: Checkpoint;
+  readonly #months = new Map<string, Month>();
+  readonly #bodies: BodyReader;
+  readonly #feedback: FeedbackTable;
+
+  constructor(folder: string, checkpoint: Checkpoint = () => undefined) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folder = folder;
+    this.#checkpoint = checkpoint;
+    this.#bodies = new BodyReader(folder);
+    this.#feedback = new FeedbackTable(folder);
+  }
+
+  find(id: string): KeptRecord | null {
+    for (const month of this.#open(monthsIn(this.#folder)).toReversed()) {
+      const n = month.numberOf(id);
+      const row = n === null ? null : month.row(n);
+      if (row) return { metrics: row.metrics, bodies: row.body ? this.#bodies.at(row.body) : {} };
+    }
+    return null;
+  }
+
+  list(query: ListQuery): LogPage {
+    return this.#atOneMoment(query.filter, (months) => listRows(months, query, this.#finder, this.#checkpoint));
+  }
+
+  aggregate(query: AggregateQuery): Aggregate[] {
+    return this.#atOneMoment(query.filter, (months) => aggregate(months, query, this.#finder, this.#checkpoint));
+  }
+
+  values(filter: LogFilter): OfferedValues {
+    return this.#atOneMoment(filter, (months) => this.#valuesOf(months, filter));
+  }
+
+  saveFeedback(feedback: readonly Feedback[]): void {
+    this.#feedback.save(feedback);
+  }
+
+  findFeedback(id: string): Feedback | null {
+    return this.#feedback.find(id);
+  }
+
+  feedbackOnTrace(workspaceId: string, traceId: string): Feedback[] {
+    return this.#feedback.onTrace(workspaceId, traceId);
+  }
+
+  feedback(filter: LogFilter): CountedFeedback[] {
+    const given = this.#feedback.within(filter);
+    // A trace may be older than what was said about it.
+    const traces = { ...filter, from: 0, traceIds: [...new Set(given.map(({ trace_id }) => trace_id))] };
+    const models = this.#modelsOfTraces(traces);
+    const unfiltered = isUnfiltered(filter);
+    return given.flatMap(({ value, weight, created_at, trace_id }) => {
+      const model = models.get(trace_id);
+      return model === undefined && !unfiltered ? [] : [{ value, weight, createdAt: created_at, model: model ?? '' }];
+    });
+  }
+
+  close(): void {
+    for (const month of this.#months.values()) month.close();
+    this.#bodies.close();
+    this.#feedback.close();
+  }
+
+  readonly #finder = {
+    withFeedback: (month: Month, filter: LogFilter): number[] =>
+      month.rowsOfTraces(this.#feedback.ofTraces(filter, filter.feedback).map(({ trace_id }) => trace_id)),
+
+    keepText: (month: Month, chunk: Chunk, marks: Uint8Array, search: string): void => {
+      const text = search.toLowerCase();
+      for (const { n, texts, day, ...place } of month.textsOf(chunk.first, chunk.first + chunk.rows - 1)) {
+        const at = n - chunk.first;
+        if (marks[at] !== 1 || texts.toLowerCase().includes(text)) continue;
+        this.#checkpoint();
+        if (day === null || !this.#bodies.hold({ day, ...place }, text)) marks[at] = 0;
+      }
+    },
+
+    onRows: (month: Month, { filter }: AggregateQuery) => {
+      const sums = new Map<number, { weighted: number; weight: number }>();
+      const traces = new Map(this.#feedback.ofTraces(filter).map((trace) => [trace.trace_id, trace]));
+      for (const n of month.rowsOfTraces([...traces.keys()])) {
+        const trace = traces.get(month.traceOf(n));
+        if (trace) sums.set(n, trace);
+      }
+      return sums;
+    },
+  };
+
+  /** The model that answered each trace which the filter chooses. */
+  #modelsOfTraces(filter: LogFilter): Map<string, string> {
+    const models = new Map<string, string>();
+    if (filter.traceIds?.length === 0) return models;
+    this.#atOneMoment(filter, (months) => {
+      for (const month of months) {
+        const selection = select(month, filter, this.#finder);
+        if (!selection) continue;
+        for (const chunk of month.chunks(filter.from, filter.to)) {
+          this.#checkpoint();
+          const marks = selection.rowsOf(chunk);
+          if (!marks) continue;
+          const contexts = chunk.column('context');
+          marks.forEach((mark, row) => {
+            if (mark === 1) models.set(month.traceOf(chunk.first + row), selection.contexts[contexts[row] ?? 0]?.ai_model ?? '');
+          });
+        }
+      }
+    });
+    return models;
+  }
+
+  #valuesOf(months: readonly Month[], filter: LogFilter): OfferedValues {
+    const found = new Map<string, Set<string>>(offered.map((field) => [field, new Set()]));
+    const statuses = new Set<number>();
+    const keys = new Set<string>();
+    for (const month of months) {
+      const selection = select(month, filter, this.#finder);
+      if (!selection) continue;
+      const { contexts, sets } = this.#seen(month, selection, filter);
+      selection.contexts.forEach((context, number) => {
+        if (!context || contexts[number] !== 1) return;
+        statuses.add(context.response_status_code);
+        for (const field of offered) if (context[field]) found.get(field)?.add(context[field]);
+      });
+      for (const key of month.metadataKeys(sets)) keys.add(key);
+    }
+    const sorted = (field: (typeof offered)[number]) => [...(found.get(field) ?? [])].sort().slice(0, mostValues);
+    return {
+      ai_org: sorted('ai_org'),
+      ai_model: sorted('ai_model'),
+      virtual_key: sorted('virtual_key'),
+      config: sorted('config'),
+      api_key_id: sorted('api_key_id'),
+      prompt_slug: sorted('prompt_slug'),
+      response_status_code: [...statuses].sort((a, b) => a - b),
+      metadataKeys: [...keys].sort().slice(0, mostValues),
+    };
+  }
+
+  /** Which contexts and which metadata the chosen rows have. */
+  #seen(month: Month, selection: NonNullable<ReturnType<typeof select>>, filter: LogFilter) {
+    const contexts = new Uint8Array(selection.contexts.length);
+    const sets = new Uint8Array(month.metadataCount + 1);
+    for (const chunk of month.chunks(filter.from, filter.to)) {
+      this.#checkpoint();
+      const marks = selection.rowsOf(chunk);
+      if (!marks) continue;
+      const contextOf = chunk.column('context');
+      const setOf = chunk.column('metadata_set');
+      for (let row = 0; row < marks.length; row++) {
+        if (marks[row] !== 1) continue;
+        contexts[contextOf[row] ?? 0] = 1;
+        sets[setOf[row] ?? 0] = 1;
+      }
+    }
+    return { contexts, sets };
+  }
+
+  #atOneMoment<T>({ from, to }: LogFilter, work: (months: readonly Month[]) => T): T {
+    const months = this.#open(monthsWithin(monthsIn(this.#folder), from, to));
+    const nested = months.reduceRight<() => T>(
+      (inner, month) => () => month.read(inner),
+      () => work(months),
+    );
+    return nested();
+  }
+
+  /** The months that are still there; files that retention deleted are let go of. */
+  #open(names: readonly string[]): Month[] {
+    const present = new Set(monthsIn(this.#folder));
+    for (const [name, month] of this.#months) {
+      if (present.has(name)) continue;
+      month.close();
+      this.#months.delete(name);
+    }
+    return names.flatMap((name) => {
+      const known = this.#months.get(name) ?? openMonth(name, this.#folder);
+      if (!known) return [];
+      this.#months.set(name, known);
+      return [known];
+    });
+  }
+}
+
+/** Null while the importer has made the file and not its tables yet. */
+function openMonth(name: string, folder: string): Month | null {
+  const month = new Month(name, rowsFile(folder, name));
+  try {
+    month.contexts();
+    return month;
+  } catch (error) {
+    month.close();
+    if (error instanceof Error && error.message.includes('no such table')) return null;
+    throw error;
+  }
+}
+
+/** True where a filter asks for all rows of its workspaces, so that feedback counts whether its trace is here or not. */
+const isUnfiltered = (filter: LogFilter): boolean =>
+  filter.scopes.every(({ userId }) => userId === null) &&
+  !filter.traceIds &&
+  !filter.spanIds &&
+  !filter.feedback &&
+  !filter.models &&
+  !filter.search &&
+  Object.keys(filter.ranges ?? {}).length === 0 &&
+  Object.keys(filter.values ?? {}).length === 0 &&
+  Object.keys(filter.metadata ?? {}).length === 0;

@@ -1,0 +1,25 @@
+/** Which log store is used: files in the data folder, or ClickHouse. */
+import type { Log } from '../log.ts';
+import { ClickHouseQueries } from './clickhouse/queries.ts';
+import { openClickHouseWriter } from './clickhouse/writer.ts';
+import type { Retention } from './embedded/files.ts';
+import { QueryThread } from './embedded/query-client.ts';
+import { EmbeddedWriter } from './embedded/writer.ts';
+import type { LogWriter, OpenQueries } from './store.ts';
+
+export type Engine = { kind: 'embedded'; folder: string } | { kind: 'clickhouse'; url: string };
+
+export async function openWriter(engine: Engine, timeoutMs: number, retention: Retention): Promise<LogWriter> {
+  if (engine.kind === 'clickhouse') return openClickHouseWriter(engine.url, timeoutMs, retention);
+  const writer = new EmbeddedWriter(engine.folder, timeoutMs);
+  return {
+    write: async (frames) => writer.write(frames),
+    purge: async (now, kept) => writer.purge(now, kept),
+    close: async () => writer.close(),
+  };
+}
+
+export const openQueries = (engine: Engine, timeoutMs: number, log: Log): OpenQueries =>
+  engine.kind === 'clickhouse'
+    ? new ClickHouseQueries(engine.url, timeoutMs)
+    : new QueryThread(engine.folder, timeoutMs, log);
