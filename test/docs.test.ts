@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createOpenApiDocument } from '../src/admin/kernel/openapi.ts';
+import { createOpenApiDocument } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
 import { configFieldNames } from '../src/catalog/config-schema.ts';
 import { targetFields } from '../src/catalog/target-fields.ts';
