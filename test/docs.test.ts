@@ -141,9 +141,9 @@ describe('docs/architecture.md', () => {
   });
 
   test('names a file for every stage of the journey', () => {
-    const stages = [...page.matchAll(/^\| \w+ \| ((?:`[\w-]+\.ts`(?:, )?)+) \|/gm)].map(([, files = '']) => files);
-    const files = stages.flatMap((names) => namesIn(names, /`([\w-]+\.ts)`/g));
-    expect(files).toContain('route.ts');
+    const stages = [...page.matchAll(/^\| \w+ \| ((?:`[\w/-]+\.ts`(?:, )?)+) \|/gm)].map(([, files = '']) => files);
+    const files = stages.flatMap((names) => namesIn(names, /`([\w/-]+\.ts)`/g));
+    expect(files).toContain('routing/route.ts');
     expect(files.filter((file) => !existsSync(join(root, 'src/gateway', file)))).toEqual([]);
   });
 });

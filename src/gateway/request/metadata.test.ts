@@ -95,7 +95,7 @@ describe('values', () => {
 
   test('names of the language are only names', async () => {
     expect(await recorded({ 'x-gw-metadata': '{"__proto__":"a","constructor":"b"}' })).toMatchObject({
-      Object: 'b',
+      constructor: 'b',
     });
   });
 
