@@ -66,6 +66,11 @@ const alike: LogMetrics = {
   error_message: null,
   ignored_config_keys: [],
   metadata: {},
+  prompt_id: null,
+  prompt_version_id: null,
+  prompt_slug: '',
+  saved_cost: 0,
+  attempt: null,
 };
 
 const server = Bun.serve({

@@ -8,7 +8,12 @@ savePack(root, await buildConsole(root));
 const outfile = join(root, 'dist/gw');
 await Bun.build({
   // A thread of its own starts from its own file, which must be embedded by name.
-  entrypoints: [join(root, 'src/main.ts'), join(root, 'src/logs/importer-thread.ts'), join(root, 'src/logs/embedded/query-thread.ts'), packFile(root)],
+  entrypoints: [
+    join(root, 'src/main.ts'),
+    join(root, 'src/logs/importer-thread.ts'),
+    join(root, 'src/logs/embedded/query-thread.ts'),
+    packFile(root),
+  ],
   compile: { outfile },
   minify: { whitespace: true, syntax: true },
   // The program finds the pack among its embedded files by this name.

@@ -99,7 +99,10 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     configs: savedConfigs,
     guardrails: noGuardrails,
     priceTable: createPriceTable(clock),
-    logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
+    logs: openLogs(settings.dataDir, settings.logStore, log, {
+      ...settings.logs,
+      now: () => clock.now().getTime(),
+    }),
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };

@@ -7,7 +7,7 @@ import type { CorsRules } from './http/cors.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { Breaker } from './logs/importer.ts';
-import type { LogLimits } from './logs/logs.ts';
+import type { LogOptions } from './logs/logs.ts';
 import type { StoreAddress } from './store/database.ts';
 
 const entries = (text: string): string[] =>
@@ -101,6 +101,8 @@ export const environmentSchema = () =>
     DISABLE_ORG_CREATION: flag(),
     AUDIT_LOGS_ENABLED: onUnlessOff(),
     GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
+    CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+    LOG_QUERY_TIMEOUT_MS: wholeNumber(10_000, 100, 600_000),
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
@@ -164,7 +166,7 @@ export interface Settings {
   outageGraceMs: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
-  logs: LogLimits;
+  logs: Omit<LogOptions, 'now'>;
   cors: CorsRules;
   gateway: GatewaySettings;
 }
@@ -245,9 +247,13 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       timeoutMs: values.LOG_STORE_CONNECTION_TIMEOUT_MS,
     },
     logs: {
-      bodyDays: values.LOG_RETENTION_DAYS,
-      rowDays: values.METRICS_RETENTION_DAYS,
-      spoolBytes: values.LOG_SPOOL_MAX_BYTES,
+      limits: {
+        bodyDays: values.LOG_RETENTION_DAYS,
+        rowDays: values.METRICS_RETENTION_DAYS,
+        spoolBytes: values.LOG_SPOOL_MAX_BYTES,
+      },
+      clickhouseUrl: values.CLICKHOUSE_URL ?? null,
+      queryTimeoutMs: values.LOG_QUERY_TIMEOUT_MS,
     },
     cors: {
       origins: values.CORS_ALLOWED_ORIGINS,

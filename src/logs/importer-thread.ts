@@ -8,7 +8,8 @@ declare const self: Worker;
 let importer: LogImporter | null = null;
 
 self.onmessage = ({ data }: MessageEvent<Order>) => {
-  if (data.order === 'start') importer = new LogImporter(data.orders, (report: ImportReport) => self.postMessage(report));
+  if (data.order === 'start')
+    importer = new LogImporter(data.orders, (report: ImportReport) => self.postMessage(report));
   if (data.order === 'stop') void importer?.stop();
   else importer?.run();
 };

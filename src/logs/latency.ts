@@ -16,7 +16,7 @@ export function bucketOf(ms: number): number {
 }
 
 /** The middle of the bucket, in ms. */
-export function valueOf(bucket: number): number {
+export function middleOf(bucket: number): number {
   if (bucket < exactBelow) return bucket;
   const shift = Math.floor(bucket / perDoubling) - 1;
   const mantissa = bucket - shift * perDoubling;
@@ -36,7 +36,7 @@ export function percentiles(counts: ReadonlyMap<number, number>, levels: readonl
       at += 1;
       seen += buckets[at]?.[1] ?? 0;
     }
-    found.push(total === 0 ? 0 : valueOf(buckets[at]?.[0] ?? 0));
+    found.push(total === 0 ? 0 : middleOf(buckets[at]?.[0] ?? 0));
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonMessage, logRecord, message, segmentOf } from '../../test/log-records.ts';
@@ -19,7 +19,13 @@ const breaker = { failureThreshold: 3, backoffMs: 20, timeoutMs: 1 };
 
 const open = () => openLogs(folder, breaker, log);
 const spoolFolder = () => join(folder, 'spool');
-const storeFile = () => join(folder, 'logs.db');
+const storeFolder = () => join(folder, 'logs');
+const rowFiles = () =>
+  existsSync(storeFolder()) && statSync(storeFolder()).isDirectory()
+    ? readdirSync(storeFolder())
+        .filter((name) => /^rows-.*\.db$/.test(name))
+        .map((name) => join(storeFolder(), name))
+    : [];
 const segments = () => readdirSync(spoolFolder()).filter((name) => !name.startsWith('lock'));
 
 beforeEach(() => {
@@ -33,18 +39,19 @@ afterEach(async () => {
 });
 
 function storedIds(): string[] {
-  if (!existsSync(storeFile())) return [];
-  const db = new Database(storeFile(), { readonly: true });
-  try {
-    db.run('PRAGMA busy_timeout = 5000');
-    if (!db.query("select 1 from sqlite_master where name = 'logs'").get()) return [];
-    return db
-      .query<{ id: string }, []>('select id from logs')
-      .all()
-      .map(({ id }) => id);
-  } finally {
-    db.close();
-  }
+  return rowFiles().flatMap((file) => {
+    const db = new Database(file, { readonly: true });
+    try {
+      db.run('PRAGMA busy_timeout = 5000');
+      if (!db.query("select 1 from sqlite_master where name = 'logs'").get()) return [];
+      return db
+        .query<{ id: string }, []>('select id from logs')
+        .all()
+        .map(({ id }) => id);
+    } finally {
+      db.close();
+    }
+  });
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -77,7 +84,11 @@ describe('a record', () => {
     const written = await logs.find(record.metrics.id);
     await until(() => storedIds().length > 0);
     const stored = await logs.find(record.metrics.id);
-    const plain = (found: typeof stored) => JSON.parse(JSON.stringify(found));
+    // What crossed threads holds plain bytes.
+    const plain = (found: typeof stored) =>
+      JSON.parse(
+        JSON.stringify(found, (_, value) => (value instanceof Uint8Array ? [...value] : (value?.data ?? value))),
+      );
     expect(plain(written)).toEqual(plain(stored));
     expect(stored?.metrics).toEqual(fresh?.metrics);
     expect(stored?.bodies.response?.body?.length).toBe(fresh?.bodies.response?.body?.length);
@@ -102,7 +113,7 @@ test('ten thousand records are stored, each once, and leave no segment behind', 
   expect(warnings).toEqual([]);
 });
 
-test('records are found while others are written and carried', async () => {
+test('records are found while others are written and imported', async () => {
   const ids: string[] = [];
   const missing: string[] = [];
   let writing = true;
@@ -113,7 +124,7 @@ test('records are found while others are written and carried', async () => {
       await Bun.sleep(0);
     }
   });
-  const end = Date.now() + 2_500; // Long enough for segments to be finished, carried and deleted meanwhile.
+  const end = Date.now() + 2_500; // Long enough for segments to be finished, imported and deleted meanwhile.
   while (Date.now() < end) {
     ids.push(...append(20));
     await Bun.sleep(2);
@@ -127,7 +138,7 @@ test('records are found while others are written and carried', async () => {
 describe('a store that fails', () => {
   test('is tried again until it takes what waited, and nothing is lost', async () => {
     await until(() => append(1).length > 0 && storedIds().length > 0);
-    const other = new Database(storeFile());
+    const other = new Database(rowFiles()[0] ?? '');
     other.run('begin immediate');
     const ids = append(500);
     await until(() => segments().some((name) => name.endsWith('.ready')));
@@ -144,13 +155,13 @@ describe('a store that fails', () => {
 
   test('at the stop leaves the segments for the next start', async () => {
     await logs.close();
-    rmSync(storeFile(), { force: true });
-    mkdirSync(storeFile());
+    rmSync(storeFolder(), { recursive: true, force: true });
+    writeFileSync(storeFolder(), 'in the way');
     logs = open();
     const ids = append(50);
     await logs.close();
     expect(segments()).toHaveLength(1);
-    rmSync(storeFile(), { recursive: true });
+    rmSync(storeFolder());
     logs = open();
     expect((await logs.find(ids[7] ?? ''))?.metrics.id).toBe(ids[7] ?? '');
     await until(() => segments().length === 0);
@@ -251,15 +262,16 @@ describe('limits', () => {
 
   test('with no days for bodies none is ever written', async () => {
     await logs.close();
-    logs = openLogs(folder, breaker, log, { ...limits, bodyDays: 0 });
+    logs = openLogs(folder, breaker, log, { limits: { ...limits, bodyDays: 0 } });
     const record = logRecord({}, { response: message('text/plain', Buffer.from('the canary')) });
     logs.append(record);
     const { id } = record.metrics;
     expect((await logs.find(id))?.bodies).toEqual({});
     await logs.close();
     expect(storedIds()).toEqual([id]);
-    const db = new Database(storeFile(), { readonly: true });
-    expect(db.query('select count(*) as bodies from log_bodies').get()).toEqual({ bodies: 0 });
+    const [bodies] = readdirSync(storeFolder()).filter((name) => /^bodies-.*\.db$/.test(name));
+    const db = new Database(join(storeFolder(), bodies ?? ''), { readonly: true });
+    expect(db.query('select count(*) as bodies from bodies').get()).toEqual({ bodies: 0 });
     db.close();
   });
 
@@ -268,16 +280,16 @@ describe('limits', () => {
     const kept = [logRecord(), logRecord()];
     writeFileSync(join(spoolFolder(), '0.ready'), segmentOf(kept));
     // The store cannot be opened, so that nothing leaves the spool.
-    rmSync(storeFile(), { force: true });
-    mkdirSync(storeFile());
-    logs = openLogs(folder, breaker, log, { ...limits, spoolBytes: 1_000 });
+    rmSync(storeFolder(), { recursive: true, force: true });
+    writeFileSync(storeFolder(), 'in the way');
+    logs = openLogs(folder, breaker, log, { limits: { ...limits, spoolBytes: 1_000 } });
     append(3);
     expect(logs.dropped).toBe(3);
     await until(() => warnings.some((text) => text.includes('dropped')));
     await logs.close();
     expect(segments()).toEqual(['0.ready']);
-    rmSync(storeFile(), { recursive: true });
-    logs = openLogs(folder, breaker, log, { ...limits, spoolBytes: 1_000_000 });
+    rmSync(storeFolder());
+    logs = openLogs(folder, breaker, log, { limits: { ...limits, spoolBytes: 1_000_000 } });
     const later = append(2);
     await logs.close();
     expect(storedIds().sort()).toEqual([...kept.map(({ metrics }) => metrics.id), ...later].sort());
@@ -285,7 +297,7 @@ describe('limits', () => {
 });
 
 describe('what an earlier run left', () => {
-  test('is carried at the start, a torn tail apart', async () => {
+  test('is imported at the start, a torn tail apart', async () => {
     await logs.close();
     const whole = [logRecord(), logRecord()];
     const frame = segmentOf(whole);

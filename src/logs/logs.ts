@@ -8,8 +8,8 @@ import { type Breaker, readySuffix } from './importer.ts';
 import { ImporterHandle } from './importer-handle.ts';
 import type { LogFilter, LogQueries } from './query.ts';
 import type { KeptRecord, LogSink } from './record.ts';
-import { findOnTheWay } from './spool-search.ts';
 import { openSuffix, Spool } from './spool.ts';
+import { findOnTheWay } from './spool-search.ts';
 
 export interface Logs extends LogSink, LogQueries {
   /** Records that could not be kept since the start. */
@@ -70,7 +70,10 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
     if (!record || age > retention.rowMs) return null;
     return age > retention.bodyMs ? { ...record, bodies: {} } : record;
   };
-  const within = (filter: LogFilter): LogFilter => ({ ...filter, from: Math.max(filter.from, now() - retention.rowMs) });
+  const within = (filter: LogFilter): LogFilter => ({
+    ...filter,
+    from: Math.max(filter.from, now() - retention.rowMs),
+  });
   return {
     append: (record) => spool.append(limits.bodyDays === 0 ? { metrics: record.metrics, bodies: {} } : record),
     find: async (id) => young(await findOnTheWay(spool, queries, id)),

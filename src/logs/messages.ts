@@ -110,7 +110,8 @@ function messagesOf(entries: readonly IndexEntry[], { headers }: Index, bytes: B
     const body = kept < 0 ? null : bytes.subarray(end, end + kept);
     end += Math.max(kept, 0);
     const name = slots[slot];
-    if (name) found[name] = { headers: typeof named === 'number' ? (headers[named] ?? {}) : named, contentType, size, body };
+    if (name)
+      found[name] = { headers: typeof named === 'number' ? (headers[named] ?? {}) : named, contentType, size, body };
   }
   return { found, end };
 }

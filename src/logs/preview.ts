@@ -22,16 +22,21 @@ function preview(message: KeptMessage, textOf: (body: unknown) => string): strin
   if (message.body === null || message.body.length > parsedBytes) return '';
   const content = contentOf(message);
   if (content.form === 'json') return shortened(textOf(content.value));
-  if (content.form === 'text') return shortened(message.contentType.includes('event-stream') ? streamedText(content.text) : content.text);
+  if (content.form === 'text')
+    return shortened(message.contentType.includes('event-stream') ? streamedText(content.text) : content.text);
   return '';
 }
 
 const shortened = (text: string): string => text.slice(0, length).toWellFormed();
 
 type Fields = Record<string, unknown>;
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const at = (value: unknown, ...path: (string | number)[]): unknown =>
-  path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? (inner as Fields)[key] : undefined), value);
+  path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? (inner as Fields)[key] : undefined),
+    value,
+  );
 
 /** What the user said last, in any of the forms in which clients ask. */
 function askedText(body: unknown): string {
@@ -74,9 +79,11 @@ function deltaOf(json: string): string {
     // A line that was cut ends the preview, not the import.
     return '';
   }
-  const delta = at(event, 'choices', 0, 'delta', 'content') ?? at(event, 'choices', 0, 'text') ?? at(event, 'delta', 'text');
+  const delta =
+    at(event, 'choices', 0, 'delta', 'content') ?? at(event, 'choices', 0, 'text') ?? at(event, 'delta', 'text');
   if (typeof delta === 'string') return delta;
-  if (typeof at(event, 'delta') === 'string' && String(at(event, 'type')).includes('text')) return String(at(event, 'delta'));
+  if (typeof at(event, 'delta') === 'string' && String(at(event, 'type')).includes('text'))
+    return String(at(event, 'delta'));
   return textIn(at(event, 'candidates', 0, 'content'));
 }
 

@@ -176,7 +176,10 @@ export interface CountedFeedback {
 }
 
 /** The values that the rows of a range have, for those who build a filter. */
-export type OfferedValues = Record<'ai_org' | 'ai_model' | 'virtual_key' | 'config' | 'api_key_id' | 'prompt_slug', string[]> & {
+export type OfferedValues = Record<
+  'ai_org' | 'ai_model' | 'virtual_key' | 'config' | 'api_key_id' | 'prompt_slug',
+  string[]
+> & {
   response_status_code: number[];
   metadataKeys: string[];
 };

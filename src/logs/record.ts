@@ -135,4 +135,3 @@ export interface KeptRecord {
   metrics: LogMetrics;
   bodies: KeptBodies;
 }
-

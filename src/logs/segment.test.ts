@@ -79,16 +79,6 @@ describe('a segment', () => {
     expect(found.map(({ bodies }) => bodies.response?.headers.count)).toEqual(['0', '1', '2']);
   });
 
-  test('of an earlier release, where every message has its headers, is read alike', () => {
-    const body = Buffer.from('{"a":1}');
-    const index = Buffer.from(JSON.stringify([[[0, 'application/json', 7, 7, { 'x-old': '1' }]]]));
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(index.length);
-    expect(messagesAt(Buffer.concat([length, index, body]), 0)).toEqual({
-      request: { headers: { 'x-old': '1' }, contentType: 'application/json', size: 7, body },
-    });
-  });
-
   test('keeps of binary and of oversized bodies the size alone', () => {
     const record = logRecord(
       {},

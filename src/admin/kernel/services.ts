@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
-import type { LogReader } from '../../logs/record.ts';
+import type { Logs } from '../../logs/logs.ts';
 import type { PriceTable } from '../../pricing/price-table.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
@@ -27,7 +27,7 @@ export interface Services {
   guardrails: GuardrailIndex;
   priceTable: PriceTable;
   /** The records of calls through the gateway. */
-  logs: LogReader;
+  logs: Logs;
   longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];

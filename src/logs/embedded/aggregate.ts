@@ -56,8 +56,11 @@ export function aggregate(
     plans.push({
       month,
       selection,
-      groupOfContext: group.by === 'field' ? numbered(contexts, (context) => groupOf(groups, context?.[group.field])) : null,
-      outcomeOfContext: numbered(contexts, (context) => (context ? outcomes.of(JSON.stringify(outcomeOf(context))) : 0)),
+      groupOfContext:
+        group.by === 'field' ? numbered(contexts, (context) => groupOf(groups, context?.[group.field])) : null,
+      outcomeOfContext: numbered(contexts, (context) =>
+        context ? outcomes.of(JSON.stringify(outcomeOf(context))) : 0,
+      ),
       cacheOfContext: contexts.some((context) => cacheOf(context) > 0) ? numbered(contexts, cacheOf) : null,
       groupOfMetadata:
         group.by === 'metadata' ? numbered(month.metadataValues(group.key), (value) => groupOf(groups, value)) : null,
@@ -104,7 +107,13 @@ const outcomeOf = (context: ContextRow): Outcome => ({
   fallback: context.mode === 'fallback' && context.last_used_option_index > 0,
 });
 
-function groupRows(plan: MonthPlan, chunk: Chunk, marks: Uint8Array, edges: Float64Array | null, group: GroupBy): Int32Array {
+function groupRows(
+  plan: MonthPlan,
+  chunk: Chunk,
+  marks: Uint8Array,
+  edges: Float64Array | null,
+  group: GroupBy,
+): Int32Array {
   const groupOfRow = new Int32Array(chunk.rows).fill(-1);
   if (edges) {
     byTime(groupOfRow, marks, chunk.column('created_at'), edges);

@@ -64,7 +64,9 @@ export class FeedbackTable {
 
   /** The sums of all feedback on a trace whose weighted average lies in the range. */
   ofTraces({ organisationId, scopes }: LogFilter, { min = -10, max = 10 }: Range = {}): TraceFeedback[] {
-    const workspaces = scopes.some(({ workspaceId }) => workspaceId === null) ? null : scopes.map((scope) => scope.workspaceId);
+    const workspaces = scopes.some(({ workspaceId }) => workspaceId === null)
+      ? null
+      : scopes.map((scope) => scope.workspaceId);
     return this.#open()
       .query<TraceFeedback, [string, string | null, number, number]>(
         `select trace_id, sum(value * weight) as weighted, sum(weight) as weight from feedbacks

@@ -32,7 +32,10 @@ export function listRows(
   }
   const page = best.rows().slice(after ? 0 : offset);
   const rows = page.flatMap(({ month, n }) => months[month]?.row(n) ?? []);
-  return { total, rows: rows.map(({ metrics, promptPreview, answerPreview }) => ({ metrics, promptPreview, answerPreview })) };
+  return {
+    total,
+    rows: rows.map(({ metrics, promptPreview, answerPreview }) => ({ metrics, promptPreview, answerPreview })),
+  };
 }
 
 /** The place behind which the page begins. A row that is gone meanwhile stands before all others of its value. */

@@ -71,7 +71,9 @@ export class Month {
   metadataMask(pairs: Readonly<Record<string, string>>): Uint8Array {
     const mask = new Uint8Array(this.#metadataCount() + 1);
     const names = Object.keys(pairs);
-    const holds = names.map(() => 'exists (select 1 from json_each(metadata) where key = ? and value = ?)').join(' and ');
+    const holds = names
+      .map(() => 'exists (select 1 from json_each(metadata) where key = ? and value = ?)')
+      .join(' and ');
     const found = this.#db
       .query<{ metadata_set: number }, string[]>(`select metadata_set from metadata_sets where ${holds}`)
       .all(...names.flatMap((name) => [name, pairs[name] ?? '']));
@@ -86,14 +88,18 @@ export class Month {
       key === '_user'
         ? 'select metadata_set, user as value from metadata_sets where user is not null'
         : 'select metadata_set, item.value from metadata_sets, json_each(metadata) as item where item.key = ?';
-    const found = this.#db.query<{ metadata_set: number; value: unknown }, string[]>(sql).all(...(key === '_user' ? [] : [key]));
+    const found = this.#db
+      .query<{ metadata_set: number; value: unknown }, string[]>(sql)
+      .all(...(key === '_user' ? [] : [key]));
     for (const { metadata_set, value } of found) values[metadata_set] = String(value);
     return values;
   }
 
   /** The names of metadata that any row of these sets has. */
   metadataKeys(sets: Uint8Array): string[] {
-    const rows = this.#db.query<{ metadata_set: number; metadata: string }, []>('select metadata_set, metadata from metadata_sets');
+    const rows = this.#db.query<{ metadata_set: number; metadata: string }, []>(
+      'select metadata_set, metadata from metadata_sets',
+    );
     const keys = new Set<string>();
     for (const { metadata_set, metadata } of rows.iterate()) {
       if (sets[metadata_set] === 1) for (const key of Object.keys(JSON.parse(metadata))) keys.add(key);
@@ -147,7 +153,10 @@ export class Month {
   /** What a search by text looks at, for some rows. */
   textsOf(first: number, last: number) {
     return this.#db
-      .query<{ n: number; texts: string; day: string | null; block: number; part: number; place: number }, [number, number]>(
+      .query<
+        { n: number; texts: string; day: string | null; block: number; part: number; place: number },
+        [number, number]
+      >(
         `select n, prompt_preview || ' ' || answer_preview || ' ' || coalesce(error_message, '') as texts,
            body_day as day, block, part, place from logs where n between ? and ?`,
       )
@@ -157,9 +166,13 @@ export class Month {
   /** The chunks that can hold rows of the range, oldest first, and at the end the rows that fill no chunk yet. */
   *chunks(from: number, to: number): Generator<Chunk> {
     const sealed = this.#db
-      .query<{ chunk: number; first_at: number; last_at: number }, []>('select chunk, first_at, last_at from chunks order by chunk')
+      .query<{ chunk: number; first_at: number; last_at: number }, []>(
+        'select chunk, first_at, last_at from chunks order by chunk',
+      )
       .all();
-    const column = this.#db.query<{ data: Uint8Array<ArrayBuffer> }, [number]>('select data from columns where key = ?');
+    const column = this.#db.query<{ data: Uint8Array<ArrayBuffer> }, [number]>(
+      'select data from columns where key = ?',
+    );
     for (const { chunk, first_at, last_at } of sealed) {
       if (last_at < from || first_at >= to) continue;
       yield {
@@ -174,7 +187,8 @@ export class Month {
     }
     const first = sealed.length * chunkRows + 1;
     const rest = readColumns(this.#db, first, Number.MAX_SAFE_INTEGER);
-    if (rest.context.length > 0) yield { first, rows: rest.context.length, column: (name) => rest[name as keyof Columns] };
+    if (rest.context.length > 0)
+      yield { first, rows: rest.context.length, column: (name) => rest[name as keyof Columns] };
   }
 
   close(): void {
@@ -182,7 +196,9 @@ export class Month {
   }
 
   #metadataCount(): number {
-    return this.#db.query<{ n: number }, []>('select coalesce(max(metadata_set), 0) as n from metadata_sets').get()?.n ?? 0;
+    return (
+      this.#db.query<{ n: number }, []>('select coalesce(max(metadata_set), 0) as n from metadata_sets').get()?.n ?? 0
+    );
   }
 
   #numbers(sql: string, list: string): number[] {
@@ -214,12 +230,16 @@ function storedLog(stored: Stored): StoredLog {
   const context = contextFields.map((field) => parsed(field, stored[field])) as unknown as Context;
   const own = measureFields.map((field) => parsed(field, stored[field]));
   const row = [0, null, ...own] as unknown as Row;
-  if (own.length + firstMeasure !== row.length || rowFields.length !== own.length - 1) throw new Error('A stored row is not whole');
+  if (own.length + firstMeasure !== row.length || rowFields.length !== own.length - 1)
+    throw new Error('A stored row is not whole');
   const { body_day, block, part, place } = stored;
   return {
     metrics: metricsOf(context, row),
     promptPreview: String(stored.prompt_preview),
     answerPreview: String(stored.answer_preview),
-    body: body_day === null ? null : { day: String(body_day), block: Number(block), part: Number(part), place: Number(place) },
+    body:
+      body_day === null
+        ? null
+        : { day: String(body_day), block: Number(block), part: Number(part), place: Number(place) },
   };
 }

@@ -9,7 +9,9 @@ import type { EmbeddedReader } from './reader.ts';
 
 // Inside the executable a thread's file is found by its path from the root of the project; otherwise it stands beside this
 // one, as a source or as a built file, so that it is named without its ending.
-const threadFile = isExecutable ? './src/logs/embedded/query-thread.ts' : new URL('./query-thread', import.meta.url).href;
+const threadFile = isExecutable
+  ? './src/logs/embedded/query-thread.ts'
+  : new URL('./query-thread', import.meta.url).href;
 
 /** More calls than these do not wait at once. */
 const places = 1_024;

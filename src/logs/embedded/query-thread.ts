@@ -9,12 +9,14 @@ export type ThreadOrder =
   | { order: 'ask'; call: number; method: Method; input: unknown[] }
   | { order: 'close' };
 
-export type ThreadReport = { call: number; outcome: 'answered'; answer: unknown } | { call: number; outcome: 'failed'; cause: string };
+export type ThreadReport =
+  | { call: number; outcome: 'answered'; answer: unknown }
+  | { call: number; outcome: 'failed'; cause: string };
 
 declare const self: Worker;
 
 let reader: EmbeddedReader | null = null;
-let cancelled = new Int32Array(1);
+let cancelled: Int32Array = new Int32Array(1);
 let current = 0;
 
 /** A call is cancelled by its number in the place that it shares with every so many others. */

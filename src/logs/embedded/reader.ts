@@ -128,7 +128,8 @@ export class EmbeddedReader {
           if (!marks) continue;
           const contexts = chunk.column('context');
           marks.forEach((mark, row) => {
-            if (mark === 1) models.set(month.traceOf(chunk.first + row), selection.contexts[contexts[row] ?? 0]?.ai_model ?? '');
+            if (mark === 1)
+              models.set(month.traceOf(chunk.first + row), selection.contexts[contexts[row] ?? 0]?.ai_model ?? '');
           });
         }
       }

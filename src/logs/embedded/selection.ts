@@ -30,12 +30,15 @@ export function select(month: Month, filter: LogFilter, finder: RowFinder): Sele
     some = true;
   }
   if (!some) return null;
-  const metadataMask = filter.metadata && Object.keys(filter.metadata).length > 0 ? month.metadataMask(filter.metadata) : null;
+  const metadataMask =
+    filter.metadata && Object.keys(filter.metadata).length > 0 ? month.metadataMask(filter.metadata) : null;
   const wanted = wantedRows(month, filter, finder);
   if (wanted?.length === 0) return null;
   const ranges = rangeFields.flatMap((field) => {
     const range = filter.ranges?.[field];
-    return range ? [{ field, min: range.min ?? Number.NEGATIVE_INFINITY, max: range.max ?? Number.POSITIVE_INFINITY }] : [];
+    return range
+      ? [{ field, min: range.min ?? Number.NEGATIVE_INFINITY, max: range.max ?? Number.POSITIVE_INFINITY }]
+      : [];
   });
   const { from, to, search } = filter;
   return {
@@ -62,7 +65,10 @@ function matchesContext(context: ContextRow, { organisationId, scopes, values, m
       (workspaceId === null || context.workspace_id === workspaceId) && (userId === null || context.user_id === userId),
   );
   if (!visible) return false;
-  if (models && !models.some(({ org, model }) => context.ai_org === org && (model === null || context.ai_model === model))) {
+  if (
+    models &&
+    !models.some(({ org, model }) => context.ai_org === org && (model === null || context.ai_model === model))
+  ) {
     return false;
   }
   for (const [field, listed] of Object.entries(values ?? {})) {

@@ -1,23 +1,22 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { jsonMessage, logRecord, message, segmentOf } from '../../test/log-records.ts';
-import { contentOf } from './content.ts';
-import { LogFinder } from './finder.ts';
-import type { LogRecord } from './record.ts';
-import { framesIn } from './segment.ts';
-import { LogWriter } from './store.ts';
+import { jsonMessage, logRecord, message, segmentOf } from '../../../test/log-records.ts';
+import { contentOf } from '../content.ts';
+import type { LogRecord } from '../record.ts';
+import { framesIn } from '../segment.ts';
+import { dayOf, monthOf } from './files.ts';
+import { EmbeddedReader } from './reader.ts';
+import { EmbeddedWriter } from './writer.ts';
 
 let folder: string;
-let file: string;
-let writer: LogWriter;
+let writer: EmbeddedWriter;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gw-log-store-'));
-  file = join(folder, 'logs.db');
-  writer = new LogWriter(file, 100);
+  writer = new EmbeddedWriter(folder, 100);
 });
 afterEach(() => {
   writer.close();
@@ -25,16 +24,18 @@ afterEach(() => {
 });
 
 function find(id: string) {
-  const finder = new LogFinder(file);
+  const reader = new EmbeddedReader(folder);
   try {
-    return finder.find(id);
+    return reader.find(id);
   } finally {
-    finder.close();
+    reader.close();
   }
 }
 
-function count(table: string): number {
-  const db = new Database(file, { readonly: true });
+/** Of this month's file, or of today's where it is about bodies. */
+function count(table: 'logs' | 'contexts' | 'metadata_sets' | 'bodies'): number {
+  const file = table === 'bodies' ? `bodies-${dayOf(Date.now())}.db` : `rows-${monthOf(Date.now())}.db`;
+  const db = new Database(join(folder, file), { readonly: true });
   try {
     return db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()?.n ?? 0;
   } finally {
@@ -44,7 +45,7 @@ function count(table: string): number {
 
 test('a stored record has every field it was written with', () => {
   const records = [
-    logRecord(),
+    logRecord({ attempt: { rule: 'single', after: [], retries: [{ status: 503, wait_ms: 200 }], waited_ms: 200 } }),
     logRecord({
       first_token_time: 5.25,
       error_message: 'no',
@@ -67,15 +68,15 @@ test('a stored record has every field it was written with', () => {
 
 const empty = { headers: {}, contentType: '', body: null, size: 0 };
 
-test('a segment that is carried twice is stored once', () => {
+test('a segment that is imported twice is stored once', () => {
   const first = [logRecord(), logRecord()];
   const segment = segmentOf(first);
   writer.write(framesIn(segment));
   writer.write(framesIn(segment));
-  expect([count('logs'), count('log_bodies')]).toEqual([2, 1]);
+  expect([count('logs'), count('bodies')]).toEqual([2, 1]);
   const added = logRecord();
   writer.write(framesIn(segmentOf(first, [added])));
-  expect([count('logs'), count('log_bodies')]).toEqual([3, 2]);
+  expect([count('logs'), count('bodies')]).toEqual([3, 2]);
   for (const { metrics } of [...first, added]) expect(find(metrics.id)?.bodies.request?.size).toBeGreaterThan(0);
 });
 
@@ -95,7 +96,7 @@ test('what records have in common is stored once', () => {
   const records = Array.from({ length: 50 }, (_, at) => logRecord({ ai_model: `model-${at % 5}` }));
   writer.write(framesIn(segmentOf(records)));
   writer.write(framesIn(segmentOf(Array.from({ length: 50 }, () => logRecord({ ai_model: 'model-1' })))));
-  expect([count('logs'), count('log_contexts')]).toEqual([100, 5]);
+  expect([count('logs'), count('contexts')]).toEqual([100, 5]);
 });
 
 test('messages of many records share blocks, and each finds its own again', () => {
@@ -104,8 +105,8 @@ test('messages of many records share blocks, and each finds its own again', () =
   );
   const batches = Array.from({ length: 60 }, (_, at) => records.slice(at * 10, at * 10 + 10));
   writer.write(framesIn(segmentOf(...batches)));
-  expect(count('log_bodies')).toBeGreaterThan(1);
-  expect(count('log_bodies')).toBeLessThan(20);
+  expect(count('bodies')).toBeGreaterThan(1);
+  expect(count('bodies')).toBeLessThan(20);
   for (const at of [0, 9, 10, 299, 300, 599]) {
     const response = find(records[at]?.metrics.id ?? '')?.bodies.response ?? empty;
     expect(contentOf(response)).toMatchObject({ form: 'json', value: { at } });
@@ -118,21 +119,21 @@ test('a segment that fails half-way leaves nothing behind', () => {
     throw new Error('the disk went away');
   }
   expect(() => writer.write(failing())).toThrow('the disk went away');
-  expect([count('logs'), count('log_bodies'), count('log_contexts')]).toEqual([0, 0, 0]);
+  expect([count('logs'), count('bodies'), count('contexts')]).toEqual([0, 0, 0]);
   const next = logRecord({ ai_model: 'seldom' });
   writer.write(framesIn(segmentOf([next])));
   expect(find(next.metrics.id)?.metrics).toEqual(next.metrics);
 });
 
-test('a store of an older release gets the fields that came since, and its rows stay readable', () => {
+test('a file of an older release gets the fields that came since, and its rows stay readable', () => {
   const old = logRecord();
   writer.write(framesIn(segmentOf([old])));
   writer.close();
-  const db = new Database(file);
+  const db = new Database(join(folder, `rows-${monthOf(Date.now())}.db`));
   db.run('alter table logs drop column first_token_time');
-  db.run('alter table log_contexts drop column runtime');
+  db.run('alter table contexts drop column runtime');
   db.close();
-  writer = new LogWriter(file, 100);
+  writer = new EmbeddedWriter(folder, 100);
   const record = logRecord({ ai_model: 'newer', first_token_time: 7 });
   writer.write(framesIn(segmentOf([record])));
   expect(find(record.metrics.id)?.metrics).toEqual(record.metrics);
@@ -190,51 +191,37 @@ describe('answers of embedding calls', () => {
 describe('what has been kept long enough', () => {
   const dayMs = 86_400_000;
   const retention = { bodyMs: 90 * dayMs, rowMs: 365 * dayMs };
-  const now = Date.parse('2026-06-01T00:00:00Z');
-  const madeAt = (daysAgo: number) => {
-    const at = now - daysAgo * dayMs;
-    const time = at.toString(16).padStart(12, '0');
-    const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(daysAgo).padStart(12, '0')}`;
-    return logRecord({ id, created_at: at }, { response: jsonMessage({ daysAgo }) });
-  };
-  const setWritten = (daysAgo: number) => {
-    const db = new Database(file);
-    db.run('update log_bodies set written_at = ? where block = (select max(block) from log_bodies)', [
-      now - daysAgo * dayMs,
-    ]);
-    db.close();
-  };
-  const store = (daysAgo: number) => {
-    const record = madeAt(daysAgo);
+  const files = () => readdirSync(folder).filter((name) => name.endsWith('.db'));
+
+  test('goes with its whole file: bodies first, rows later', () => {
+    const now = Date.now();
+    const record = logRecord({ created_at: now });
     writer.write(framesIn(segmentOf([record])));
-    setWritten(daysAgo);
-    return record.metrics.id;
-  };
-
-  test('goes: bodies first, rows later', () => {
-    const [ancient, old, young] = [store(366), store(91), store(89)];
-    while (writer.purge(now, retention));
-    expect(find(ancient)).toBeNull();
-    expect(find(old)?.metrics.id).toBe(old);
-    expect(find(old)?.bodies).toEqual({});
-    expect(find(young)?.bodies.response).toBeDefined();
+    writer.purge(now + 89 * dayMs, retention);
+    expect(find(record.metrics.id)?.bodies.response).toBeDefined();
+    writer.purge(now + 92 * dayMs, retention);
+    expect(find(record.metrics.id)?.bodies).toEqual({});
+    expect(find(record.metrics.id)?.metrics).toEqual(record.metrics);
+    writer.purge(now + 400 * dayMs, retention);
+    expect(find(record.metrics.id)).toBeNull();
+    expect(files()).toEqual([]);
   });
 
-  test('never gives the number of a deleted block to another', () => {
-    const old = store(91);
-    while (writer.purge(now, retention));
-    const young = store(0);
-    while (writer.purge(now, retention));
-    expect(find(old)?.bodies).toEqual({});
-    expect(Buffer.from(find(young)?.bodies.response?.body ?? []).toString()).toBe('{"daysAgo":0}');
+  test('is of the month in which the call was made, however late its record came', () => {
+    const now = Date.now();
+    const [late, fresh] = [logRecord({ created_at: now - 100 * dayMs }), logRecord({ created_at: now })];
+    writer.write(framesIn(segmentOf([late, fresh])));
+    expect(files().filter((name) => name.startsWith('rows-'))).toHaveLength(2);
+    writer.purge(now, { ...retention, rowMs: 60 * dayMs });
+    expect([find(late.metrics.id), find(fresh.metrics.id)?.metrics.id]).toEqual([null, fresh.metrics.id]);
   });
 
-  test('goes in portions', () => {
-    const records = Array.from({ length: 1_500 }, (_, at) => madeAt(400 + at));
-    writer.write(framesIn(segmentOf(records)));
-    expect(writer.purge(now, retention)).toBe(true);
-    expect(count('logs')).toBe(500);
-    expect(writer.purge(now, retention)).toBe(false);
-    expect(count('logs')).toBe(0);
+  test('is written again into a file of its own', () => {
+    const now = Date.now();
+    writer.write(framesIn(segmentOf([logRecord({ created_at: now })])));
+    writer.purge(now + 400 * dayMs, retention);
+    const next = logRecord({ created_at: now });
+    writer.write(framesIn(segmentOf([next])));
+    expect(find(next.metrics.id)?.bodies.response).toBeDefined();
   });
 });

@@ -69,6 +69,10 @@ export class EmbeddedWriter {
   purge(now: number, retention: Retention): void {
     deleteExpired(this.#folder, now, retention);
     for (const [month] of this.#months) if (!existsSync(rowsFile(this.#folder, month))) this.#closeMonth(month);
+    if (this.#bodies && !existsSync(bodiesFile(this.#folder, this.#bodies.day))) {
+      this.#bodies.close();
+      this.#bodies = null;
+    }
     if (!existsSync(feedbackFile(this.#folder))) return;
     const feedback = openForWriting(feedbackFile(this.#folder), 'feedback', this.#timeoutMs);
     feedback.run('delete from feedbacks where created_at < ?', [now - retention.rowMs]);
@@ -143,7 +147,17 @@ class MonthWriter {
 
   constructor(file: string, timeoutMs: number) {
     this.#db = openForWriting(file, 'rows', timeoutMs);
-    const columns = ['context', 'metadata_set', ...rowFields, 'prompt_preview', 'answer_preview', 'body_day', 'block', 'part', 'place'];
+    const columns = [
+      'context',
+      'metadata_set',
+      ...rowFields,
+      'prompt_preview',
+      'answer_preview',
+      'body_day',
+      'block',
+      'part',
+      'place',
+    ];
     const one = `(${marks(columns.length)})`;
     const insert = `insert or ignore into logs (${columns.join(', ')}) values`;
     this.#insertRow = this.#db.prepare(`${insert} ${one}`);
@@ -195,8 +209,12 @@ class MonthWriter {
 
   /** Writes the columns of every chunk that has become full. Rows are numbered from 1 without gaps, so it is known which they are. */
   sealChunks(): void {
-    const { rows } = this.#db.query<{ rows: number }, []>('select coalesce(max(n), 0) as rows from logs').get() ?? { rows: 0 };
-    const { sealed } = this.#db.query<{ sealed: number }, []>('select count(*) as sealed from chunks').get() ?? { sealed: 0 };
+    const { rows } = this.#db.query<{ rows: number }, []>('select coalesce(max(n), 0) as rows from logs').get() ?? {
+      rows: 0,
+    };
+    const { sealed } = this.#db.query<{ sealed: number }, []>('select count(*) as sealed from chunks').get() ?? {
+      sealed: 0,
+    };
     for (let chunk = sealed; (chunk + 1) * chunkRows <= rows; chunk++) this.#seal(chunk);
   }
 
@@ -222,7 +240,9 @@ export type Columns = Record<ScanColumn, Float64Array<ArrayBuffer>>;
 
 /** The columns of some rows, read from the rows themselves. */
 export function readColumns(db: Database, first: number, last: number): Columns {
-  const rows = db.query(`select ${scanColumns.join(', ')} from logs where n between ? and ? order by n`).values(first, last);
+  const rows = db
+    .query(`select ${scanColumns.join(', ')} from logs where n between ? and ? order by n`)
+    .values(first, last);
   const columns = {} as Columns;
   for (const [at, column] of scanColumns.entries()) {
     const values = new Float64Array(rows.length);

@@ -1,0 +1,431 @@
+/** What every log store must do; each engine runs it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mergeLatencies, percentiles } from '../src/logs/latency.ts';
+import type { Aggregate, GroupField, LogFilter, LogQueries } from '../src/logs/query.ts';
+import type { LogMetrics, LogRecord } from '../src/logs/record.ts';
+import { framesIn } from '../src/logs/segment.ts';
+import type { LogWriter } from '../src/logs/store.ts';
+import { jsonMessage, logRecord, segmentOf } from './log-records.ts';
+
+export interface OpenLogStore {
+  writer: LogWriter;
+  queries: LogQueries;
+  close(): Promise<void>;
+}
+
+const start = Date.parse('2026-05-20T00:00:00Z');
+const hour = 3_600_000;
+const models = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet'];
+
+/** A month and a half of calls, so that two months are touched; every figure follows from the number of the call. */
+export function sampleRecords(count: number): LogRecord[] {
+  return Array.from({ length: count }, (_, at) => {
+    const model = models[at % 3] ?? '';
+    const failed = at % 10 === 9;
+    const hit = at % 7 === 3;
+    const created = start + Math.floor((at * 36 * 24 * hour) / count);
+    return logRecord(
+      {
+        id: idAt(created, at),
+        trace_id: `trace-${Math.floor(at / 2)}`,
+        workspace_id: at % 4 === 0 ? 'workspace-2' : 'workspace-1',
+        workspace_slug: at % 4 === 0 ? 'second' : 'first',
+        user_id: at % 5 === 0 ? 'person-1' : null,
+        api_key_id: `key-${at % 2}`,
+        created_at: created,
+        ai_org: model.startsWith('gpt') ? 'openai' : 'anthropic',
+        ai_model: model,
+        is_success: !failed,
+        response_status_code: failed ? (at % 20 === 9 ? 500 : 429) : 200,
+        error_message: failed ? `Provider said no to call ${at}` : null,
+        cost: failed ? 0 : (at % 100) * 0.000_123_457,
+        saved_cost: hit ? 0.5 : 0,
+        req_units: at % 50,
+        res_units: at % 20,
+        total_units: (at % 50) + (at % 20),
+        response_time: 10 + (at % 500) * 7.25,
+        cache_status: hit ? (at % 2 === 0 ? 'SEMANTIC HIT' : 'HIT') : 'MISS',
+        retry_success_count: at % 11 === 0 ? 1 : 0,
+        mode: at % 13 === 0 ? 'fallback' : 'single',
+        last_used_option_index: at % 13 === 0 ? 1 : 0,
+        prompt_slug: at % 6 === 0 ? 'greeting' : '',
+        metadata: { _user: `user-${at % 17}`, environment: at % 2 === 0 ? 'prod' : 'staging' },
+        attempt: { rule: 'single', after: [], retries: [], waited_ms: 0 },
+      },
+      {
+        request: jsonMessage({ model, messages: [{ role: 'user', content: `Question number ${at}, Ünïcode` }] }),
+        response: jsonMessage({ choices: [{ message: { content: `Answer ${at} with the word zebra${at % 40}` } }] }),
+      },
+    );
+  });
+}
+
+/** A time-ordered id of its own for each record. */
+const idAt = (ms: number, at: number): string => {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(at).padStart(12, '0')}`;
+};
+
+const everything: LogFilter = {
+  organisationId: 'organisation-1',
+  scopes: [{ workspaceId: null, userId: null }],
+  from: start,
+  to: start + 40 * 24 * hour,
+};
+
+const sum = (
+  records: readonly LogMetrics[],
+  field: 'cost' | 'total_units' | 'req_units' | 'res_units' | 'response_time',
+) => records.reduce((total, record) => total + record[field], 0);
+
+export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
+  // More than one chunk of columns in the first month.
+  const records = sampleRecords(6_500);
+  const metrics = records.map((record) => record.metrics);
+  let store: OpenLogStore;
+  const list = (filter: Partial<LogFilter>, more: object = {}) =>
+    store.queries.list({
+      filter: { ...everything, ...filter },
+      sort: 'created_at',
+      descending: true,
+      offset: 0,
+      limit: 20,
+      ...more,
+    });
+  const total = async (filter: Partial<LogFilter>) => (await list(filter, { limit: 1 })).total;
+  const segmentAt = (from: number, to: number) => {
+    const batches: LogRecord[][] = [];
+    for (let at = from; at < to; at += 16) batches.push(records.slice(at, Math.min(to, at + 16)));
+    return segmentOf(...batches);
+  };
+
+  beforeAll(async () => {
+    store = await open();
+    for (const [from, to] of [
+      [0, 4_000],
+      [4_000, 6_500],
+    ] as const) {
+      await store.writer.write(framesIn(segmentAt(from, to)), `segment-${from}`);
+    }
+    // A segment whose deletion failed comes again.
+    await store.writer.write(framesIn(segmentAt(4_000, 6_500)), 'segment-4000');
+    await store.queries.saveFeedback(
+      [0, 1, 2, 3].map((at) => ({
+        id: `00000000-0000-4000-8000-00000000000${at}`,
+        organisation_id: 'organisation-1',
+        workspace_id: 'workspace-1',
+        trace_id: `trace-${10 + Math.floor(at / 2)}`,
+        value: [10, 4, -10, -6][at] ?? 0,
+        weight: at === 1 ? 0.5 : 1,
+        metadata: { _user: 'anna' },
+        created_at: start + at * 24 * hour,
+      })),
+    );
+  });
+  afterAll(() => store.close());
+
+  describe('a record', () => {
+    test('has every field it was written with, and its bodies', async () => {
+      const record = records[4_321];
+      const found = await store.queries.find(record?.metrics.id ?? '');
+      expect(found?.metrics).toEqual({
+        ...record?.metrics,
+        cost: Number(record?.metrics.cost.toFixed(9)),
+      } as LogMetrics);
+      expect(JSON.parse(Buffer.from(found?.bodies.response?.body ?? []).toString())).toEqual({
+        choices: [{ message: { content: 'Answer 4321 with the word zebra1' } }],
+      });
+      expect(found?.bodies.request?.headers).toEqual({ 'content-type': 'application/json' });
+    });
+
+    test('that nobody wrote is not found', async () => {
+      expect(await store.queries.find(Bun.randomUUIDv7())).toBeNull();
+    });
+  });
+
+  describe('a list', () => {
+    test('is sorted newest first, counts all, and shows the beginnings of what was said', async () => {
+      const page = await list({});
+      expect(page.total).toBe(6_500);
+      expect(page.rows.map((row) => row.metrics.id)).toEqual(
+        metrics
+          .slice(-20)
+          .reverse()
+          .map(({ id }) => id),
+      );
+      expect(page.rows[0]).toMatchObject({
+        promptPreview: 'Question number 6499, Ünïcode',
+        answerPreview: 'Answer 6499 with the word zebra19',
+      });
+    });
+
+    test.each(['created_at', 'cost', 'total_units', 'response_time'] as const)(
+      'by %s can be walked by offset and by cursor, both ways, each row once',
+      async (sort) => {
+        for (const descending of [true, false]) {
+          const filter = { values: { response_status_code: ['500'] } };
+          const seen: string[] = [];
+          const byOffset: string[] = [];
+          const values: number[] = [];
+          for (let offset = 0; ; offset += 250) {
+            const last = seen.at(-1);
+            const value = values.at(-1);
+            const after = last !== undefined && value !== undefined ? { after: { value, id: last } } : {};
+            const { rows } = await list(filter, { sort, descending, limit: 250, ...after });
+            const page = await list(filter, { sort, descending, limit: 250, offset });
+            byOffset.push(...page.rows.map((row) => row.metrics.id));
+            seen.push(...rows.map((row) => row.metrics.id));
+            values.push(...rows.map((row) => row.metrics[sort]));
+            if (rows.length === 0) break;
+          }
+          const expected = metrics.filter((record) => record.response_status_code === 500);
+          expect(seen).toEqual(byOffset);
+          expect(new Set(seen)).toEqual(new Set(expected.map(({ id }) => id)));
+          const ordered = values.toSorted((a, b) => (descending ? b - a : a - b));
+          expect(values).toEqual(ordered);
+        }
+      },
+    );
+
+    const cases: [string, Partial<LogFilter>, (record: LogMetrics, at: number) => boolean][] = [
+      [
+        'a span of time',
+        { from: start + hour, to: start + 50 * hour },
+        (r) => r.created_at >= start + hour && r.created_at < start + 50 * hour,
+      ],
+      [
+        'a workspace',
+        { scopes: [{ workspaceId: 'workspace-2', userId: null }] },
+        (r) => r.workspace_id === 'workspace-2',
+      ],
+      [
+        'own calls',
+        { scopes: [{ workspaceId: 'workspace-1', userId: 'person-1' }] },
+        (r) => r.workspace_id === 'workspace-1' && r.user_id === 'person-1',
+      ],
+      [
+        'several scopes',
+        {
+          scopes: [
+            { workspaceId: 'workspace-1', userId: 'person-1' },
+            { workspaceId: 'workspace-2', userId: null },
+          ],
+        },
+        (r) => r.workspace_id === 'workspace-2' || r.user_id === 'person-1',
+      ],
+      ['no scope', { scopes: [] }, () => false],
+      ['another organisation', { organisationId: 'organisation-2' }, () => false],
+      ['costs', { ranges: { cost: { min: 0.001, max: 0.01 } } }, (r) => r.cost >= 0.001 && r.cost <= 0.01],
+      [
+        'tokens',
+        { ranges: { total_units: { min: 30 }, req_units: { max: 40 }, res_units: { min: 5, max: 15 } } },
+        (r) => r.total_units >= 30 && r.req_units <= 40 && r.res_units >= 5 && r.res_units <= 15,
+      ],
+      ['states', { values: { response_status_code: ['429', '500'] } }, (r) => r.response_status_code > 200],
+      [
+        'keys and prompts',
+        { values: { api_key_id: ['key-1'], prompt_slug: ['greeting', 'other'] } },
+        (r) => r.api_key_id === 'key-1' && r.prompt_slug === 'greeting',
+      ],
+      ['cache states', { values: { cache_status: ['HIT'] } }, (r) => r.cache_status === 'HIT'],
+      [
+        'models',
+        {
+          models: [
+            { org: 'openai', model: 'gpt-4o' },
+            { org: 'anthropic', model: null },
+          ],
+        },
+        (r) => r.ai_model !== 'gpt-4o-mini',
+      ],
+      [
+        'traces',
+        { traceIds: ['trace-7', 'trace-3000', 'none'] },
+        (r) => ['trace-7', 'trace-3000'].includes(r.trace_id),
+      ],
+      ['spans', { spanIds: ['span-1'], from: start, to: start + hour }, (r) => r.created_at < start + hour],
+      [
+        'metadata',
+        { metadata: { _user: 'user-3', environment: 'prod' } },
+        (r) => r.metadata._user === 'user-3' && r.metadata.environment === 'prod',
+      ],
+      ['metadata that no row has', { metadata: { "_user' or 1": 'x' } }, () => false],
+      ['feedback', { feedback: { min: 5 } }, (r) => r.trace_id === 'trace-10'],
+      ['a text of an answer', { search: 'ZEBRA17' }, (_, at) => at % 40 === 17],
+      ['a text of an error', { search: 'no to call 6' }, (r, at) => !r.is_success && String(at).startsWith('6')],
+      ['a text with wildcards', { search: '100%_' }, () => false],
+      ['a text beyond ASCII', { search: 'number 77, ünï' }, (_, at) => at === 77],
+    ];
+    for (const [name, filter, matches] of cases) {
+      test(`of ${name} holds exactly the rows that match`, async () => {
+        const expected = metrics.filter(matches);
+        expect(await total(filter)).toBe(expected.length);
+        const { rows } = await list(filter);
+        expect(rows.map((row) => row.metrics.id)).toEqual(
+          expected
+            .slice(-20)
+            .reverse()
+            .map(({ id }) => id),
+        );
+      });
+    }
+  });
+
+  describe('sums', () => {
+    const expectSums = (row: Aggregate | undefined, expected: readonly LogMetrics[]) => {
+      expect(row?.requests).toBe(expected.length);
+      expect(row?.cost).toBeCloseTo(sum(expected, 'cost'), 9);
+      expect(row?.totalUnits).toBe(sum(expected, 'total_units'));
+      expect(row?.reqUnits).toBe(sum(expected, 'req_units'));
+      expect(row?.resUnits).toBe(sum(expected, 'res_units'));
+      const errors = row?.outcomes.filter(({ success }) => !success).reduce((n, { requests }) => n + requests, 0);
+      expect(errors).toBe(expected.filter(({ is_success }) => !is_success).length);
+      const latency = row?.outcomes.reduce((all, outcome) => all + outcome.latency, 0);
+      expect(latency).toBeCloseTo(sum(expected, 'response_time'), 3);
+    };
+
+    test('over all rows, with percentiles, users and savings', async () => {
+      const [row] = await store.queries.aggregate({
+        filter: everything,
+        group: { by: 'nothing' },
+        measures: ['latencies', 'users'],
+      });
+      expectSums(row, metrics);
+      expect(row).toMatchObject({ users: 17, firstSeen: metrics[0]?.created_at, lastSeen: metrics.at(-1)?.created_at });
+      const times = metrics.map(({ response_time }) => Math.floor(response_time + 0.5)).sort((a, b) => a - b);
+      const rank = (level: number) => times[Math.ceil((level / 100) * times.length) - 1] ?? 0;
+      const [p50 = 0, p99 = 0] = percentiles(row?.latencies ?? new Map(), [50, 99]);
+      expect(Math.abs(p50 - rank(50))).toBeLessThanOrEqual(rank(50) / 1_000);
+      expect(Math.abs(p99 - rank(99))).toBeLessThanOrEqual(rank(99) / 1_000);
+      expect(row?.savedBySimpleCache).toBe(metrics.filter((r) => r.cache_status === 'HIT').length / 2);
+      expect(row?.savedBySemanticCache).toBe(metrics.filter((r) => r.cache_status === 'SEMANTIC HIT').length / 2);
+    });
+
+    test('by spans of time are there for empty spans too, and make up the whole', async () => {
+      const edges = [...Array.from({ length: 41 }, (_, day) => start + day * 24 * hour)];
+      const rows = await store.queries.aggregate({
+        filter: everything,
+        group: { by: 'time', edges },
+        measures: ['latencies'],
+      });
+      expect(rows.map(({ key }) => key)).toEqual(edges.slice(0, -1));
+      rows.forEach((row, day) => {
+        const [from = 0, to = 0] = edges.slice(day, day + 2);
+        expectSums(
+          row,
+          metrics.filter((record) => record.created_at >= from && record.created_at < to),
+        );
+      });
+      const [whole] = await store.queries.aggregate({
+        filter: everything,
+        group: { by: 'nothing' },
+        measures: ['latencies'],
+      });
+      expect(new Map([...mergeLatencies(rows.map((row) => row.latencies))].sort(([a], [b]) => a - b))).toEqual(
+        new Map([...(whole?.latencies ?? [])].sort(([a], [b]) => a - b)),
+      );
+    });
+
+    test.each([
+      ['ai_model', (r: LogMetrics) => r.ai_model],
+      ['response_status_code', (r: LogMetrics) => r.response_status_code],
+      ['workspace_slug', (r: LogMetrics) => r.workspace_slug],
+      ['prompt_slug', (r: LogMetrics) => r.prompt_slug],
+    ] as [GroupField, (record: LogMetrics) => string | number][])(
+      'by %s, without rows that have none',
+      async (field, keyOf) => {
+        const rows = await store.queries.aggregate({ filter: everything, group: { by: 'field', field } });
+        const keys = new Set(metrics.map(keyOf).filter((key) => key !== ''));
+        expect(new Set(rows.map(({ key }) => key))).toEqual(keys);
+        for (const row of rows)
+          expectSums(
+            row,
+            metrics.filter((record) => keyOf(record) === row.key),
+          );
+      },
+    );
+
+    test('by a metadata key, with the feedback on their traces', async () => {
+      const rows = await store.queries.aggregate({
+        filter: everything,
+        group: { by: 'metadata', key: 'environment' },
+        measures: ['feedback'],
+      });
+      expect(rows.map(({ key }) => key).sort()).toEqual(['prod', 'staging']);
+      for (const row of rows)
+        expectSums(
+          row,
+          metrics.filter((record) => record.metadata.environment === row.key),
+        );
+      expect(rows.map(({ feedback }) => feedback)).toEqual([
+        { requests: 2, weighted: 12 - 16, weight: 3.5 },
+        { requests: 2, weighted: 12 - 16, weight: 3.5 },
+      ]);
+    });
+
+    test('say how calls were rescued', async () => {
+      const [row] = await store.queries.aggregate({ filter: everything, group: { by: 'nothing' } });
+      const rescued = row?.outcomes.filter(({ success, retry }) => success && retry > 0) ?? [];
+      expect(rescued.reduce((n, { requests }) => n + requests, 0)).toBe(
+        metrics.filter((record) => record.is_success && record.retry_success_count > 0).length,
+      );
+      const byFallback = row?.outcomes.filter(({ success, fallback }) => success && fallback) ?? [];
+      expect(byFallback.reduce((n, { requests }) => n + requests, 0)).toBe(
+        metrics.filter((record) => record.is_success && record.mode === 'fallback').length,
+      );
+    });
+  });
+
+  test('offers the values that the rows of a range have', async () => {
+    const values = await store.queries.values({ ...everything, values: { api_key_id: ['key-1'] } });
+    expect(values).toEqual({
+      ai_org: ['anthropic', 'openai'],
+      ai_model: models.toSorted(),
+      virtual_key: ['openai-main'],
+      config: ['pc-main'],
+      api_key_id: ['key-1'],
+      prompt_slug: [],
+      response_status_code: [200, 429, 500],
+      metadataKeys: ['_user', 'environment'],
+    });
+    expect((await store.queries.values({ ...everything, from: start - hour, to: start })).ai_org).toEqual([]);
+  });
+
+  describe('feedback', () => {
+    test('is found, and a later state replaces it', async () => {
+      const id = '00000000-0000-4000-8000-00000000000f';
+      const given = {
+        id,
+        organisation_id: 'organisation-9',
+        workspace_id: 'workspace-9',
+        trace_id: 'trace-9',
+        value: 1,
+        weight: 1,
+        metadata: {},
+        created_at: start,
+      };
+      await store.queries.saveFeedback([given]);
+      const changed = { ...given, value: -3, weight: 0.25, metadata: { note: 'worse' } };
+      await Bun.sleep(2);
+      await store.queries.saveFeedback([changed]);
+      expect(await store.queries.findFeedback(id)).toEqual(changed);
+      expect(await store.queries.feedbackOnTrace('workspace-9', 'trace-9')).toEqual([changed]);
+      expect(await store.queries.feedbackOnTrace('workspace-8', 'trace-9')).toEqual([]);
+      expect(await store.queries.findFeedback(Bun.randomUUIDv7())).toBeNull();
+    });
+
+    test('is counted by when it was given and by the calls of its trace', async () => {
+      const counted = await store.queries.feedback(everything);
+      expect(counted.map(({ value, weight }) => [value, weight])).toEqual([
+        [10, 1],
+        [4, 0.5],
+        [-10, 1],
+        [-6, 1],
+      ]);
+      expect(counted.every(({ model }) => models.includes(model))).toBe(true);
+      const later = await store.queries.feedback({ ...everything, from: start + 36 * hour });
+      expect(later.map(({ value }) => value)).toEqual([-10, -6]);
+      expect(await store.queries.feedback({ ...everything, values: { response_status_code: ['418'] } })).toEqual([]);
+    });
+  });
+}
