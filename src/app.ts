@@ -11,6 +11,7 @@ import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchDesk } from './batches/desk.ts';
 import { createCatalog } from './catalog/load.ts';
+import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
@@ -79,13 +80,14 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs };
+type OpenServices = Services & { logs: Logs; priceFollower: PriceFollower };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  const priceTable = createPriceTable(clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
     settings,
@@ -98,7 +100,8 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
     guardrails: noGuardrails,
-    priceTable: createPriceTable(clock),
+    priceTable,
+    priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
@@ -106,6 +109,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  services.priceFollower.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();

@@ -1,6 +1,7 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../catalog/plan.ts';
 import type { LogBodies, LogMetrics, LogRecord } from '../logs/record.ts';
+import { type Cost, noCost } from '../pricing/pricer.ts';
 import type { Usage } from '../providers/provider.ts';
 import { noUsage } from '../providers/usage.ts';
 import { asItStands, isSuccess, type Trail } from './answer.ts';
@@ -88,7 +89,7 @@ function weightOf({ body }: Journey, { received, upstream }: Trail, outcome: Out
 interface Billing {
   usage: Usage;
   estimated: boolean;
-  cents: number;
+  cost: Cost;
   model: string;
 }
 
@@ -100,19 +101,20 @@ function billing(parts: GatewayParts, journey: Journey, trail: Trail): Billing {
   const asked = target?.rule?.baseModel ?? askedModel(target);
   const reported = usageOfAnswer(journey.matched.route.kind, trail, Boolean(asked));
   const model = asked || reported?.model || target?.model || '';
-  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cents: 0, model };
+  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: noCost, model };
   const told = trail.usageOpen ? null : (reported?.usage ?? null);
   const estimate = told ? null : estimateUsage(journey, trail);
   const usage = told ?? completed(estimate, reported?.usage ?? null);
-  const cents = parts.pricer.cost({
+  const cost = parts.pricer.cost({
     provider: target.provider.id,
     model,
     usage,
     prices: target.rule?.prices ?? null,
     adjustments: target.saved?.pricingAdjustments ?? null,
     batch: false,
+    reportsCost: target.provider.reportsCost === true,
   });
-  return { usage, estimated: estimate !== null, cents, model };
+  return { usage, estimated: estimate !== null, cost, model };
 }
 
 /** Some streams begin with what was asked, and tell at their end what was produced. */
@@ -158,7 +160,7 @@ function metricsOf(
     cached_units: usage.cacheReadTokens,
     reasoning_units: usage.reasoningTokens,
     usage_estimated: billed.estimated,
-    cost: billed.cents,
+    cost: billed.cost.known ? billed.cost.cents : 0,
     request_url: withoutSecrets(trail.upstream?.url ?? '').slice(0, longestUrl),
     request_method: trail.upstream?.method ?? journey.request.method,
     response_status_code: trail.status,
