@@ -1,6 +1,6 @@
 /** Prices that are newer than the release, kept in the state store: an operator's file changes them, every node follows. */
 import { z } from 'zod';
-import { faultFields, type Log, seldom } from '../log.ts';
+import { faultFields, type Log, throttled } from '../log.ts';
 import { overrideFile } from '../pricing/dated-prices.ts';
 import { priceData } from '../pricing/price-data.ts';
 import type { PriceTable, PriceUpdate } from '../pricing/price-table.ts';
@@ -18,7 +18,7 @@ export interface PriceFollower {
 
 /** The table has what is saved, now and after every change. */
 export async function followPrices(store: Store, table: PriceTable, log: Log): Promise<PriceFollower> {
-  const warn = seldom(log.warn);
+  const warn = throttled(log.warn);
   let seen: string | null = null;
   let looking = false;
   const look = async () => {

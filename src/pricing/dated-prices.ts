@@ -1,6 +1,6 @@
 /** Prices of single models from a date on, which stand over those of the price data: the operator's, and corrections of ours. */
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 import { tokenPriceKeys } from './price-keys.ts';
 import type { PriceSheet, Rate } from './price-sheet.ts';
 
@@ -21,9 +21,9 @@ export interface PriceOverride extends DatedPrices {
 const mostModels = 20_000;
 const mostUnits = 100;
 
-const price = once(() => z.strictObject({ price: z.number().min(0).max(1e12) }));
+const price = lazy(() => z.strictObject({ price: z.number().min(0).max(1e12) }));
 
-const payAsYouGo = once(() =>
+const payAsYouGo = lazy(() =>
   z
     .strictObject({
       ...Object.fromEntries(tokenPriceKeys.map((key) => [key, price().optional()])),
@@ -42,7 +42,7 @@ const payAsYouGo = once(() =>
     ),
 );
 
-const override = once(() =>
+const override = lazy(() =>
   z
     .strictObject({
       provider: z.string().min(1).max(64),
@@ -61,7 +61,7 @@ const override = once(() =>
 );
 
 /** A file of prices of single models: `{"models": [{"provider", "model", "from"?, "pay_as_you_go"}]}`. */
-export const overrideFile = once(() => z.strictObject({ models: z.array(override()).min(1).max(mostModels) }));
+export const overrideFile = lazy(() => z.strictObject({ models: z.array(override()).min(1).max(mostModels) }));
 
 /** The sheet with every price that is in force at this time; the later date counts. */
 export function withDated(sheet: PriceSheet, dated: readonly DatedPrices[], now: Date): PriceSheet {

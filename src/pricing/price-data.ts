@@ -1,7 +1,7 @@
 /** Price data in the form that genai-prices publishes it: checked, and with the price that is in force at a time. */
 import type { ConditionalPrice, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
 /** What is read of a provider. */
 export type PricedProvider = Pick<Provider, 'id' | 'models' | 'fallback_model_providers'>;
@@ -9,11 +9,11 @@ export type PricedProvider = Pick<Provider, 'id' | 'models' | 'fallback_model_pr
 const longestText = 2_000;
 const mostEntries = 5_000;
 
-const text = once(() => z.string().min(1).max(longestText));
-const amount = once(() => z.number().min(0).max(1e9));
-const clockTime = once(() => z.string().regex(/^\d{2}:\d{2}:\d{2}(Z|\+00:00)?$/));
+const text = lazy(() => z.string().min(1).max(longestText));
+const amount = lazy(() => z.number().min(0).max(1e9));
+const clockTime = lazy(() => z.string().regex(/^\d{2}:\d{2}:\d{2}(Z|\+00:00)?$/));
 
-const pattern = once(() => text().refine(isPattern, { message: 'must be a regular expression' }));
+const pattern = lazy(() => text().refine(isPattern, { message: 'must be a regular expression' }));
 
 function isPattern(source: string): boolean {
   try {
@@ -36,7 +36,7 @@ const match: z.ZodType<ModelInfo['match']> = z.lazy(() =>
   ]),
 );
 
-const modelPrice = once(() =>
+const modelPrice = lazy(() =>
   z.record(
     text(),
     z.union([
@@ -47,7 +47,7 @@ const modelPrice = once(() =>
 );
 
 /** The published file leaves the kind of a constraint out. */
-const constraint = once(() =>
+const constraint = lazy(() =>
   z.union([
     z.object({ start_date: z.iso.date() }).transform(({ start_date }) => ({ type: 'start_date' as const, start_date })),
     z
@@ -56,13 +56,13 @@ const constraint = once(() =>
   ]),
 );
 
-const conditionalPrice = once(() =>
+const conditionalPrice = lazy(() =>
   z
     .object({ constraint: constraint().nullish(), prices: modelPrice() })
     .transform(({ constraint: when, prices }): ConditionalPrice => ({ ...(when && { constraint: when }), prices })),
 );
 
-const model = once(() =>
+const model = lazy(() =>
   z
     .object({
       id: text(),
@@ -83,7 +83,7 @@ const model = once(() =>
 );
 
 /** A file of price data, as its project publishes it: a list of providers. */
-export const priceData = once(() =>
+export const priceData = lazy(() =>
   z
     .array(
       z.object({
