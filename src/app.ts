@@ -10,6 +10,7 @@ import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { createCatalog } from './catalog/load.ts';
+import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
@@ -79,7 +80,7 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs; folder: { close(): void } };
+type OpenServices = Services & { logs: Logs; folder: { close(): void }; priceFollower: PriceFollower };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   preparedFolder(settings.dataDir);
@@ -102,6 +103,7 @@ async function openInFolder(
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  const priceTable = createPriceTable(clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
     settings,
@@ -115,7 +117,8 @@ async function openInFolder(
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
     guardrails: noGuardrails,
-    priceTable: createPriceTable(clock),
+    priceTable,
+    priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
@@ -123,6 +126,7 @@ async function openInFolder(
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  services.priceFollower.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();
