@@ -1,4 +1,5 @@
 /** What a finished attempt used and cost, as a value: the ledger, metrics, the cache and the log each receive it. */
+import { type Cost, noCost } from '../../pricing/pricer.ts';
 import type { Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
@@ -15,9 +16,6 @@ export interface Outcome {
   /** What was sent; null where bytes only passed through. */
   body: Uint8Array | null;
 }
-
-/** In US cents; a price that nobody knows is no price of zero. */
-export type Cost = { known: true; cents: number } | { known: false };
 
 export interface Settlement {
   usage: Usage;
@@ -39,8 +37,6 @@ export interface SettledCall {
 /** Hears of every attempt, however its request ended. It must not wait and must not fail. */
 export type Settler = (call: SettledCall) => void;
 
-const nothing: Cost = { known: true, cents: 0 };
-
 /** Who answered is billed, and so is a stream that the client left: what was produced was paid for. Failed targets are not. */
 export function settlementOf(deps: GatewayDeps, context: RequestContext, record: AttemptRecord): Settlement {
   const { target, status } = record;
@@ -49,19 +45,20 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
   const asked = target?.rule?.baseModel ?? askedModel(target);
   const reported = usageOfAnswer(context.matched.route.kind, record, Boolean(asked));
   const model = asked || reported?.model || target?.model || '';
-  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: nothing, model };
+  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: noCost, model };
   const told = record.usageOpen ? null : (reported?.usage ?? null);
   const estimate = told ? null : estimateUsage(context, record);
   const usage = told ?? completed(estimate, reported?.usage ?? null);
-  const cents = deps.pricer.cost({
+  const cost = deps.pricer.cost({
     provider: target.provider.id,
     model,
     usage,
     prices: target.rule?.prices ?? null,
     adjustments: target.saved?.pricingAdjustments ?? null,
     batch: false,
+    reportsCost: target.provider.reportsCost === true,
   });
-  return { usage, estimated: estimate !== null, cost: { known: true, cents }, model };
+  return { usage, estimated: estimate !== null, cost, model };
 }
 
 /** Some streams begin with what was asked, and tell at their end what was produced. */
