@@ -20,10 +20,10 @@ export function settle(
   for (const record of records) {
     const call =
       record === answered
-        ? new CallRecord(deps, context, record, outcome, endedAt)
-        : new CallRecord(deps, asChild(context), record, null, endedAt);
+        ? new SettledAttempt(deps, context, record, outcome)
+        : new SettledAttempt(deps, asChild(context), record, null);
     for (const settler of deps.settlers) settler(call);
-    deps.sink.append(call);
+    deps.sink.append(new CallRecord(deps, call, endedAt));
   }
 }
 
@@ -34,66 +34,66 @@ const asChild = (context: RequestContext): RequestContext => ({
   parentSpanId: context.spanId,
 });
 
-/** A finished attempt. Usage, price and log rows are worked out when somebody first asks for them: the spool asks for many at once, which costs each of them far less. */
-class CallRecord implements LogRecord, SettledCall {
+/** Usage and price are worked out when somebody first asks for them. */
+class SettledAttempt implements SettledCall {
   readonly context: RequestContext;
   readonly record: AttemptRecord;
   readonly outcome: Outcome | null;
   readonly #deps: GatewayDeps;
-  readonly #endedAt: number;
   #settlement: Settlement | null = null;
-  #metrics: LogMetrics | null = null;
-  #bodies: Partial<LogBodies> | null = null;
 
-  constructor(
-    deps: GatewayDeps,
-    context: RequestContext,
-    record: AttemptRecord,
-    outcome: Outcome | null,
-    endedAt: number,
-  ) {
+  constructor(deps: GatewayDeps, context: RequestContext, record: AttemptRecord, outcome: Outcome | null) {
     this.#deps = deps;
     this.context = context;
     // What happens to the attempt's record later is no part of this one.
     this.record = { ...record };
     this.outcome = outcome;
-    this.#endedAt = endedAt;
   }
 
   get settlement(): Settlement {
     this.#settlement ??= settlementOf(this.#deps, this.context, this.record);
     return this.#settlement;
   }
+}
+
+/** A record that is worked out when it is read: the spool reads many at once, which costs each of them far less. */
+class CallRecord implements LogRecord {
+  readonly #deps: GatewayDeps;
+  readonly #call: SettledCall;
+  readonly #endedAt: number;
+  #metrics: LogMetrics | null = null;
+  #bodies: Partial<LogBodies> | null = null;
+
+  constructor(deps: GatewayDeps, call: SettledCall, endedAt: number) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#endedAt = endedAt;
+  }
 
   get weight(): number {
-    return weightOf(this.context, this.record, this.outcome);
+    return weightOf(this.#call);
   }
 
   get metrics(): LogMetrics {
-    this.#metrics ??= metricsOf(this.context, this.record, this.settlement, this.outcome, this.#endedAt);
+    this.#metrics ??= metricsOf(this.#call, this.#endedAt);
     return this.#metrics;
   }
 
   get bodies(): Partial<LogBodies> {
-    this.#bodies ??= keptBodies(this.#deps, this.context, this.record, this.outcome);
+    const { context, record, outcome } = this.#call;
+    this.#bodies ??= keptBodies(this.#deps, context, record, outcome);
     return this.#bodies;
   }
 }
 
 /** The bytes that a record keeps alive until it is written. What was received and what was sent are mostly the same ones. */
-function weightOf({ body }: RequestContext, { received, upstream }: AttemptRecord, outcome: Outcome | null): number {
+function weightOf({ context: { body }, record: { received, upstream }, outcome }: SettledCall): number {
   const asked = 'bytes' in body ? body.bytes.length : 0;
   const changed = upstream?.changed && upstream.body instanceof Uint8Array ? upstream.body.length : 0;
   return asked + changed + Math.max(received?.length ?? 0, outcome?.body?.length ?? 0);
 }
 
-function metricsOf(
-  context: RequestContext,
-  record: AttemptRecord,
-  settlement: Settlement,
-  outcome: Outcome | null,
-  endedAt: number,
-): LogMetrics {
+function metricsOf({ context, record, settlement, outcome }: SettledCall, endedAt: number): LogMetrics {
   const { caller, workspace, plan, own, matched } = context;
   const { usage, cost } = settlement;
   const responseTime = (outcome ? endedAt : record.endedAt) - (outcome ? context.startedAt : record.startedAt);
