@@ -1,4 +1,5 @@
 /** The list of resources: one line each. */
+import { analyticsResource } from './analytics/routes.ts';
 import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
 import { authResource } from './auth/routes.ts';
@@ -38,6 +39,7 @@ export const resources: readonly Resource[] = [
   virtualKeysResource,
   modelConfigsResource,
   logsResource,
+  analyticsResource,
   batchesResource,
   referenceResource,
 ];

@@ -45,8 +45,8 @@ function showContent(content: Exclude<Content, { form: 'none' }>, { contentType 
 const ownHeaders = (request: KeptMessage | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('x-gw-')));
 
-function showMetrics(metrics: LogMetrics, organisationName: string): z.input<ReturnType<typeof metricsSchema>> {
-  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, ...same } = metrics;
+export function showMetrics(metrics: LogMetrics, organisationName: string): z.input<ReturnType<typeof metricsSchema>> {
+  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, attempt, ...same } = metrics;
   return {
     ...same,
     organisation_name: organisationName,
@@ -60,11 +60,10 @@ function showMetrics(metrics: LogMetrics, organisationName: string): z.input<Ret
     pre_processing_time: null,
     cache_processing_time: null,
     response_parsing_time: null,
-    prompt_id: null,
-    prompt_version_id: null,
-    prompt_slug: null,
+    prompt_slug: metrics.prompt_slug || null,
     log_store_file_path_format: 'v1',
     ignored_config_keys: [...ignored_config_keys],
+    attempt: attempt && { ...attempt, after: [...attempt.after], retries: [...attempt.retries] },
     'metadata.key': Object.keys(metadata),
     'metadata.value': Object.values(metadata),
   };

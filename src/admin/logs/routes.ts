@@ -1,11 +1,14 @@
-/** Reading the log of one call. */
+/** Logs of calls: one, a list, a trace. */
 import { z } from 'zod';
 import { forbidden, notFound } from '../../http/errors.ts';
 import { mayInWorkspace } from '../../identity/caller.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { id } from '../kernel/fields.ts';
+import { listLogs } from './list.ts';
 import { showLog } from './record.ts';
 import { logSchema } from './schema.ts';
+import { readTrace } from './trace.ts';
+import { listFilterValues } from './values.ts';
 import { logVisibility } from './visibility.ts';
 
 // Whoever may make calls may read how they went.
@@ -48,4 +51,4 @@ const readLog = endpoint({
   },
 });
 
-export const logsResource: Resource = { name: 'logs', endpoints: [readLog] };
+export const logsResource: Resource = { name: 'logs', endpoints: [listLogs, listFilterValues, readTrace, readLog] };

@@ -25,6 +25,7 @@ export const metricsSchema = lazy(() =>
     reasoning_units: z.number(),
     usage_estimated: z.boolean().describe('True where the provider reported no usage and the figures are ours'),
     cost: z.number().describe('In US cents'),
+    saved_cost: z.number().describe('What an answer from the cache would have cost, in US cents'),
     cost_currency: z.literal('USD'),
     request_url: text(),
     request_method: text(),
@@ -64,6 +65,19 @@ export const metricsSchema = lazy(() =>
     log_store_file_path_format: z.literal('v1'),
     error_message: text().nullable(),
     ignored_config_keys: z.array(text()),
+    attempt: z
+      .object({
+        rule: text().describe('The rule that chose this target'),
+        after: z
+          .array(z.object({ path: text(), provider: text(), status: z.int(), reason: text() }))
+          .describe('The targets that were tried before it, and why each did not do'),
+        retries: z
+          .array(z.object({ status: z.int(), wait_ms: z.number() }))
+          .describe('Its answers that were retried, and how long each retry waited'),
+        waited_ms: z.number(),
+      })
+      .nullable()
+      .describe('Why this target was tried; null for logs that no router made'),
     'metadata.key': z.array(text()),
     'metadata.value': z.array(text()),
   }),

@@ -5,7 +5,7 @@ import { type SecuritySettings, settingsInForce } from '../../identity/settings.
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 
-interface LogVisibility {
+export interface LogVisibility {
   /** `own`: only the calls made with the person's own keys. */
   rows: 'all' | 'own' | 'none';
   /** True: with headers and bodies, where they were kept. */
@@ -49,6 +49,18 @@ export async function logVisibility(db: Db, caller: Caller, workspaceId: string)
     ofRunner(standing.organisationRole, settings.security_settings) ??
     ofInsider(standing.workspaceRole, inForce.security_settings)
   );
+}
+
+/** What those who run the organisation see in all of its workspaces. */
+export async function organisationVisibility(db: Db, caller: Caller): Promise<LogVisibility> {
+  if (caller.kind !== 'session') return everything;
+  const organisation = await db
+    .selectFrom('organisations')
+    .select('settings')
+    .where('id', '=', caller.organisationId)
+    .executeTakeFirst();
+  if (!organisation) return nothing;
+  return ofRunner(caller.role, decode(organisation.settings).security_settings) ?? nothing;
 }
 
 /** Owners see everything; what administrators see is for the organisation to say. */

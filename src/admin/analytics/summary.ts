@@ -1,0 +1,45 @@
+/** What the cache did for the calls of a range. */
+import { z } from 'zod';
+import { averageHitLatency, averageMissLatency, hits } from '../../logs/analytics/figures.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { conditionsOf, filterShape, rangeShape, requireRange } from '../logs/filters.ts';
+import { inTime, visibleLogs } from '../logs/scopes.ts';
+import { viewing } from './access.ts';
+
+export const cacheSummary = endpoint({
+  method: 'GET',
+  path: '/analytics/summary/cache',
+  tag: 'Analytics',
+  summary: 'Summary of what the cache did',
+  access: viewing,
+  query: () => z.object({ ...filterShape(), ...rangeShape }),
+  reply: () =>
+    z.object({
+      object: z.literal('analytics-summary'),
+      summary: z.object({
+        hits: z.number(),
+        avg_latency: z.number().describe('Of answers from the cache, in ms'),
+        total_requests: z.number(),
+        cache_speedup: z.number().describe('How much faster hits were than the rest, in percent'),
+      }),
+    }),
+  async handle({ caller, query, workspace, db, services }) {
+    const [from, to] = [Date.parse(query.time_of_generation_min), Date.parse(query.time_of_generation_max)];
+    requireRange(from, to);
+    const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: ['analytics.view'] });
+    const filter = { ...conditionsOf(query), organisationId: caller.organisationId, scopes: visible.scopes, from, to };
+    const [calls] = await inTime(services.logs.aggregate({ filter, group: { by: 'nothing' } }));
+    const hit = calls ? averageHitLatency(calls) : 0;
+    const miss = calls ? averageMissLatency(calls) : 0;
+    const count = calls ? hits(calls) : 0;
+    return {
+      object: 'analytics-summary' as const,
+      summary: {
+        hits: count,
+        avg_latency: hit,
+        total_requests: calls?.requests ?? 0,
+        cache_speedup: count === 0 || miss === 0 ? 0 : (100 * (miss - hit)) / miss,
+      },
+    };
+  },
+});

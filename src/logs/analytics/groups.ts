@@ -1,0 +1,57 @@
+/** The groups of calls that can be asked for, and their columns. */
+import type { Aggregate, GroupField } from '../query.ts';
+import * as figure from './figures.ts';
+
+/** What calls are grouped by, in the words of the service, and the field of a record behind each. */
+export const groupings = {
+  ai_service: 'ai_org',
+  model: 'ai_model',
+  status_code: 'response_status_code',
+  api_key: 'api_key_id',
+  config: 'config',
+  workspace: 'workspace_slug',
+  provider: 'virtual_key',
+  prompt: 'prompt_slug',
+} as const satisfies Record<string, GroupField>;
+export type Grouping = keyof typeof groupings;
+export const groupingNames = Object.keys(groupings) as [Grouping, ...Grouping[]];
+
+/** Columns besides the number of requests, shown only where they are asked for. */
+export const columns = {
+  cost: (row) => row.cost,
+  total_tokens: (row) => row.totalUnits,
+  avg_tokens: figure.averageTokens,
+  avg_input_tokens: figure.averageInput,
+  avg_output_tokens: figure.averageOutput,
+  avg_latency: figure.averageLatency,
+  p95_latency: (row) => figure.latencyAt(row, 95)[0] ?? 0,
+  p99_latency: (row) => figure.latencyAt(row, 99)[0] ?? 0,
+  success_rate: figure.successRate,
+  error_count: figure.errors,
+  cache_hit_rate: figure.hitRate,
+  last_seen: (row) => new Date(row.lastSeen).toISOString(),
+  first_seen: (row) => new Date(row.firstSeen).toISOString(),
+} as const satisfies Record<string, (row: Aggregate) => number | string>;
+export type Column = keyof typeof columns;
+export const columnNames = Object.keys(columns) as [Column, ...Column[]];
+
+/** True where percentiles are needed, which cost more than sums. */
+export const needLatencies = (wanted: readonly string[]): boolean =>
+  wanted.some((column) => column === 'p95_latency' || column === 'p99_latency');
+
+/** Sorted by a column or by the key, rows that are equal in it by their key. */
+export function sortGroups(
+  rows: readonly Aggregate[],
+  by: Column | 'requests' | 'key',
+  descending: boolean,
+): Aggregate[] {
+  const sortValue = (row: Aggregate): number | string =>
+    by === 'requests' ? row.requests : by === 'key' ? row.key : columns[by](row);
+  const sign = descending ? -1 : 1;
+  return rows
+    .map((row) => ({ row, value: sortValue(row) }))
+    .sort((a, b) => sign * compare(a.value, b.value) || compare(a.row.key, b.row.key))
+    .map(({ row }) => row);
+}
+
+const compare = (a: number | string, b: number | string): number => (a < b ? -1 : a > b ? 1 : 0);
