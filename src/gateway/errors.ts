@@ -14,6 +14,7 @@ const statusOf = {
   invalid_custom_host: 400,
   invalid_forward_headers: 400,
   invalid_header: 400,
+  invalid_path: 400,
   inline_config_blocked: 400,
   inline_provider_blocked: 400,
   inline_custom_host_blocked: 400,
