@@ -34,6 +34,7 @@ const statusOf = {
   key_type_not_allowed: 403,
   model_not_allowed: 403,
   provider_not_allowed: 403,
+  unknown_route: 404,
   file_not_found: 404,
   batch_not_found: 404,
   request_timeout: 408,
