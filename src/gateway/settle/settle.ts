@@ -1,6 +1,7 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../../catalog/plan.ts';
 import type { LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
+import { type Cost, noCost } from '../../pricing/pricer.ts';
 import type { Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import { type AttemptRecord, asItStands, isSuccess } from '../attempt/answer.ts';
@@ -99,7 +100,7 @@ function weightOf({ body }: RequestContext, { received, upstream }: AttemptRecor
 interface Billing {
   usage: Usage;
   estimated: boolean;
-  cents: number;
+  cost: Cost;
   model: string;
 }
 
@@ -111,19 +112,20 @@ function billing(deps: GatewayDeps, context: RequestContext, record: AttemptReco
   const asked = target?.rule?.baseModel ?? askedModel(target);
   const reported = usageOfAnswer(context.matched.route.kind, record, Boolean(asked));
   const model = asked || reported?.model || target?.model || '';
-  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cents: 0, model };
+  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: noCost, model };
   const told = record.usageOpen ? null : (reported?.usage ?? null);
   const estimate = told ? null : estimateUsage(context, record);
   const usage = told ?? completed(estimate, reported?.usage ?? null);
-  const cents = deps.pricer.cost({
+  const cost = deps.pricer.cost({
     provider: target.provider.id,
     model,
     usage,
     prices: target.rule?.prices ?? null,
     adjustments: target.saved?.pricingAdjustments ?? null,
     batch: false,
+    reportsCost: target.provider.reportsCost === true,
   });
-  return { usage, estimated: estimate !== null, cents, model };
+  return { usage, estimated: estimate !== null, cost, model };
 }
 
 /** Some streams begin with what was asked, and tell at their end what was produced. */
@@ -169,7 +171,7 @@ function metricsOf(
     cached_units: usage.cacheReadTokens,
     reasoning_units: usage.reasoningTokens,
     usage_estimated: billed.estimated,
-    cost: billed.cents,
+    cost: billed.cost.known ? billed.cost.cents : 0,
     request_url: withoutSecrets(record.upstream?.url ?? '').slice(0, longestUrl),
     request_method: record.upstream?.method ?? context.request.method,
     response_status_code: record.status,
