@@ -1,9 +1,9 @@
 /** The catalogue of what the MCP gateway answers when it is the gateway itself that refuses or fails. */
 import {
   headerMismatch,
+  internalError,
   invalidParams,
   invalidRequest,
-  internalError,
   methodNotFound,
   parseError,
   type RpcError,
@@ -89,11 +89,13 @@ export class McpError extends Error {
 
 /** The same words whether it never was, is switched off, or may not be used: none of them tells which. */
 export const unknownTool = (name: string): McpError => new McpError('tool_not_available', `Unknown tool: ${name}`);
-export const unknownPrompt = (name: string): McpError =>
-  new McpError('tool_not_available', `Unknown prompt: ${name}`);
+export const unknownPrompt = (name: string): McpError => new McpError('tool_not_available', `Unknown prompt: ${name}`);
 export const unknownResource = (uri: string): McpError =>
   new McpError('tool_not_available', `Resource not found: ${uri}`, { data: { uri } });
 export const noSuchMethod = (method: string, status = 200): McpError =>
   new McpError('method_not_found', `Method not found: ${method}`, { status });
 export const sessionLost = (): McpError =>
-  new McpError('session_not_found', 'This session is unknown, has ended or belongs to another credential; initialize again');
+  new McpError(
+    'session_not_found',
+    'This session is unknown, has ended or belongs to another credential; initialize again',
+  );

@@ -22,6 +22,7 @@ import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
+import type { PriceTables } from './tables/prices.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -375,7 +376,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends McpTables, OauthTables {
+export interface Schema extends McpTables, OauthTables, PriceTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

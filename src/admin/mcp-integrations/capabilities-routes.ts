@@ -3,13 +3,7 @@ import { upstreamOf } from '../../catalog/mcp/read.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { integrationAccess, mcpCatalogChange, reachMcpIntegration } from './access.ts';
 import { listCapabilities, namedCapabilities } from './capabilities.ts';
-import {
-  capabilitiesList,
-  capabilitiesUpdate,
-  capabilityFilters,
-  mcpIntegrationPath,
-  succeeded,
-} from './schema.ts';
+import { capabilitiesList, capabilitiesUpdate, capabilityFilters, mcpIntegrationPath, succeeded } from './schema.ts';
 
 const tag = 'MCP integrations';
 const path = '/mcp-integrations/:mcpIntegration/capabilities';

@@ -1,5 +1,5 @@
 /** How the secrets among an MCP integration's settings look when they are read, and how a mask that is sent back stands for what is stored. */
-import { isSecret } from '../kernel/mask.ts';
+import { isSecret } from '../kernel/audit/mask.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -7,11 +7,11 @@ import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
+import { workspaceQuery } from '../integrations/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { integrationAccess, mcpCatalogChange, reachMcpIntegration } from './access.ts';
 import { asMetadata } from './record.ts';
 import { mcpIntegrationPath, metadataRecord, type testResult, testResult as testResultSchema } from './schema.ts';
-import { workspaceQuery } from '../integrations/schema.ts';
 
 const tag = 'MCP integrations';
 

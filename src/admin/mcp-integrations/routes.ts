@@ -11,7 +11,7 @@ import { workspaceQuery } from '../integrations/schema.ts';
 import { storedMappings } from '../integrations/secret-mappings.ts';
 import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { holdsInAnyCase, newestFirst } from '../kernel/list-queries.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { integrationAccess, mcpCatalogChange, reachMcpIntegration, requireMcpIntegrationScope } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';

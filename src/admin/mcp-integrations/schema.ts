@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sentMcpSettings } from '../../catalog/mcp/settings.ts';
 import { capabilityTypes } from '../../catalog/mcp/types.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { secretMappingRecord, secretMappings } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
@@ -24,7 +24,7 @@ export const reservedSlugs: ReadonlySet<string> = new Set([
   'assets',
 ]);
 
-export const mcpSlug = once(() =>
+export const mcpSlug = lazy(() =>
   slug().refine((text) => !reservedSlugs.has(text.toLowerCase()), { message: 'is a word that the service keeps' }),
 );
 
@@ -34,7 +34,11 @@ const authType = () =>
   z
     .enum(['none', 'headers', 'oauth_auto', 'oauth_client_credentials', 'custom', 'oauth', 'external'])
     .transform((sent) =>
-      sent === 'custom' ? ('headers' as const) : sent === 'oauth' || sent === 'external' ? ('oauth_auto' as const) : sent,
+      sent === 'custom'
+        ? ('headers' as const)
+        : sent === 'oauth' || sent === 'external'
+          ? ('oauth_auto' as const)
+          : sent,
     )
     .describe('How the server wants to be authenticated to; custom, oauth and external are other words for the same');
 const transport = () =>
@@ -43,7 +47,7 @@ const transport = () =>
     .describe('http: streamable HTTP; sse: the older pair; openapi: an HTTP API whose operations become tools');
 const description = () => z.string().trim().max(1_024);
 
-export const newMcpIntegration = once(() =>
+export const newMcpIntegration = lazy(() =>
   z
     .object({
       name: name(),
@@ -64,7 +68,7 @@ export const newMcpIntegration = once(() =>
     }),
 );
 
-const updatable = once(() =>
+const updatable = lazy(() =>
   z
     .object({
       name: name(),
@@ -78,16 +82,16 @@ const updatable = once(() =>
     })
     .partial(),
 );
-export const changeableFields = once(() => updatable().keyof().options);
-export const mcpIntegrationUpdate = once(() =>
+export const changeableFields = lazy(() => updatable().keyof().options);
+export const mcpIntegrationUpdate = lazy(() =>
   updatable().extend({ workspace_id: reference.nullish(), organisation_id: reference.nullish() }),
 );
 export type McpIntegrationUpdate = z.output<ReturnType<typeof mcpIntegrationUpdate>>;
 
-export const createdMcpIntegration = once(() => z.object({ id: z.string(), slug: z.string() }));
+export const createdMcpIntegration = lazy(() => z.object({ id: z.string(), slug: z.string() }));
 
 /** The reference product's names and the plain ones, side by side. */
-export const metadataRecord = once(() =>
+export const metadataRecord = lazy(() =>
   z.object({
     title: z.string().nullable(),
     description: z.string().nullable(),
@@ -106,7 +110,7 @@ export const metadataRecord = once(() =>
   }),
 );
 
-export const mcpIntegrationRecord = once(() =>
+export const mcpIntegrationRecord = lazy(() =>
   z.object({
     id: z.string(),
     slug: z.string(),
@@ -129,7 +133,7 @@ export const mcpIntegrationRecord = once(() =>
   }),
 );
 
-export const listedMcpIntegrations = once(() =>
+export const listedMcpIntegrations = lazy(() =>
   z.object({
     data: z.array(mcpIntegrationRecord().extend({ workspaces_count: z.number() })),
     total: z.number(),
@@ -137,9 +141,9 @@ export const listedMcpIntegrations = once(() =>
   }),
 );
 
-export const updatedMcpIntegration = once(() => mcpIntegrationRecord().extend({ success: z.literal(true) }));
+export const updatedMcpIntegration = lazy(() => mcpIntegrationRecord().extend({ success: z.literal(true) }));
 
-export const mcpIntegrationFilters = once(() =>
+export const mcpIntegrationFilters = lazy(() =>
   z.object({
     organisation_id: reference.optional(),
     workspace_id: reference.optional().describe('Only what this workspace can use, by id or slug'),
@@ -149,11 +153,11 @@ export const mcpIntegrationFilters = once(() =>
 );
 export type McpIntegrationFilters = z.output<ReturnType<typeof mcpIntegrationFilters>>;
 
-export const mcpIntegrationPath = once(() => z.object({ mcpIntegration: reference.describe('Id or slug') }));
+export const mcpIntegrationPath = lazy(() => z.object({ mcpIntegration: reference.describe('Id or slug') }));
 
 const mostWorkspaces = 1_000;
 
-export const workspacesUpdate = once(() =>
+export const workspacesUpdate = lazy(() =>
   z.object({
     workspaces: z
       .array(z.object({ id: reference.describe('Id or slug'), enabled: flag }))
@@ -167,7 +171,7 @@ export const workspacesUpdate = once(() =>
   }),
 );
 
-const grantRecord = once(() =>
+const grantRecord = lazy(() =>
   z.object({
     id: z.string(),
     enabled: z.boolean(),
@@ -177,7 +181,7 @@ const grantRecord = once(() =>
   }),
 );
 
-export const workspacesList = once(() =>
+export const workspacesList = lazy(() =>
   z.object({
     data: z.array(grantRecord()).optional().describe('With version in the query'),
     workspaces: z.array(grantRecord()).optional().describe('Without version in the query'),
@@ -186,11 +190,11 @@ export const workspacesList = once(() =>
   }),
 );
 export const workspacesPaging = { size: mostWorkspaces, max: mostWorkspaces };
-export const workspacesQuery = once(() => z.object({ version: z.string().max(20).optional() }));
+export const workspacesQuery = lazy(() => z.object({ version: z.string().max(20).optional() }));
 
 const counted = () => z.object({ total: z.number(), enabled: z.number() });
 
-export const capabilityRecord = once(() =>
+export const capabilityRecord = lazy(() =>
   z.looseObject({
     name: z.string(),
     type: z.enum(capabilityTypes),
@@ -204,11 +208,13 @@ export const capabilityRecord = once(() =>
     changed: z
       .record(z.string(), z.object({ approved: z.unknown(), current: z.unknown() }))
       .nullable()
-      .describe('Where tools are pinned: what differs from the approved definition; the tool is hidden until it is approved again'),
+      .describe(
+        'Where tools are pinned: what differs from the approved definition; the tool is hidden until it is approved again',
+      ),
   }),
 );
 
-export const capabilitiesList = once(() =>
+export const capabilitiesList = lazy(() =>
   z.object({
     data: z.array(capabilityRecord()),
     counts: z.object({
@@ -222,7 +228,7 @@ export const capabilitiesList = once(() =>
   }),
 );
 
-export const capabilityFilters = once(() =>
+export const capabilityFilters = lazy(() =>
   z.object({
     type: z.enum(capabilityTypes).optional(),
     workspace_id: reference.optional().describe('Id or slug'),
@@ -230,7 +236,7 @@ export const capabilityFilters = once(() =>
   }),
 );
 
-export const capabilitiesUpdate = once(() =>
+export const capabilitiesUpdate = lazy(() =>
   z.object({
     capabilities: z
       .array(
@@ -247,9 +253,9 @@ export const capabilitiesUpdate = once(() =>
 );
 export type CapabilitiesUpdate = z.output<ReturnType<typeof capabilitiesUpdate>>;
 
-export const succeeded = once(() => z.object({ success: z.literal(true) }));
+export const succeeded = lazy(() => z.object({ success: z.literal(true) }));
 
-export const testResult = once(() =>
+export const testResult = lazy(() =>
   z.object({
     success: z.boolean(),
     status_code: z.number().optional(),

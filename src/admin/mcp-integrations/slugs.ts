@@ -46,5 +46,4 @@ function readable(name: string, length: number): string {
   return plain === '' || reservedSlugs.has(plain) ? `${plain}${plain && '-'}mcp-server` : plain;
 }
 
-const withTail = (slug: string): string =>
-  `${slug.slice(0, longestServerSlug - 5)}-${randomBytes(2).toString('hex')}`;
+const withTail = (slug: string): string => `${slug.slice(0, longestServerSlug - 5)}-${randomBytes(2).toString('hex')}`;

@@ -4,7 +4,7 @@ import { actorId } from '../../identity/caller.ts';
 import { decode, encode } from '../../store/json.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
 import { mcpCatalogChange, organisationAccess, reachOrganisationIntegration } from './access.ts';
 import { setMcpGrant } from './grants.ts';

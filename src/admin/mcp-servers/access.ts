@@ -69,15 +69,14 @@ export async function withIntegrations(db: Db, servers: readonly McpServerTable[
   return servers.flatMap((server): ServerRow[] => {
     const integration = integrations.find(({ id }) => id === server.integration_id);
     const workspace = workspaces.find(({ id }) => id === server.workspace_id);
-    if (!integration || integration.status !== 'active' || !workspace) return [];
+    if (integration?.status !== 'active' || !workspace) return [];
     return [
       {
         server,
         integration,
         workspace,
         granted:
-          integration.workspace_id === server.workspace_id ||
-          granted.has(`${integration.id} ${server.workspace_id}`),
+          integration.workspace_id === server.workspace_id || granted.has(`${integration.id} ${server.workspace_id}`),
       },
     ];
   });

@@ -43,7 +43,12 @@ export async function archiveMcpServers(db: Db, now: Date, ids: readonly string[
     .set({ status: 'archived', last_updated_at: now.toISOString() })
     .where('id', 'in', ids)
     .execute();
-  for (const table of ['mcp_connections', 'mcp_upstream_clients', 'mcp_server_users', 'mcp_server_capabilities'] as const) {
+  for (const table of [
+    'mcp_connections',
+    'mcp_upstream_clients',
+    'mcp_server_users',
+    'mcp_server_capabilities',
+  ] as const) {
     await db.deleteFrom(table).where('server_id', 'in', ids).execute();
   }
 }

@@ -4,7 +4,7 @@ import { forbidden, invalidQuery, notFound } from '../../http/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { countOf, holdsInAnyCase } from '../kernel/list-queries.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { succeeded } from '../mcp-integrations/schema.ts';
 import { managesConnections, reachMcpServer, serverAccess } from './access.ts';
 import {

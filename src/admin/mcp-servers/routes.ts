@@ -7,7 +7,7 @@ import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase, newestFirst } from '../kernel/list-queries.ts';
+import { countOf, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { findMcpIntegration, mcpCatalogChange } from '../mcp-integrations/access.ts';
 import { archiveMcpOf } from '../mcp-integrations/grants.ts';

@@ -1,13 +1,13 @@
 /** MCP servers on the wire. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { commaList, flag, reference, timestamp } from '../kernel/fields.ts';
 import { capabilitiesList, mcpSlug } from '../mcp-integrations/schema.ts';
 
 const name = () => z.string().trim().min(1).max(255);
 const description = () => z.string().trim().max(500);
 
-export const newMcpServer = once(() =>
+export const newMcpServer = lazy(() =>
   z.object({
     name: name(),
     mcp_integration_id: reference.describe('Id or slug of an MCP integration that the workspace may use'),
@@ -17,13 +17,13 @@ export const newMcpServer = once(() =>
   }),
 );
 
-const updatable = once(() => z.object({ name: name(), description: description().nullable() }).partial());
-export const changeableFields = once(() => updatable().keyof().options);
-export const mcpServerUpdate = once(() => updatable().extend({ workspace_id: reference.nullish() }));
+const updatable = lazy(() => z.object({ name: name(), description: description().nullable() }).partial());
+export const changeableFields = lazy(() => updatable().keyof().options);
+export const mcpServerUpdate = lazy(() => updatable().extend({ workspace_id: reference.nullish() }));
 
-export const createdMcpServer = once(() => z.object({ id: z.string(), slug: z.string() }));
+export const createdMcpServer = lazy(() => z.object({ id: z.string(), slug: z.string() }));
 
-export const mcpServerRecord = once(() =>
+export const mcpServerRecord = lazy(() =>
   z.object({
     id: z.string(),
     slug: z.string(),
@@ -59,11 +59,11 @@ export const mcpServerRecord = once(() =>
   }),
 );
 
-export const listedMcpServers = once(() =>
+export const listedMcpServers = lazy(() =>
   z.object({ data: z.array(mcpServerRecord()), total: z.number(), has_more: z.boolean() }),
 );
 
-export const mcpServerFilters = once(() =>
+export const mcpServerFilters = lazy(() =>
   z.object({
     workspace_id: reference.optional().describe('Id or slug'),
     id: commaList(reference).optional().describe('Ids or slugs, separated by commas'),
@@ -72,11 +72,11 @@ export const mcpServerFilters = once(() =>
 );
 export type McpServerFilters = z.output<ReturnType<typeof mcpServerFilters>>;
 
-export const mcpServerPath = once(() => z.object({ mcpServer: reference.describe('Id or slug') }));
+export const mcpServerPath = lazy(() => z.object({ mcpServer: reference.describe('Id or slug') }));
 
 export const serverCapabilitiesList = capabilitiesList;
 
-export const userAccessFilters = once(() =>
+export const userAccessFilters = lazy(() =>
   z.object({
     workspace_id: reference.optional(),
     search: z.string().trim().min(1).max(255).optional().describe('Part of a name or of an e-mail address'),
@@ -84,7 +84,7 @@ export const userAccessFilters = once(() =>
   }),
 );
 
-export const userAccessList = once(() =>
+export const userAccessList = lazy(() =>
   z.object({
     data: z.array(
       z.object({
@@ -102,7 +102,7 @@ export const userAccessList = once(() =>
   }),
 );
 
-export const userAccessUpdate = once(() =>
+export const userAccessUpdate = lazy(() =>
   z
     .object({
       user_access: z
@@ -118,11 +118,11 @@ export const userAccessUpdate = once(() =>
     }),
 );
 
-export const connectionFilters = once(() =>
+export const connectionFilters = lazy(() =>
   z.object({ user_id: z.uuid().optional(), workspace_id: reference.optional() }),
 );
 
-export const connectionsList = once(() =>
+export const connectionsList = lazy(() =>
   z.object({
     data: z.array(
       z.object({

@@ -1,6 +1,7 @@
 /** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
-import type { CapabilityType, McpMetadata } from './types.ts';
+
 import type { McpSettings } from './settings.ts';
+import type { CapabilityType, McpMetadata } from './types.ts';
 
 export type McpTransport = 'http' | 'sse' | 'openapi';
 export type McpAuthType = 'none' | 'headers' | 'oauth_auto' | 'oauth_client_credentials';

@@ -1,6 +1,6 @@
 /** The advanced configuration of an MCP integration: what may be saved, and what the data plane reads. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
 const text = (most: number) => z.string().min(1).max(most);
 const headerName = () =>
@@ -15,13 +15,15 @@ const headerValue = () =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose.
     .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, 'must be one line without control characters');
 
-const most = <T extends object>(count: number) => [
-  (fields: T) => Object.keys(fields).length <= count,
-  { message: `at most ${count} entries` },
-] as const;
+const most = <T extends object>(count: number) =>
+  [(fields: T) => Object.keys(fields).length <= count, { message: `at most ${count} entries` }] as const;
 
 const headers = () => z.record(headerName(), headerValue()).refine(...most(100));
-const address = () => z.string().max(2048).regex(/^https?:\/\//i, 'must start with http:// or https://');
+const address = () =>
+  z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\//i, 'must start with http:// or https://');
 const names = (count = 100) => z.array(text(255)).max(count);
 
 const forwardedHeader = () => z.union([headerName(), z.strictObject({ from: headerName(), to: headerName() })]);
@@ -114,7 +116,8 @@ function tidiedOauthMetadata(sent: unknown): unknown {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent;
   const fields: Record<string, unknown> = { ...sent };
   const inner = fields.oauth_metadata;
-  if (typeof inner === 'object' && inner !== null && Object.keys(fields).length === 1) return tidiedOauthMetadata(inner);
+  if (typeof inner === 'object' && inner !== null && Object.keys(fields).length === 1)
+    return tidiedOauthMetadata(inner);
   for (const name of ignoredOauthFields) delete fields[name];
   return fields;
 }
@@ -156,7 +159,7 @@ export const defaultBreaker: BreakerSettings = {
   cooldown_ms: 30_000,
 };
 
-const settingsShape = once(() => ({
+const settingsShape = lazy(() => ({
   headers: headers(),
   passthrough_headers: headers(),
   forward_headers: forwardHeaders(),
@@ -183,9 +186,7 @@ const settingsShape = once(() => ({
   rate_limit: z.strictObject({ value: z.int().min(1).max(1e9), unit: z.enum(['rpm', 'rph', 'rpd']) }),
   input_guardrails: names(50),
   output_guardrails: names(50),
-  tool_authorization: z
-    .record(text(255), z.strictObject({ required_claims: claimRules() }))
-    .refine(...most(500)),
+  tool_authorization: z.record(text(255), z.strictObject({ required_claims: claimRules() })).refine(...most(500)),
   authorization_webhook: z.strictObject({
     url: address(),
     timeout_ms: z.int().min(50).max(30_000).default(1_000),
@@ -211,7 +212,7 @@ const settingsShape = once(() => ({
 const aliases = { custom_headers: 'headers', passthrough_header: 'passthrough_headers' } as const;
 
 /** What may be saved; null takes a setting away. */
-export const sentMcpSettings = once(() => {
+export const sentMcpSettings = lazy(() => {
   const shape = settingsShape();
   const nullable = Object.fromEntries(
     Object.entries({ ...shape, custom_headers: shape.headers, passthrough_header: shape.passthrough_headers }).map(
@@ -231,5 +232,5 @@ export function withoutAliases(sent: Readonly<Record<string, unknown>>): Record<
   return named;
 }
 
-export const mcpSettings = once(() => z.strictObject(settingsShape()).partial());
+export const mcpSettings = lazy(() => z.strictObject(settingsShape()).partial());
 export type McpSettings = z.output<ReturnType<typeof mcpSettings>>;

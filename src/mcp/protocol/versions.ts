@@ -8,11 +8,11 @@ export const statelessVersion = '2026-07-28';
 /** What a request without the header speaks. */
 export const assumedVersion = '2025-03-26';
 
-export const isSessionVersion = (version: string): boolean =>
-  (sessionVersions as readonly string[]).includes(version);
+export const isSessionVersion = (version: string): boolean => (sessionVersions as readonly string[]).includes(version);
 
 /** Revisions are dates, so that they are ordered as texts. */
-export const isStatelessVersion = (version: string): boolean => /^\d{4}-\d\d-\d\d$/.test(version) && version >= statelessVersion;
+export const isStatelessVersion = (version: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(version) && version >= statelessVersion;
 
 export type Era = 'session' | 'stateless';
 

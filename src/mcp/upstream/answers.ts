@@ -1,7 +1,7 @@
 /** Reads what an upstream answers: one JSON message, or a stream of events. */
 import type { Abortable } from '../../wire/abort.ts';
-import type { WireAnswer } from '../../wire/answer.ts';
-import { collected } from '../../wire/collected.ts';
+import type { WireAnswer } from '../../wire/client/answer.ts';
+import { collected } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import { EventReader } from '../protocol/events.ts';
 import { isFields, type JsonRpcId, messageIn, type RpcMessage, type RpcResponse } from '../protocol/json-rpc.ts';

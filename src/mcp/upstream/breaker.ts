@@ -63,7 +63,8 @@ export class McpBreakers {
     circuit.consecutive++;
     circuit.calls++;
     circuit.failures++;
-    const tooOften = circuit.calls >= settings.min_requests && circuit.failures / circuit.calls >= settings.failure_rate;
+    const tooOften =
+      circuit.calls >= settings.min_requests && circuit.failures / circuit.calls >= settings.failure_rate;
     if (circuit.openedAt !== null || circuit.consecutive >= settings.failure_threshold || tooOften) {
       circuit.openedAt = now;
       circuit.probing = false;

@@ -1,9 +1,9 @@
 /** One HTTP exchange with an upstream: breaker, credentials, time, and a second try where the token had run out. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
-import type { Deadlines } from '../../gateway/deadlines.ts';
+import type { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
-import type { WireAnswer } from '../../wire/answer.ts';
-import type { Bytes } from '../../wire/collected.ts';
+import type { WireAnswer } from '../../wire/client/answer.ts';
+import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import type { McpBreakers } from './breaker.ts';

@@ -1,6 +1,6 @@
 /** The headers of a call to an upstream: what the client's headers add, what the integration sets, and who is calling. */
 import type { McpSettings } from '../../catalog/mcp/settings.ts';
-import { ofConnection } from '../../wire/token.ts';
+import { ofConnection } from '../../wire/http1/token.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 
 /** Credentials, identities and what belongs to one connection or session: no rule forwards them, under no name. */
@@ -36,21 +36,15 @@ const neverForwarded: ReadonlySet<string> = new Set([
 ]);
 
 export const mayForward = (name: string): boolean =>
-  !neverForwarded.has(name) && !name.startsWith('x-gw-') && !name.startsWith('mcp-param-') && !name.startsWith('x-forwarded-');
+  !neverForwarded.has(name) &&
+  !name.startsWith('x-gw-') &&
+  !name.startsWith('mcp-param-') &&
+  !name.startsWith('x-forwarded-');
 
 /** Signs who the caller is, for upstreams that check it. */
 export type SignIdentity = (claims: Readonly<Record<string, unknown>>, seconds: number) => Promise<string>;
 
-const defaultClaims = [
-  'sub',
-  'email',
-  'username',
-  'user_id',
-  'workspace_id',
-  'organisation_id',
-  'scope',
-  'client_id',
-];
+const defaultClaims = ['sub', 'email', 'username', 'user_id', 'workspace_id', 'organisation_id', 'scope', 'client_id'];
 
 /** Later ones win: the client's, the integration's, the fixed ones, the identity. */
 export async function upstreamHeaders(
@@ -65,7 +59,8 @@ export async function upstreamHeaders(
   const rule = settings.user_identity_forwarding;
   if (!rule) return headers;
   if (rule.method === 'bearer') {
-    if (identity.bearer !== null) headers[(rule.header_name ?? 'authorization').toLowerCase()] = `Bearer ${identity.bearer}`;
+    if (identity.bearer !== null)
+      headers[(rule.header_name ?? 'authorization').toLowerCase()] = `Bearer ${identity.bearer}`;
     return headers;
   }
   const claims = chosen(identity.claims, rule.include_claims ?? defaultClaims);
@@ -86,12 +81,14 @@ function forwarded(
   const entries = rule.headers.map((entry) => (typeof entry === 'string' ? { from: entry, to: entry } : entry));
   if (rule.mode === 'all-except') {
     const excluded = new Set(entries.map(({ from }) => from.toLowerCase()));
-    for (const [name, value] of Object.entries(sent)) if (mayForward(name) && !excluded.has(name)) headers[name] = value;
+    for (const [name, value] of Object.entries(sent))
+      if (mayForward(name) && !excluded.has(name)) headers[name] = value;
     return headers;
   }
   for (const { from, to } of entries) {
     const value = sent[from.toLowerCase()];
-    if (value !== undefined && mayForward(from.toLowerCase()) && mayForward(to.toLowerCase())) headers[to.toLowerCase()] = value;
+    if (value !== undefined && mayForward(from.toLowerCase()) && mayForward(to.toLowerCase()))
+      headers[to.toLowerCase()] = value;
   }
   return headers;
 }
@@ -101,4 +98,7 @@ const chosen = (claims: Readonly<Record<string, unknown>>, names: readonly strin
 
 /** A header carries ASCII; JSON can say every other character in it. */
 const asciiJson = (value: unknown): string =>
-  JSON.stringify(value).replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

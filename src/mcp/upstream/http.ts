@@ -1,13 +1,13 @@
 /** HTTP to upstreams that customers chose: every address is checked, also behind a redirect, and the one that was checked is dialled. */
 import { GatewayError } from '../../gateway/errors.ts';
-import type { HostGuard } from '../../gateway/host-guard.ts';
+import type { HostGuard } from '../../gateway/upstream/host-guard.ts';
 import { version } from '../../version.ts';
-import { type Abortable, Abort } from '../../wire/abort.ts';
-import type { WireAnswer } from '../../wire/answer.ts';
-import { type Bytes, collected } from '../../wire/collected.ts';
-import { decoded, understood } from '../../wire/decoded.ts';
+import { Abort, type Abortable } from '../../wire/abort.ts';
+import type { WireAnswer } from '../../wire/client/answer.ts';
+import { type Bytes, collected } from '../../wire/client/collected.ts';
+import { decoded, understood } from '../../wire/client/decoded.ts';
+import type { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
-import type { Wire } from '../../wire/wire.ts';
 import { McpError } from '../errors.ts';
 
 export interface HttpCall {
@@ -41,10 +41,10 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 /** The headers that must not follow to another origin. */
 const credentialHeaders = new Set(['authorization', 'cookie', 'mcp-session-id', 'x-api-key']);
 
-export function createUpstreamHttp(wire: Wire, guard: HostGuard): UpstreamHttp {
+export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
     const pinned = await guard.check(call.url);
-    const answer = await wire.call({ ...call, pinned, unlessSaid }, signal);
+    const answer = await client.call({ ...call, pinned, unlessSaid }, signal);
     const body = answer.body && decoded(answer.body, answer.headers);
     return body === answer.body ? answer : { ...answer, body };
   };
@@ -106,7 +106,10 @@ export function explained(fault: unknown, signal: Abortable): McpError {
   if (fault instanceof McpError) return fault;
   if (signal.aborted && signal.reason instanceof McpError) return signal.reason;
   if (fault instanceof GatewayError) {
-    return new McpError('upstream_forbidden', fault.message.replace(/^Gateway error: /, '').replace('custom host', 'address'));
+    return new McpError(
+      'upstream_forbidden',
+      fault.message.replace(/^Gateway error: /, '').replace('custom host', 'address'),
+    );
   }
   if (fault instanceof WireFault) {
     const reason = fault.code === 'BodyTooLarge' ? 'answered with too much' : `could not be reached (${fault.code})`;

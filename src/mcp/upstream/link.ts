@@ -1,6 +1,6 @@
 /** A way to an upstream MCP server, whichever transport and revision it speaks. */
 import type { Abortable } from '../../wire/abort.ts';
-import type { Bytes } from '../../wire/collected.ts';
+import type { Bytes } from '../../wire/client/collected.ts';
 import type { SseEvent } from '../protocol/events.ts';
 import type { Fields, JsonRpcId, RpcMessage, RpcResponse } from '../protocol/json-rpc.ts';
 import type { Era } from '../protocol/versions.ts';

@@ -72,6 +72,7 @@ export class Opener {
 
 function inOrder({ transport }: McpUpstream, era: Era, known: Way | null): Way[] {
   if (transport === 'sse') return ['sse pair'];
-  const usual: Way[] = era === 'stateless' ? ['stateless', 'session', 'sse pair'] : ['session', 'stateless', 'sse pair'];
+  const usual: Way[] =
+    era === 'stateless' ? ['stateless', 'session', 'sse pair'] : ['session', 'stateless', 'sse pair'];
   return known === null ? usual : [known, ...usual.filter((way) => way !== known)];
 }

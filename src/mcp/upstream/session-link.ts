@@ -1,7 +1,7 @@
 /** Streamable HTTP of the revisions that open a session: 2025-03-26 to 2025-11-25. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
-import type { WireAnswer } from '../../wire/answer.ts';
-import type { Bytes } from '../../wire/collected.ts';
+import type { WireAnswer } from '../../wire/client/answer.ts';
+import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import { type Fields, isFields, type RpcMessage, type RpcResponse, written } from '../protocol/json-rpc.ts';
@@ -67,7 +67,11 @@ export class SessionLink implements Link {
   }
 
   async request(request: LinkRequest): Promise<LinkAnswer> {
-    const time = new CallTime(this.#deps.deadlines, request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps), request.signal);
+    const time = new CallTime(
+      this.#deps.deadlines,
+      request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps),
+      request.signal,
+    );
     try {
       const { answer, tokenRefreshed } = await exchange(
         this.#deps,
@@ -265,7 +269,10 @@ async function initializeResult(answer: WireAnswer, id: string, time: CallTime):
   const found = message as RpcMessage | null;
   if (found?.kind !== 'response') throw strangeAnswer(answer.status);
   if (found.error) {
-    throw new McpError('upstream_error', `the upstream refused to open a session: ${found.error.message.slice(0, 300)}`);
+    throw new McpError(
+      'upstream_error',
+      `the upstream refused to open a session: ${found.error.message.slice(0, 300)}`,
+    );
   }
   return found.result ?? {};
 }

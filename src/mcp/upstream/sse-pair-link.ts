@@ -1,7 +1,7 @@
 /** The transport of 2024-11-05: one stream that the upstream speaks on, and an address that messages are posted to. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import { Abort } from '../../wire/abort.ts';
-import type { Bytes } from '../../wire/collected.ts';
+import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import type { SseEvent } from '../protocol/events.ts';
@@ -139,7 +139,11 @@ export class SsePairLink implements Link {
   async request(request: LinkRequest): Promise<LinkAnswer> {
     if (this.#over !== null) throw new SessionLost();
     const id = ++this.#counter;
-    const time = new CallTime(this.#deps.deadlines, request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps), request.signal);
+    const time = new CallTime(
+      this.#deps.deadlines,
+      request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps),
+      request.signal,
+    );
     const answered = Promise.withResolvers<{ response: RpcResponse; text: string }>();
     this.#pending.set(id, { request, time, resolve: answered.resolve, reject: answered.reject });
     time.addEventListener('abort', () => answered.reject(time.reason));

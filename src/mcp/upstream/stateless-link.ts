@@ -44,7 +44,11 @@ export class StatelessLink implements Link {
   }
 
   async request(request: LinkRequest): Promise<LinkAnswer> {
-    const time = new CallTime(this.#deps.deadlines, request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps), request.signal);
+    const time = new CallTime(
+      this.#deps.deadlines,
+      request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps),
+      request.signal,
+    );
     try {
       const { answer, tokenRefreshed } = await this.#post(request, time);
       const { status } = answer;

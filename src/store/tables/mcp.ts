@@ -1,6 +1,7 @@
 /** Rows of the MCP gateway: integrations, their servers in workspaces, what was discovered of them, and who signed in upstream. */
-import type { SecretMapping } from '../../catalog/saved.ts';
+
 import type { CapabilityDefinition, CapabilityType, McpMetadata } from '../../catalog/mcp/types.ts';
+import type { SecretMapping } from '../../catalog/saved.ts';
 import type { JsonText } from '../json.ts';
 
 type Timestamp = string;
