@@ -11,6 +11,8 @@ import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { logsResource } from './logs/routes.ts';
+import { mcpIntegrationsResource } from './mcp-integrations/routes.ts';
+import { mcpServersResource } from './mcp-servers/routes.ts';
 import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
@@ -38,6 +40,8 @@ export const resources: readonly Resource[] = [
   providersResource,
   virtualKeysResource,
   modelConfigsResource,
+  mcpIntegrationsResource,
+  mcpServersResource,
   logsResource,
   analyticsResource,
   batchesResource,

@@ -1,5 +1,6 @@
 /** What handlers may use besides the database. Wired once, in app.ts. */
 
+import type { McpProbe } from '../../catalog/mcp/probe.ts';
 import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
@@ -27,7 +28,13 @@ export interface Services {
   guardrails: GuardrailIndex;
   priceTable: PriceTable;
   /** The records of calls through the gateway. */
+<<<<<<< HEAD
   logs: Logs;
+=======
+  logs: LogReader;
+  /** Speaks to upstream MCP servers. */
+  mcp: McpProbe;
+>>>>>>> main
   longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];

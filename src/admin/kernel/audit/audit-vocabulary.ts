@@ -28,5 +28,7 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'mcp_integration',
+  'mcp_server',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
