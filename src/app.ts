@@ -126,16 +126,12 @@ async function openInFolder(
     guardrails: noGuardrails,
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
-<<<<<<< HEAD
     logs: openLogs(settings.dataDir, settings.logStore, log, {
       ...settings.logs,
       now: () => clock.now().getTime(),
     }),
-=======
-    logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     mcp: mcpUpstreams.probe,
     mcpUpstreams,
->>>>>>> main
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };

@@ -8,8 +8,6 @@ import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
-import type { Breaker } from './logs/carrier.ts';
-import type { LogLimits } from './logs/logs.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import type { StoreAddress } from './store/database.ts';
 

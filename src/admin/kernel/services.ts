@@ -28,13 +28,9 @@ export interface Services {
   guardrails: GuardrailIndex;
   priceTable: PriceTable;
   /** The records of calls through the gateway. */
-<<<<<<< HEAD
   logs: Logs;
-=======
-  logs: LogReader;
   /** Speaks to upstream MCP servers. */
   mcp: McpProbe;
->>>>>>> main
   longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];
