@@ -28,5 +28,9 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'prompt',
+  'prompt_partial',
+  'collection',
+  'label',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
