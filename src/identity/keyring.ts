@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
-import { LastKnown } from '../store/last-known.ts';
 import type { ApiKeyType } from '../store/schema.ts';
+import { StaleCache } from '../store/stale-cache.ts';
 import type { KeyCaller, KeyCallerKind, Rights } from './caller.ts';
 import { adminKeyRights, userKeyRights, workspaceKeyRights } from './rights.ts';
 import { digestOf } from './secrets.ts';
@@ -45,14 +45,14 @@ export function createKeyring(
   { capacity = 50_000, outageGraceMs = 0 }: KeyringOptions = {},
 ): Keyring {
   const known = new Map<string, Entry>();
-  const suspect = new LastKnown<Entry>(feed, () => performance.now(), outageGraceMs);
+  const suspect = new StaleCache<Entry>(feed, () => performance.now(), outageGraceMs);
   /** Grows with every notice, so that a look-up that a change overtook is not kept. */
   let generation = 0;
 
   feed.subscribe((changes) => {
     generation++;
     if (changes === 'all') {
-      suspect.doubt(known);
+      suspect.markStale(known);
       known.clear();
     } else forget(known, changes);
   });
@@ -73,12 +73,15 @@ export function createKeyring(
       const entry = feed.live ? known.get(digest) : undefined;
       return entry ? callerOf(entry) : suspect.read(digest, () => read(digest), callerOf);
     },
-    async holder(keyId) {
-      const entry = await load(db, 'key.id', keyId);
-      // Of two secrets in a rotation either speaks for the key; only the key's own end counts.
-      return entry ? callerOf({ ...entry, validUntil: entry.expiresAt }) : null;
-    },
+    holder: (keyId) => findHolder(db, clock.now(), keyId),
   };
+}
+
+/** The caller that a key makes now, by the key's id. */
+export async function findHolder(db: Db, now: Date, keyId: string): Promise<KeyCaller | null> {
+  const entry = await load(db, 'key.id', keyId);
+  // Of two secrets in a rotation either speaks for the key; only the key's own end counts.
+  return entry && (entry.expiresAt === null || entry.expiresAt > now.toISOString()) ? entry.caller : null;
 }
 
 function remember(known: Map<string, Entry>, digest: string, entry: Entry, capacity: number): void {

@@ -1,10 +1,10 @@
 /** Collections on the wire. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { reference, timestamp } from '../kernel/fields.ts';
-import { listOf } from '../kernel/paging.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 
-const name = once(() => z.string().trim().min(1).max(255));
+const name = lazy(() => z.string().trim().min(1).max(255));
 
 export const newCollection = () =>
   z.object({
@@ -15,7 +15,7 @@ export const newCollection = () =>
 
 export const collectionUpdate = () => z.object({ name: name(), workspace_id: reference.optional() });
 
-export const collectionPath = once(() =>
+export const collectionPath = lazy(() =>
   z.object({ collection: reference.describe('The id or the slug of the collection') }),
 );
 
@@ -27,7 +27,7 @@ export const collectionFilters = () =>
 
 export const createdCollection = () => z.object({ object: z.literal('collection'), id: z.string(), slug: z.string() });
 
-const details = once(() =>
+const details = lazy(() =>
   z.object({
     child_collections_count: z.number(),
     prompts_count: z.number(),
@@ -36,7 +36,7 @@ const details = once(() =>
   }),
 );
 
-const fields = once(() => ({
+const fields = lazy(() => ({
   object: z.literal('collection'),
   id: z.string(),
   slug: z.string(),

@@ -4,8 +4,8 @@ import { runsAll, workspacesWith } from '../../identity/caller.ts';
 import { universalLabels } from '../../prompts/universal-labels.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { folded, holdsInAnyCase, newestFirst } from '../kernel/list-queries.ts';
-import { asList } from '../kernel/paging.ts';
+import { folded, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { asList } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { promptAccess } from '../prompts/access.ts';
 import {

@@ -1,13 +1,13 @@
 /** Labels on the wire. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { id, reference, timestamp } from '../kernel/fields.ts';
-import { listOf } from '../kernel/paging.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 
 /** Words that already mean a version. */
 const taken = new Set(['latest', 'default']);
 
-const name = once(() =>
+const name = lazy(() =>
   z
     .string()
     .trim()
@@ -17,8 +17,8 @@ const name = once(() =>
     .refine((text) => !/^\d+$/.test(text), { message: 'must not be a number: numbers are versions' })
     .refine((text) => !taken.has(text.toLowerCase()), { message: 'must not be latest or default' }),
 );
-const description = once(() => z.string().max(1_000));
-const color = once(() => z.string().max(32).describe('How the label is shown, such as #2f9e44'));
+const description = lazy(() => z.string().max(1_000));
+const color = lazy(() => z.string().max(32).describe('How the label is shown, such as #2f9e44'));
 /** The organisation is the caller's own; it is named by clients that know no better. */
 const place = () => ({ workspace_id: reference.optional(), organisation_id: reference.optional() });
 
@@ -38,12 +38,12 @@ export const labelUpdate = () =>
     ...place(),
   });
 
-export const labelPath = once(() => z.object({ label: id.describe('The id of the label') }));
-export const labelPlace = once(() => z.object(place()));
+export const labelPath = lazy(() => z.object({ label: id.describe('The id of the label') }));
+export const labelPlace = lazy(() => z.object(place()));
 export const labelFilters = () =>
   z.object({ ...place(), search: z.string().max(255).optional().describe('A part of the name, in any case') });
 
-export const labelRecord = once(() =>
+export const labelRecord = lazy(() =>
   z
     .object({
       object: z.literal('label'),

@@ -1,8 +1,8 @@
 /** Partials on the wire. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { reference, timestamp } from '../kernel/fields.ts';
-import { listOf } from '../kernel/paging.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 import { itemName, listedFields, templateText, versionDescription } from '../prompts/schema.ts';
 
 export const newPartial = () =>
@@ -14,7 +14,7 @@ export const newPartial = () =>
     workspace_id: reference.optional().describe('Required of admin keys and sessions'),
   });
 
-export const partialUpdate = once(() =>
+export const partialUpdate = lazy(() =>
   z.object({
     name: itemName().optional(),
     string: templateText().optional(),
@@ -25,7 +25,7 @@ export const partialUpdate = once(() =>
   }),
 );
 
-export const partialPath = once(() => z.object({ partial: reference.describe('The id or the slug of the partial') }));
+export const partialPath = lazy(() => z.object({ partial: reference.describe('The id or the slug of the partial') }));
 
 export const partialList = () =>
   listOf(z.object({ ...listedFields(), object: z.literal('partial') }).meta({ id: 'ListedPartial' }));
@@ -60,7 +60,7 @@ export const partialVersions = () =>
       .meta({ id: 'PartialVersion' }),
   );
 
-export const createdPartial = once(() =>
+export const createdPartial = lazy(() =>
   z.object({ id: z.string(), slug: z.string(), version_id: z.string(), object: z.literal('partial') }),
 );
 export const updatedPartial = () =>

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { forbidden, invalid } from '../../http/errors.ts';
 import { actorId } from '../../identity/caller.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
 import { collectionIn } from '../collections/access.ts';
@@ -24,7 +24,7 @@ import { createdPrompt, itemName, promptPath } from './schema.ts';
 import { insertPrompt, versionRow } from './store.ts';
 import { partialsOfPrompt } from './used-partials.ts';
 
-export const forkBody = once(() =>
+export const forkBody = lazy(() =>
   z.object({
     workspace_id: reference.optional().describe('Where the fork goes; admin keys and sessions must say it'),
     name: itemName().optional(),

@@ -3,7 +3,7 @@ import { type Caller, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { collectionIn, reachCollection } from '../collections/access.ts';
 import type { NamedWorkspace, Page } from '../kernel/endpoint.ts';
-import { holdsInAnyCase, newestFirst } from '../kernel/list-queries.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { type ItemKind, type ItemRow, tableOf } from './access.ts';
 import type { Shown } from './record.ts';
 import { sharesOf } from './sharing.ts';

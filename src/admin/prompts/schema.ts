@@ -1,19 +1,19 @@
 /** Prompts on the wire. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { flag, id, reference, timestamp } from '../kernel/fields.ts';
-import { listOf } from '../kernel/paging.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 
 /** As long as a body may be. */
 const longestText = 1024 * 1024;
 
-export const itemName = once(() => z.string().trim().min(1).max(255));
-export const templateText = once(() => z.string().min(1).max(longestText));
-export const versionDescription = once(() => z.string().max(2_000));
-const json = once(() => z.record(z.string().max(255), z.unknown()));
-const jsonList = once(() => z.array(json()).max(512));
+export const itemName = lazy(() => z.string().trim().min(1).max(255));
+export const templateText = lazy(() => z.string().min(1).max(longestText));
+export const versionDescription = lazy(() => z.string().max(2_000));
+const json = lazy(() => z.record(z.string().max(255), z.unknown()));
+const jsonList = lazy(() => z.array(json()).max(512));
 
-const content = once(() => ({
+const content = lazy(() => ({
   string: templateText().describe('The template: a JSON array of messages as text, or plain text'),
   parameters: json().describe('Model parameters, such as max_tokens'),
   virtual_key: reference.describe('The slug of a provider of the workspace, with or without @'),
@@ -26,7 +26,7 @@ const content = once(() => ({
   is_raw_template: flag.describe('The whole text is rendered first and then read as JSON'),
 }));
 
-export const newPrompt = once(() => {
+export const newPrompt = lazy(() => {
   const { string, parameters, virtual_key, ...others } = content();
   return z.object({
     name: itemName(),
@@ -39,14 +39,14 @@ export const newPrompt = once(() => {
   });
 });
 
-const update = once(() => ({
+const update = lazy(() => ({
   name: itemName().optional(),
   collection_id: reference.optional(),
   ...z.object(content()).partial().shape,
   prompt_metadata: json().optional().describe('Another name of template_metadata'),
 }));
 
-export const promptUpdate = once(() =>
+export const promptUpdate = lazy(() =>
   z.object({
     ...update(),
     patch: flag.optional().describe('Fields that are not sent are taken from the latest version'),
@@ -56,13 +56,13 @@ export const promptUpdate = once(() =>
 export type PromptUpdate = z.output<ReturnType<typeof promptUpdate>>;
 export type NewPrompt = z.output<ReturnType<typeof newPrompt>>;
 
-export const promptPath = once(() => z.object({ prompt: reference.describe('The id or the slug of the prompt') }));
+export const promptPath = lazy(() => z.object({ prompt: reference.describe('The id or the slug of the prompt') }));
 export const promptVersionPath = () =>
   z.object({ prompt: reference, versionId: reference.describe('The id or the number of the version') });
 
 const workspaceId = () => reference.optional();
 export const updateQuery = () => z.object({ workspace_id: workspaceId(), patch: flag.optional() });
-export const readQuery = once(() =>
+export const readQuery = lazy(() =>
   z.object({
     workspace_id: workspaceId(),
     version: z
@@ -73,7 +73,7 @@ export const readQuery = once(() =>
     show_prompt_share: flag.optional(),
   }),
 );
-export const itemFilters = once(() =>
+export const itemFilters = lazy(() =>
   z.object({
     workspace_id: workspaceId(),
     collection_id: reference.optional(),
@@ -83,7 +83,7 @@ export const itemFilters = once(() =>
   }),
 );
 
-export const publication = once(() =>
+export const publication = lazy(() =>
   z.object({
     version: z
       .union([z.number(), z.string().regex(/^\d+$/, 'must be the number of a version')])
@@ -99,7 +99,7 @@ export const versionLabel = () =>
     workspace_id: workspaceId(),
   });
 
-export const shareInfo = once(() =>
+export const shareInfo = lazy(() =>
   z
     .object({
       type: z.enum(['organisation', 'workspaces']),
@@ -110,7 +110,7 @@ export const shareInfo = once(() =>
     .describe('With whom it is shared; null: with nobody'),
 );
 
-export const listedFields = once(() => ({
+export const listedFields = lazy(() => ({
   id: z.string(),
   slug: z.string(),
   name: z.string(),
@@ -131,7 +131,7 @@ export const promptList = () =>
       .meta({ id: 'ListedPrompt' }),
   );
 
-const labels = once(() => z.array(z.object({ id: z.string(), name: z.string() })));
+const labels = lazy(() => z.array(z.object({ id: z.string(), name: z.string() })));
 const numericFlag = () => z.union([z.literal(0), z.literal(1)]);
 
 const variable = () =>
@@ -150,7 +150,7 @@ const variable = () =>
     ),
   });
 
-const template = once(() => ({
+const template = lazy(() => ({
   string: z.string(),
   parameters: z.record(z.string(), z.unknown()),
   model: z.string().nullable(),
@@ -162,7 +162,7 @@ const template = once(() => ({
   is_raw_template: numericFlag(),
 }));
 
-export const promptRecord = once(() =>
+export const promptRecord = lazy(() =>
   z
     .object({
       ...listedFields(),
@@ -197,7 +197,7 @@ export const promptVersions = () =>
       .meta({ id: 'PromptVersion' }),
   );
 
-export const createdPrompt = once(() =>
+export const createdPrompt = lazy(() =>
   z.object({ id: z.string(), slug: z.string(), version_id: z.string(), object: z.literal('prompt') }),
 );
 export const updatedPrompt = () =>

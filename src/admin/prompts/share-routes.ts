@@ -1,7 +1,7 @@
 /** Sharing prompts and partials with other workspaces of the organisation, and taking that back. */
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { type Endpoint, endpoint } from '../kernel/endpoint.ts';
 import { empty, flag, reference } from '../kernel/fields.ts';
 import type { Services } from '../kernel/services.ts';
@@ -19,7 +19,7 @@ import {
 } from './sharing.ts';
 import { partialsOfPrompt } from './used-partials.ts';
 
-const audience = once(() =>
+const audience = lazy(() =>
   z.object({
     type: z.enum(['organisation', 'workspaces']),
     workspaces: z.array(reference).max(1_000).optional().describe('Ids or slugs, where the type is `workspaces`'),
@@ -27,13 +27,13 @@ const audience = once(() =>
     workspace_id: reference.optional(),
   }),
 );
-const dropped = once(() =>
+const dropped = lazy(() =>
   z.object({
     workspaces: z.array(reference).max(1_000).optional().describe('Only these; without it: all'),
     workspace_id: reference.optional(),
   }),
 );
-const shareRecord = once(() =>
+const shareRecord = lazy(() =>
   z.object({
     id: z.string(),
     type: z.enum(['organisation', 'workspaces']),

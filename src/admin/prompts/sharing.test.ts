@@ -19,6 +19,13 @@ onEachEngine('shared prompts', (start) => {
     });
     expect(key.status).toBe(200);
     other = { id: made.body.id, slug: made.body.slug, key: key.body.key };
+    await gateway.post('/v1/integrations', { name: 'Sandbox', slug: 'everybodys', ai_provider_id: 'sandbox' });
+    await gateway.put('/v1/integrations/everybodys/workspaces', {
+      create_default_provider: false,
+      workspaces: [owner, other.id].map((id) => ({ id, enabled: true })),
+    });
+    const provider = { name: 'Ours', slug: 'our-sandbox', integration_id: 'everybodys' };
+    expect((await gateway.post('/v1/providers', provider, own())).status).toBe(200);
   });
   afterAll(() => gateway.stopWithoutFaults());
 
@@ -32,7 +39,7 @@ onEachEngine('shared prompts', (start) => {
           collection_id: await collectionOf(own()),
           string,
           parameters: {},
-          virtual_key: 'sandbox',
+          virtual_key: 'our-sandbox',
           model: 'sandbox-1',
         },
         own(),
@@ -107,16 +114,12 @@ onEachEngine('shared prompts', (start) => {
     const without = await gateway.post(`/v2/prompts/${slug}/fork`, {}, theirs());
     expect({ status: without.status, message: without.body.data.message }).toEqual({
       status: 403,
-      message: expect.stringContaining('sandbox'),
-    });
-    const integration = (await gateway.get('/v1/integrations')).body.data[0];
-    await gateway.put(`/v1/integrations/${integration.slug}/workspaces`, {
-      workspaces: [{ id: other.id, enabled: true }],
+      message: expect.stringContaining('our-sandbox'),
     });
     const provider = await gateway.post('/v1/providers', {
       name: 'Theirs',
       slug: 'their-sandbox',
-      integration_id: integration.slug,
+      integration_id: 'everybodys',
       workspace_id: other.id,
     });
     expect(provider.status).toBe(200);
