@@ -86,7 +86,7 @@ export const itemFilters = lazy(() =>
 export const publication = lazy(() =>
   z.object({
     version: z
-      .union([z.number(), z.string().regex(/^\d+$/, 'must be the number of a version')])
+      .union([z.number(), z.string().max(9).regex(/^\d+$/, 'must be the number of a version')])
       .transform(Number)
       .pipe(z.int().min(1).max(1_000_000_000))
       .describe('The number of the version'),

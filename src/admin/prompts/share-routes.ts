@@ -89,12 +89,14 @@ export function sharingEndpoints({ kind, base, parameter, tag }: Shared): readon
       },
     });
 
-  const unshare = (method: 'POST' | 'DELETE', ending: 'share' | 'unshare') =>
+  const unshare = (method: 'POST' | 'DELETE', summary: string) =>
     endpoint({
       method,
-      path: `${base}/:${parameter}/${ending}`,
+      path: `${base}/:${parameter}/unshare`,
+      // Another method than the routes of sharing have, on their path.
+      ...(method === 'DELETE' && { aliases: [path] }),
       tag,
-      summary: `Take a shared ${kind} back, from everybody or from some workspaces`,
+      summary,
       access,
       audit,
       params,
@@ -116,9 +118,8 @@ export function sharingEndpoints({ kind, base, parameter, tag }: Shared): readon
   return [
     share('POST', `Share a ${kind} with other workspaces, besides those that have it already`, widened),
     share('PUT', `Share a ${kind} with these workspaces and no others`, (_, sent) => sent),
-    unshare('DELETE', 'share'),
-    unshare('DELETE', 'unshare'),
-    unshare('POST', 'unshare'),
+    unshare('DELETE', `Take a shared ${kind} back, from everybody or from some workspaces`),
+    unshare('POST', `Take a shared ${kind} back, for clients that send no DELETE`),
   ];
 }
 
