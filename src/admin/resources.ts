@@ -12,6 +12,8 @@ import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { labelsResource } from './labels/routes.ts';
 import { logsResource } from './logs/routes.ts';
+import { mcpIntegrationsResource } from './mcp-integrations/routes.ts';
+import { mcpServersResource } from './mcp-servers/routes.ts';
 import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
@@ -41,6 +43,8 @@ export const resources: readonly Resource[] = [
   providersResource,
   virtualKeysResource,
   modelConfigsResource,
+  mcpIntegrationsResource,
+  mcpServersResource,
   collectionsResource,
   labelsResource,
   promptsResource,

@@ -28,6 +28,8 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'mcp_integration',
+  'mcp_server',
   'prompt',
   'prompt_partial',
   'collection',
