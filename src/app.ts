@@ -5,8 +5,10 @@ import { createKernel } from './admin/kernel/kernel.ts';
 import { LongLists } from './admin/kernel/lists/long-lists.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
+import { exportDownloads } from './admin/log-exports/links.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
+import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { createCatalog } from './catalog/load.ts';
@@ -32,6 +34,7 @@ import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
 import { openChangeFeed } from './store/changes.ts';
@@ -158,10 +161,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const standIns = createImpersonation(keyring);
     const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const authenticator = createAuthenticator(store.db, keyring, clock);
+    const pricer = createPricer(services.priceTable);
     const kernel = createKernel({
       resources,
       services,
-      authenticator: createAuthenticator(store.db, keyring, clock),
+      authenticator,
       trail,
       onFault: (fault, requestId) =>
         log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
@@ -177,15 +182,24 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         outageGraceMs: settings.outageGraceMs,
         warn: (message) => log.warn(message),
       }),
-      pricer: createPricer(services.priceTable),
+      pricer,
       isStoreAway: isAway,
       sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
       log,
     });
     const reference = createReference(() => createOpenApiDocument(resources));
+    const receiver = otelReceiver({
+      authenticator,
+      slugOf: (id) => slugOfWorkspace(store.db, id),
+      pricer,
+      sink: services.logs,
+      clock,
+      onFault: (fault, requestId) =>
+        log.error('Telemetry could not be taken.', { request_id: requestId, ...faultFields(fault) }),
+    });
     const handlers = [
       gateway.handle,
-      onWeb(reference, kernel.handle),
+      onWeb(reference, receiver, exportDownloads(services), kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];

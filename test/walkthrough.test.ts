@@ -13,6 +13,8 @@ const pages = [
   'docs/administration.md',
   'docs/gateway.md',
   'docs/sandbox.md',
+  'docs/logs.md',
+  'docs/analytics.md',
 ] as const;
 
 /** Starting, testing and building have tests of their own. */

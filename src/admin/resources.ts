@@ -7,11 +7,13 @@ import { batchesResource } from './batches/routes.ts';
 import { collectionsResource } from './collections/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
+import { feedbackResource } from './feedback/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { labelsResource } from './labels/routes.ts';
+import { logExportsResource } from './log-exports/routes.ts';
 import { logsResource } from './logs/routes.ts';
 import { mcpIntegrationsResource } from './mcp-integrations/routes.ts';
 import { mcpServersResource } from './mcp-servers/routes.ts';
@@ -51,6 +53,8 @@ export const resources: readonly Resource[] = [
   promptsResource,
   promptPartialsResource,
   logsResource,
+  logExportsResource,
+  feedbackResource,
   analyticsResource,
   batchesResource,
   referenceResource,

@@ -17,6 +17,13 @@ export async function readJsonBody(request: Request, limit: number, patienceMs =
   return parseJson(bytes);
 }
 
+/** The bytes of a body of any type. */
+export async function readBytes(request: Request, limit: number, patienceMs = patience): Promise<Buffer> {
+  if (!request.body) return Buffer.alloc(0);
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+  return readAtMost(request.body, limit, patienceMs);
+}
+
 async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number, patienceMs: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -3,6 +3,7 @@ import type { Services } from '../admin/kernel/services.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
 import { createListChangeSweep } from './list-changes.ts';
+import { createExportRun, createExportSweep } from './log-exports.ts';
 import { createManagedBatchRun, type OrderedWork } from './managed-batches.ts';
 import { createMcpSync } from './mcp-sync.ts';
 import { createProviderExpiry } from './providers.ts';
@@ -20,4 +21,6 @@ export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createProviderExpiry(services),
   createMcpSync(services),
   createManagedBatchRun(services, ordered),
+  createExportRun(services),
+  createExportSweep(services),
 ];

@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
+import type { LogExportTables } from './tables/log-exports.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
@@ -377,7 +378,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends McpTables, OauthTables, PriceTables, PromptTables {
+export interface Schema extends McpTables, OauthTables, PriceTables, PromptTables, LogExportTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

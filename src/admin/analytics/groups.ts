@@ -205,7 +205,7 @@ const genericGroups = (
     method: 'GET',
     path,
     tag: 'Analytics',
-    summary: 'Calls by a field, with the columns that are asked for',
+    summary: `Calls by a field, with the columns that are asked for${path.startsWith('/logs') ? ' (for those who may list logs)' : ''}`,
     access: { ...viewing, scope: { anyOf: needs } },
     params: () => z.object({ groupBy: z.string().min(1).max(100) }),
     query: () =>

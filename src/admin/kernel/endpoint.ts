@@ -115,6 +115,8 @@ interface Declaration<
   params?: () => P;
   query?: () => Q;
   body?: () => B;
+  /** Bytes of the largest body; 1 MiB where it does not say. */
+  bodyLimit?: number;
   /** False for routes that may be called with no body at all. */
   bodyRequired?: boolean;
   reply: () => R;
@@ -129,7 +131,8 @@ type ByMethod =
   | { method: 'GET' }
   | {
       method: Exclude<Method, 'GET'>;
-      audit: { resource: AuditResource; action: AuditAction };
+      /** `none` for what hands in data of model calls, which is no administration. */
+      audit: { resource: AuditResource; action: AuditAction } | 'none';
       /** False for the few handlers with slow work in them (password hashing): they write inside `call.commit`. */
       atomic?: boolean;
     };

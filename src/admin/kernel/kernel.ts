@@ -133,7 +133,7 @@ export function createKernel(parts: KernelParts): Kernel {
     }
     requireStorable('query', queryFields(url.searchParams));
     if (unsafeMethods.has(request.method)) {
-      const sent = await readJsonBody(request, bodyLimit);
+      const sent = await readJsonBody(request, endpoint.bodyLimit ?? bodyLimit);
       requireStorable('body', sent);
       known.body = sent;
     }
@@ -287,7 +287,7 @@ export function createKernel(parts: KernelParts): Kernel {
     const { endpoint, exchange, caller } = known;
     const actor =
       note.actor ?? (caller && { id: actorId(caller), type: actorType(caller), organisationId: caller.organisationId });
-    if (endpoint.method === 'GET' || !actor || !services.settings.auditLogs) return null;
+    if (endpoint.method === 'GET' || endpoint.audit === 'none' || !actor || !services.settings.auditLogs) return null;
     const details = note.details && Object.keys(note.details).length > 0 ? JSON.stringify(note.details) : null;
     return {
       id: Bun.randomUUIDv7(),

@@ -4,6 +4,7 @@ import { forbidden, notFound } from '../../http/errors.ts';
 import { mayInWorkspace } from '../../identity/caller.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { id } from '../kernel/fields.ts';
+import { insertLogs } from './insert.ts';
 import { listLogs } from './list.ts';
 import { showLog } from './record.ts';
 import { logSchema } from './schema.ts';
@@ -51,4 +52,7 @@ const readLog = endpoint({
   },
 });
 
-export const logsResource: Resource = { name: 'logs', endpoints: [listLogs, listFilterValues, readTrace, readLog] };
+export const logsResource: Resource = {
+  name: 'logs',
+  endpoints: [insertLogs, listLogs, listFilterValues, readTrace, readLog],
+};

@@ -42,3 +42,8 @@ export async function surroundingsOf(db: Db, organisationId: string): Promise<Su
 /** The settings in force in the workspace. */
 export const settingsOf = async (db: Db, row: WorkspaceTable): Promise<OrganisationSettings> =>
   settingsInForce(await surroundingsOf(db, row.organisation_id), decode(row.settings));
+
+export async function slugOfWorkspace(db: Db, id: string): Promise<string | null> {
+  const row = await db.selectFrom('workspaces').select('slug').where('id', '=', id).executeTakeFirst();
+  return row?.slug ?? null;
+}

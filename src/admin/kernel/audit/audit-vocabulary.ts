@@ -17,6 +17,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 export const auditResources = [
+  'log_export',
   'organisation',
   'workspace',
   'workspace_user',

@@ -1,0 +1,118 @@
+/** Feedback on traces: what people thought of the answers. */
+import { z } from 'zod';
+import { notFound } from '../../http/errors.ts';
+import { lazy } from '../../lazy.ts';
+import type { Feedback } from '../../logs/query.ts';
+import { endpoint, type Resource } from '../kernel/endpoint.ts';
+import { id } from '../kernel/fields.ts';
+import { inTime } from '../logs/scopes.ts';
+
+const tag = 'Feedback';
+const mostAtOnce = 100;
+/** Not open to admin keys: feedback belongs to the users of one workspace. */
+const access = { callers: ['workspace-key', 'user-key'], scope: 'logs.write', level: 'workspace' } as const;
+
+const value = z.int().min(-10).max(10);
+const weight = z.number().min(0).max(1);
+const pairs = z.record(z.string().min(1).max(128), z.union([z.string().max(1024), z.number(), z.boolean()]));
+const metadataText = z
+  .string()
+  .max(8_192)
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON object' });
+      return z.NEVER;
+    }
+  })
+  .pipe(pairs);
+const metadata = lazy(() =>
+  z.union([pairs, metadataText], { error: 'must be an object of texts, or the JSON text of one' }),
+);
+const traceId = z.string().trim().min(1).max(512);
+
+const newFeedback = lazy(() =>
+  z
+    .object({
+      trace_id: traceId.optional(),
+      traceID: traceId.optional().describe('Another spelling of trace_id'),
+      value,
+      weight: weight.optional(),
+      metadata: metadata().optional(),
+    })
+    .refine(({ trace_id, traceID }) => trace_id !== undefined || traceID !== undefined, {
+      path: ['trace_id'],
+      message: 'is required',
+    }),
+);
+
+const reply = () => z.object({ status: z.literal('success'), message: z.string(), feedback_ids: z.array(z.string()) });
+
+const saved = (ids: string[], message: string) => ({ status: 'success' as const, message, feedback_ids: ids });
+
+const textsOf = (given: z.output<ReturnType<typeof metadata>> | undefined): Record<string, string> =>
+  Object.fromEntries(Object.entries(given ?? {}).map(([name, text]) => [name, String(text)]));
+
+const createFeedback = endpoint({
+  method: 'POST',
+  path: '/feedback',
+  tag,
+  summary: 'Give feedback on a trace',
+  description:
+    'One object, or a list of up to 100. The trace need not be here yet: feedback may come before the log of its call.',
+  access,
+  audit: 'none',
+  body: () => z.union([newFeedback(), z.array(newFeedback()).min(1).max(mostAtOnce)]),
+  reply,
+  async handle({ caller, body, workspace, now, services }) {
+    if (!workspace) throw notFound('workspace');
+    const given = [body].flat().map(
+      (one): Feedback => ({
+        id: Bun.randomUUIDv7(),
+        organisation_id: caller.organisationId,
+        workspace_id: workspace.id,
+        trace_id: one.trace_id ?? one.traceID ?? '',
+        value: one.value,
+        weight: one.weight ?? 1,
+        metadata: textsOf(one.metadata),
+        created_at: now.getTime(),
+      }),
+    );
+    await inTime(services.logs.saveFeedback(given));
+    return saved(
+      given.map((one) => one.id),
+      'Feedback was saved',
+    );
+  },
+});
+
+const updateFeedback = endpoint({
+  method: 'PUT',
+  path: '/feedback/:feedbackId',
+  tag,
+  summary: 'Change a feedback',
+  access,
+  audit: 'none',
+  params: () => z.object({ feedbackId: id }),
+  body: () => z.object({ value, weight: weight.optional(), metadata: metadata().optional() }),
+  reply,
+  async handle({ params, body, workspace, services }) {
+    const feedbackId = params.feedbackId.toLowerCase();
+    const known = await inTime(services.logs.findFeedback(feedbackId));
+    if (!known || known.workspace_id !== workspace?.id) throw notFound('feedback');
+    await inTime(
+      services.logs.saveFeedback([
+        {
+          ...known,
+          value: body.value,
+          ...(body.weight !== undefined && { weight: body.weight }),
+          ...(body.metadata !== undefined && { metadata: textsOf(body.metadata) }),
+        },
+      ]),
+    );
+    return saved([feedbackId], 'Feedback was updated');
+  },
+});
+
+export const feedbackResource: Resource = { name: 'feedback', endpoints: [createFeedback, updateFeedback] };

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Json, startGateway, type TestGateway } from '../../../test/harness.ts';
+import { jsonMessage, logRecord } from '../../../test/log-records.ts';
+import { addKey, addOrganisation, addPerson, home } from '../../../test/people.ts';
+
+let gateway: TestGateway;
+let place: Awaited<ReturnType<typeof home>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+  place = await home(gateway);
+  for (let at = 0; at < 1_200; at++) {
+    const where = { organisation_id: place.organisationId, workspace_id: place.workspaceId };
+    const more = {
+      created_at: Date.now() - at * 1_000,
+      cost: at / 8,
+      trace_id: `t-${at}`,
+      user_id: at % 3 === 0 ? place.owner.userId : null,
+    };
+    gateway.app.services.logs.append(
+      logRecord(
+        { ...where, ...more, id: Bun.randomUUIDv7() },
+        { request: jsonMessage({ at }), response: jsonMessage({ said: at }) },
+      ),
+    );
+  }
+  await gateway.app.services.logs.settled();
+});
+afterAll(() => gateway.stopWithoutFaults());
+
+const base = '/v1/logs/exports';
+const make = async (body: object = {}, key?: string) =>
+  gateway.post(base, { filters: {}, requested_data: ['id', 'cost', 'created_at'], ...body }, key ? { key } : {});
+const read = (id: string) => gateway.get(`${base}/${id}`);
+const run = () => gateway.app.jobs.runOnce('export-runner');
+
+async function lines(id: string): Promise<Json[]> {
+  const { body } = await gateway.get(`${base}/${id}/download`);
+  const response = await fetch(body.signed_url);
+  expect(response.status).toBe(200);
+  return (await response.text())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+describe('an export', () => {
+  test('goes from draft to success, and its file holds exactly what was asked for, newest first', async () => {
+    const made = await make({
+      filters: { cost_max: 100 },
+      requested_data: ['trace_id', 'cost', 'request', 'total_tokens'],
+    });
+    expect([made.status, made.body]).toEqual([200, { id: expect.any(String), total: 801, object: 'export' }]);
+    const { id } = made.body;
+    expect((await read(id)).body).toMatchObject({ status: 'draft', total_records: 801, object: 'export', progress: 0 });
+    expect((await gateway.get(`${base}/${id}/download`)).status).toBe(400);
+    expect((await gateway.post(`${base}/${id}/start`)).body.object).toBe('export');
+    expect((await gateway.post(`${base}/${id}/start`)).status).toBe(409);
+    await run();
+    expect((await read(id)).body).toMatchObject({ status: 'success', progress: 100, total_records: 801 });
+    const rows = await lines(id);
+    expect(rows).toHaveLength(801);
+    expect(rows[0]).toEqual({ trace_id: 't-0', cost: 0, request: { at: 0 }, total_units: 15 });
+    expect(new Set(rows.map((row) => row.trace_id)).size).toBe(801);
+    const cost = await gateway.get(`/v1/analytics/groups/workspace?columns=cost&cost_max=100`);
+    expect(rows.reduce((sum, row) => sum + row.cost, 0)).toBeCloseTo(cost.body.data[0].cost, 9);
+  });
+
+  test('can be stopped, changed and started again, and survives a stop of the program in its middle', async () => {
+    const { body } = await make();
+    await gateway.post(`${base}/${body.id}/start`);
+    expect((await gateway.put(`${base}/${body.id}`, { filters: {} })).status).toBe(409);
+    expect((await gateway.post(`${base}/${body.id}/cancel`)).status).toBe(200);
+    expect((await read(body.id)).body.status).toBe('stopped');
+    await run();
+    expect((await read(body.id)).body.status).toBe('stopped');
+    const changed = await gateway.put(`${base}/${body.id}`, { filters: { trace_id: 't-5,t-7' } });
+    expect(changed.body.total).toBe(2);
+    // What was in progress when a process ended is in progress still, and the next run begins it anew.
+    await gateway.post(`${base}/${body.id}/start`);
+    await run();
+    expect(await lines(body.id)).toHaveLength(2);
+    expect((await gateway.post(`${base}/${body.id}/cancel`)).status).toBe(409);
+  });
+
+  test('is cut into pages', async () => {
+    const { body } = await make({ filters: { page_size: 500, current_page: 2 } });
+    expect(body.total).toBe(200);
+    await gateway.post(`${base}/${body.id}/start`);
+    await run();
+    expect(await lines(body.id)).toHaveLength(200);
+  });
+
+  test('has links that cannot be made up and expire', async () => {
+    const { body } = await make({ filters: { trace_id: 't-1' } });
+    await gateway.post(`${base}/${body.id}/start`);
+    await run();
+    const { signed_url } = (await gateway.get(`${base}/${body.id}/download`)).body;
+    expect((await fetch(signed_url.replace(/token=../, 'token=AA'))).status).toBe(401);
+    expect((await fetch(signed_url.replace(body.id, Bun.randomUUIDv7()))).status).toBe(401);
+    gateway.clock.advance({ hours: 2 });
+    expect((await fetch(signed_url)).status).toBe(401);
+    gateway.clock.advance({ days: 8 });
+    await gateway.app.jobs.runOnce('export-sweep');
+    expect((await gateway.get(`${base}/${body.id}/download`)).status).toBe(404);
+  });
+
+  test.each([
+    [{ requested_data: [] }, 'requested_data'],
+    [{ requested_data: ['colour'] }, 'requested_data.0'],
+    [{ filters: { cost_min: 'cheap' } }, 'filters.cost_min'],
+    [{ filters: { page_size: 0 } }, 'filters.page_size'],
+    [{ filters: { time_of_generation_min: 'today' } }, 'filters.time_of_generation_min'],
+  ])('is refused with %j, by name', async (wrong, field) => {
+    const { status, body } = await make(wrong);
+    expect([status, body.data.errors[0].path]).toEqual([400, field]);
+  });
+
+  test('shows a member own calls alone, hides it from others, and keeps forbidden fields', async () => {
+    const member = await addPerson(gateway, place.organisationId, 'member', {
+      workspaces: { [place.workspaceId]: 'manager' },
+    });
+    const theirs = await addOrganisation(gateway);
+    const { body } = await make();
+    expect((await gateway.get(`${base}/${body.id}`, { key: theirs.adminKey })).status).toBe(404);
+    expect((await gateway.get(`${base}/${body.id}`, { key: member.session })).status).toBe(404);
+    const userKey = await addKey(gateway, {
+      ...place,
+      type: 'workspace-user',
+      userId: place.owner.userId,
+      scopes: ['logs.export'],
+    });
+    expect((await gateway.get(base, { key: userKey.secret })).body.total).toBe(0);
+    const settings = (changed: object) => gateway.put('/v1/admin/organisation/settings', changed);
+    await settings({ security_settings: { managersViewAllData: false } });
+    expect((await make({}, member.session)).body.total).toBe(0);
+    await settings({ security_settings: { managersViewAllData: true }, export_settings: { deniedFields: ['cost'] } });
+    const denied = await make();
+    expect([denied.status, denied.body.data.message]).toEqual([403, expect.stringContaining('cost')]);
+    expect((await gateway.get(`${base}/field-restrictions`)).body.deniedFields).toEqual(['cost']);
+    await settings({ export_settings: { deniedFields: [] } });
+  });
+});
