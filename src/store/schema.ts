@@ -23,6 +23,7 @@ import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
+import type { PromptTables } from './tables/prompts.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -376,7 +377,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends McpTables, OauthTables, PriceTables {
+export interface Schema extends McpTables, OauthTables, PriceTables, PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
