@@ -11,7 +11,6 @@ import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
 import type { Dependant } from './endpoint.ts';
-import type { LongLists } from './lists/long-lists.ts';
 
 export interface Services {
   settings: Settings;
@@ -28,7 +27,6 @@ export interface Services {
   priceTable: PriceTable;
   /** The records of calls through the gateway. */
   logs: LogReader;
-  longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];
 }
