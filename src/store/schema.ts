@@ -19,7 +19,10 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
+import type { McpTables } from './tables/mcp.ts';
+import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
+import type { PromptTables } from './tables/prompts.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -373,7 +376,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends PriceTables {
+export interface Schema extends McpTables, OauthTables, PriceTables, PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
