@@ -1,7 +1,6 @@
 /** Listing keys: what the caller may see, narrowed by what they ask for. */
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Caller } from '../../identity/caller.ts';
-import type { Db } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { holdsFolded } from '../kernel/lists/list-queries.ts';
@@ -25,14 +24,19 @@ export const listKeys = endpoint({
   reply: () => listOf(keyRecord()),
   async handle(call) {
     const { caller, query, workspace, page, db } = call;
-    const matches = visibleKeys(db, caller, query, reachOf(caller, query, workspace));
+    const reach = reachOf(caller, query, workspace);
     if (query.ids) {
-      const keys = await matches.where('id', 'in', query.ids).select('id').execute();
+      // Deleted keys included.
+      const keys = await visibleKeys(db.selectFrom('api_keys'), caller, query, reach)
+        .where('id', 'in', query.ids)
+        .select('id')
+        .execute();
       const found = new Set(keys.map(({ id }) => id));
       const ids = [...new Set(query.ids)].filter((id) => found.has(id));
       return asList(await keyRecords(call, ids.slice(page.offset, page.offset + page.size)), ids.length);
     }
     const order = { by: sql.ref<string>(sortColumn(query.sort_by)), id: sql.ref<string>('id'), direction: query.order };
+    const matches = visibleKeys(liveKeys(db), caller, query, reach);
     const { ids, total } = await pageOfIds({ matches, order, page });
     return asList(await keyRecords(call, ids), total);
   },
@@ -45,8 +49,13 @@ function sortColumn(sortBy: KeyListQuery['sort_by']): string {
 }
 
 /** What the caller may see and asks for. */
-function visibleKeys(db: Db, caller: Caller, query: KeyListQuery, { views, workspaces, owner, types }: Reach) {
-  let keys = liveKeys(db);
+function visibleKeys(
+  among: SelectQueryBuilder<Schema, 'api_keys', object>,
+  caller: Caller,
+  query: KeyListQuery,
+  { views, workspaces, owner, types }: Reach,
+) {
+  let keys = among;
   if (owner) keys = keys.where('user_id', '=', owner);
   // The narrower condition alone is said where it implies the other, so that it is the one whose index is used.
   if (owner || workspaces?.length !== 1) keys = keys.where('organisation_id', '=', caller.organisationId);
