@@ -14,7 +14,14 @@ import { isRepeated, spliceString } from '../request/json-splice.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
 import { watchedRows } from './upload-rows.ts';
-import { addressBelow, type BaseAddress, baseAddress, isAddress, wholeAddress } from './upstream-address.ts';
+import {
+  addressBelow,
+  type BaseAddress,
+  baseAddress,
+  isAddress,
+  requireEncodedOnce,
+  wholeAddress,
+} from './upstream-address.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** What is remembered of a request that was sent. */
@@ -84,7 +91,9 @@ function urlOf(context: RequestContext, operation: Operation, base: BaseAddress)
     typeof endpoint.path === 'function' ? endpoint.path(facts, base.address) : (endpoint.path ?? ownPath(context));
   const query = queryOf(context, operation);
   if (isAddress(path)) return wholeAddress(path, query);
-  return addressBelow(base, passthrough ? withoutVersion(path, base) : path, query);
+  if (!passthrough) return addressBelow(base, path, query);
+  requireEncodedOnce(path);
+  return addressBelow(base, withoutVersion(path, base), query);
 }
 
 /** An address that ends in a version, and a path that begins with the same one, mean it once. */
