@@ -94,7 +94,7 @@ function identityOf(fields: TargetFields): EntraCredentials | null {
 export const accessFields: readonly ProviderField[] = [
   {
     name: 'azure_auth_mode',
-    about: 'How to authenticate: default or apiKey (the key), entra, managed, workload or entraFederated.',
+    about: 'How to authenticate; with default, the key does.',
   },
   { name: 'azure_ad_token', about: 'A token of Entra that is ready to use; it stands over every other way.' },
   { name: 'azure_entra_tenant_id', about: 'The tenant of the application, for entra and entraFederated.' },

@@ -106,7 +106,7 @@ export const vertex: Provider = {
     {
       name: 'vertex_auth_type',
       about:
-        'basic: the key of the target is an access token or API key. serviceAccount. workloadIdentity: the gateway’s own identity.',
+        'How to authenticate: with basic, the key is an access token or an API key; with a workload identity, the gateway is itself.',
     },
     { name: 'vertex_service_account_json', about: 'The file of a service account, as text or as an object.' },
     { name: 'vertex_map_metadata', about: 'true: the metadata of requests becomes labels on what is billed.' },
