@@ -124,7 +124,13 @@ function fieldOf(body: unknown, name: string): string {
 /** A query may hold keys. */
 const withoutQuery = (url: string): string => url.split('?')[0] ?? '';
 
-const messageOf = ({ headers: sent = {}, body }: { headers?: Record<string, string> | undefined; body: unknown }): LogMessage => ({
+const messageOf = ({
+  headers: sent = {},
+  body,
+}: {
+  headers?: Record<string, string> | undefined;
+  body: unknown;
+}): LogMessage => ({
   headers: maskedHeaders(sent),
   contentType: typeof body === 'string' ? 'text/plain' : 'application/json',
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
