@@ -42,6 +42,7 @@ import { requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
 import { createVault, masterKeyFile, masterKeyFrom } from './store/vault.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface App {
   url: string;
@@ -84,6 +85,7 @@ export async function openState(settings: Settings, clock: Clock) {
 
 /** The services with what only the wiring may do to them. */
 type OpenServices = Services & {
+  telemetry: Telemetry;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -114,6 +116,7 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mcpUpstreams = openMcpUpstreams(settings, clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
+  const telemetry = openTelemetry(settings.telemetry, log);
   return {
     settings,
     clock,
@@ -131,7 +134,9 @@ async function openInFolder(
     logs: openLogs(settings.dataDir, settings.logStore, log, {
       ...settings.logs,
       now: () => clock.now().getTime(),
+      observe: telemetry.observe,
     }),
+    telemetry,
     mcp: mcpUpstreams.probe,
     mcpUpstreams,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
@@ -142,6 +147,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   services.priceFollower.close();
   services.mcpUpstreams.close();
   await services.logs.close();
+  await services.telemetry.close();
   await services.feed.close();
   await services.store.close();
   services.folder.close();
@@ -197,7 +203,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const handlers = [
       gateway.handle,
-      onWeb(reference, receiver, exportDownloads(services), kernel.handle),
+      onWeb(reference, services.telemetry.handler, receiver, exportDownloads(services), kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];

@@ -10,6 +10,7 @@ import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import type { StoreAddress } from './store/database.ts';
+import { type TelemetrySettings, telemetrySettings, telemetryVariables } from './telemetry/variables.ts';
 
 const entries = (text: string): string[] =>
   text
@@ -109,6 +110,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
     ...mcpVariables(),
+    ...telemetryVariables(),
   });
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
@@ -171,7 +173,8 @@ export interface Settings {
   outageGraceMs: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
-  logs: Omit<LogOptions, 'now'>;
+  logs: Omit<LogOptions, 'now' | 'observe'>;
+  telemetry: TelemetrySettings;
   cors: CorsRules;
   gateway: GatewaySettings;
   mcp: McpEnvironment;
@@ -291,5 +294,6 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       ownHosts: ownHosts(values),
     },
     mcp: mcpEnvironment(values),
+    telemetry: telemetrySettings(values),
   };
 }

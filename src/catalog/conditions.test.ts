@@ -132,8 +132,11 @@ describe('a conditional strategy', () => {
 
   test('takes the first condition that holds, else the default, else none', () => {
     const later = condition({}, 2);
-    expect(chosenChild({ conditions: [never, always, later], defaultChild: 3 }, facts)).toBe(1);
-    expect(chosenChild({ conditions: [never], defaultChild: 3 }, facts)).toBe(3);
+    expect(chosenChild({ conditions: [never, always, later], defaultChild: 3 }, facts)).toEqual({
+      child: 1,
+      condition: 1,
+    });
+    expect(chosenChild({ conditions: [never], defaultChild: 3 }, facts)).toEqual({ child: 3, condition: null });
     expect(chosenChild({ conditions: [never], defaultChild: null }, facts)).toBeNull();
   });
 
@@ -143,7 +146,7 @@ describe('a conditional strategy', () => {
     const matching = { query: compileQuery({ 'params.model': { $regex: 'fast' } }, room).query, child: 2 };
     const conditions = Array.from({ length: 50 }, () => ({ query: compileQuery(heavy, room).query, child: 0 }));
     const long = { ...facts, params: { model: 'fast', text: 'abcde'.repeat(10_000) } };
-    expect(chosenChild({ conditions: [...conditions, matching], defaultChild: 1 }, long)).toBe(1);
-    expect(chosenChild({ conditions: [matching, ...conditions], defaultChild: 1 }, long)).toBe(2);
+    expect(chosenChild({ conditions: [...conditions, matching], defaultChild: 1 }, long)?.child).toBe(1);
+    expect(chosenChild({ conditions: [matching, ...conditions], defaultChild: 1 }, long)?.child).toBe(2);
   });
 });

@@ -35,9 +35,12 @@ export const holds = (query: Query, facts: RequestFacts): boolean => query(facts
 export function chosenChild(
   strategy: { conditions: readonly { query: Query; child: number }[]; defaultChild: number | null },
   facts: RequestFacts,
-): number | null {
+): { child: number; condition: number | null } | null {
   const fuel: Fuel = { steps: stepsPerRequest };
-  return strategy.conditions.find(({ query }) => query(facts, fuel))?.child ?? strategy.defaultChild;
+  const condition = strategy.conditions.findIndex(({ query }) => query(facts, fuel));
+  const chosen = strategy.conditions[condition];
+  if (chosen) return { child: chosen.child, condition };
+  return strategy.defaultChild === null ? null : { child: strategy.defaultChild, condition: null };
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Engine, openQueries } from './engine.ts';
 import { type Breaker, readySuffix } from './importer.ts';
 import { ImporterHandle } from './importer-handle.ts';
 import type { LogFilter, LogQueries } from './query.ts';
-import type { KeptRecord, LogSink } from './record.ts';
+import type { KeptRecord, LogRecord, LogSink } from './record.ts';
 import { openSuffix, Spool } from './spool.ts';
 import { findOnTheWay } from './spool-search.ts';
 
@@ -36,6 +36,8 @@ export interface LogOptions {
   /** A query that takes longer is ended. */
   queryTimeoutMs: number;
   now: () => number;
+  /** Sees every record as it is written, and those that are dropped. */
+  observe: ((record: LogRecord) => void) | null;
 }
 
 const dayMs = 86_400_000;
@@ -44,15 +46,16 @@ const defaults: LogOptions = {
   clickhouseUrl: null,
   queryTimeoutMs: 10_000,
   now: Date.now,
+  observe: null,
 };
 
 export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: Partial<LogOptions> = {}): Logs {
-  const { limits, clickhouseUrl, queryTimeoutMs, now } = { ...defaults, ...options };
+  const { limits, clickhouseUrl, queryTimeoutMs, now, observe } = { ...defaults, ...options };
   const folder = join(dataDir, 'spool');
   const engine: Engine = clickhouseUrl
     ? { kind: 'clickhouse', url: clickhouseUrl }
     : { kind: 'embedded', folder: join(dataDir, 'logs') };
-  const spool = new Spool(folder, limits.spoolBytes, log, () => importer.run());
+  const spool = new Spool(folder, limits.spoolBytes, log, () => importer.run(), observe);
   const lock = adoptLeftovers(folder, spool, log);
   const retention = { bodyMs: limits.bodyDays * dayMs, rowMs: limits.rowDays * dayMs };
   const importer = new ImporterHandle({ folder, engine, breaker, retention }, log, (segment) => spool.forget(segment));

@@ -51,6 +51,7 @@ export class Spool implements LogSink {
   readonly #folder: string;
   readonly #warn: Log['warn'];
   readonly #onReady: (segment: string) => void;
+  readonly #observe: ((record: LogRecord) => void) | null;
   readonly #waiting = new Map<string, ClosedSegment>();
   readonly #diskLimit: number;
   /** What the segments that wait take on the disk. */
@@ -76,7 +77,14 @@ export class Spool implements LogSink {
   #handingOver = false;
   #restUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(folder: string, diskLimit: number, log: Log, onReady: (segment: string) => void) {
+  constructor(
+    folder: string,
+    diskLimit: number,
+    log: Log,
+    onReady: (segment: string) => void,
+    observe: ((record: LogRecord) => void) | null = null,
+  ) {
+    this.#observe = observe;
     this.#folder = folder;
     this.#diskLimit = diskLimit;
     this.#warn = throttled((message, fields) => log.warn(message, fields));
@@ -87,6 +95,7 @@ export class Spool implements LogSink {
     const bytes = weightOf(record);
     const refusal = this.#refusal(bytes);
     if (refusal !== null) {
+      this.#observe?.(record);
       this.#drop(1, refusal);
       return;
     }
@@ -174,6 +183,7 @@ export class Spool implements LogSink {
     this.#gathered = [];
     this.#gatheredBytes = 0;
     if (records.length === 0) return;
+    if (this.#observe) for (const record of records) this.#observe(record);
     const frames = this.#filling;
     const before = frames.size;
     try {

@@ -14,9 +14,11 @@ const mostAtOnce = 100;
 const bodyLimit = 16 * 1024 * 1024;
 
 const headers = z.record(z.string().max(200), z.string().max(8_192));
-const content = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown()), z.string()], {
-  error: 'must be an object, a list or a text',
-});
+const longestText = 8 * 1024 * 1024;
+const content = z.union(
+  [z.record(z.string().max(1_000), z.unknown()), z.array(z.unknown()).max(100_000), z.string().max(longestText)],
+  { error: 'must be an object, a list or a text' },
+);
 
 const customLog = lazy(() =>
   z.object({

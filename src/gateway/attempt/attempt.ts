@@ -137,6 +137,7 @@ export async function withRetries(
         return answer;
       }
       discard(answer);
+      record.retries = [...record.retries, { status: answer.status, waitMs: wait }];
       await deps.pause(wait, context.request.gone);
       retry.made++;
       retry.waitedMs += wait;
@@ -175,6 +176,8 @@ const isOurRefusal = ({ code, status }: GatewayError): boolean =>
   code === 'stream_stalled' ||
   (status < 500 && code !== 'request_timeout' && code !== 'upstream_refused');
 
+const noRetries: AttemptRecord['retries'] = [];
+
 export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
   const now = performance.now();
   return {
@@ -185,6 +188,8 @@ export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
     status: 0,
     error: null,
     retryCount: 0,
+    retries: noRetries,
+    rule: 'single',
     startedAt: now,
     endedAt: now,
     upstreamMs: 0,

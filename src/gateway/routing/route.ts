@@ -26,7 +26,15 @@ export const route = (
   context: RequestContext,
   records: AttemptRecord[],
   tryLeaf: TryLeaf = attempt,
-): Promise<Answer> => new Walk(deps, context, tryLeaf, records).visit(context.plan.root, null);
+): Promise<Answer> => new Walk(deps, context, tryLeaf, records).visit(context.plan.root, null, '');
+
+/** The child that a strategy chose, and by what. */
+interface Choice {
+  child: PlanNode;
+  because: string;
+}
+
+const below = (above: string, rule: string): string => (above === '' ? rule : `${above} > ${rule}`);
 
 class Walk {
   readonly #deps: GatewayDeps;
@@ -43,31 +51,35 @@ class Walk {
     this.#scope = { workspaceId: context.workspace.workspaceId, planId: context.plan.id };
   }
 
-  visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
-    const answer = this.#ask(node, delivered);
-    return node.kind === 'leaf' || node.breaker ? answer.then((known) => this.#noted(node, known)) : answer;
+  /** `rule` tells by which rules of the strategies above the node was chosen. */
+  visit(node: PlanNode, delivered: Delivered | null, rule: string): Promise<Answer> {
+    const answer = this.#ask(node, delivered, rule);
+    return node.kind === 'leaf' || node.breaker ? answer.then((known) => this.#noted(node, known, rule)) : answer;
   }
 
   /** Whoever waits for the answer has it noted. */
-  #ask(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
+  #ask(node: PlanNode, delivered: Delivered | null, rule: string): Promise<Answer> {
     if (node.kind === 'leaf') return this.#try(this.#deps, this.#context, node, delivered);
-    return this.#follow(node, delivered);
+    return this.#follow(node, delivered, rule);
   }
 
   /** The answer of a node, once its trail and its breaker have taken note of it. */
-  #noted(node: PlanNode, answer: Answer): Answer {
-    if (node.kind === 'leaf') this.#records.push(answer.record);
+  #noted(node: PlanNode, answer: Answer, rule: string): Answer {
+    if (node.kind === 'leaf') {
+      if (rule !== '') answer.record.rule = rule;
+      this.#records.push(answer.record);
+    }
     const status = node.breaker && healthOf(answer);
     if (status !== null) this.#deps.breakers.record(this.#scope, node, status);
     return answer;
   }
 
-  #follow(strategy: Strategy, delivered: Delivered | null): Promise<Answer> {
-    if (strategy.mode === 'fallback') return this.#fallback(strategy, this.#eligible(strategy), 0, delivered);
-    const child = this.#choose(strategy);
-    return child instanceof GatewayError
-      ? Promise.resolve(this.#unrouted(strategy, child))
-      : this.visit(child, delivered);
+  #follow(strategy: Strategy, delivered: Delivered | null, above: string): Promise<Answer> {
+    if (strategy.mode === 'fallback') return this.#fallback(strategy, this.#eligible(strategy), 0, delivered, above);
+    const choice = this.#choose(strategy);
+    return choice instanceof GatewayError
+      ? Promise.resolve(this.#unrouted(strategy, choice))
+      : this.visit(choice.child, delivered, below(above, `${strategy.mode}: ${choice.because}`));
   }
 
   /** A strategy without a target for this request has failed like any target; a fallback above it goes on. */
@@ -77,11 +89,14 @@ class Walk {
     return failed(record, error);
   }
 
-  #choose(strategy: Strategy): PlanNode | GatewayError {
+  #choose(strategy: Strategy): Choice | GatewayError {
     if (strategy.mode === 'conditional') return this.#matching(strategy);
     const eligible = this.#eligible(strategy);
     if (strategy.mode === 'loadbalance') return this.#balanced(strategy, eligible);
-    return eligible[0] ?? new GatewayError('no_eligible_target', `${strategy.path} has no target`);
+    const [child] = eligible;
+    return child
+      ? { child, because: 'the target' }
+      : new GatewayError('no_eligible_target', `${strategy.path} has no target`);
   }
 
   /** Children whose breaker is open are left out; when all are open, none is. */
@@ -102,14 +117,17 @@ class Walk {
     children: readonly PlanNode[],
     from: number,
     delivered: Delivered | null,
+    above: string,
   ): Promise<Answer> {
     let answer: Answer | null = null;
     for (let index = from; index < children.length; index++) {
       const child = children[index];
       if (!child) break;
       if (answer) discard(answer);
-      answer = this.#noted(child, await this.#ask(child, delivered));
-      if (this.#stopsAt(strategy, answer)) return this.#withRescue(strategy, children, index + 1, answer);
+      const because = delivered ? 'goes on with a stream that broke' : answer ? `after ${answer.status}` : 'first';
+      const rule = below(above, `fallback: target ${strategy.children.indexOf(child)}, ${because}`);
+      answer = this.#noted(child, await this.#ask(child, delivered, rule), rule);
+      if (this.#stopsAt(strategy, answer)) return this.#withRescue(strategy, children, index + 1, answer, above);
     }
     return answer ?? this.#unrouted(strategy, new GatewayError('no_eligible_target', `${strategy.path} has no target`));
   }
@@ -127,10 +145,10 @@ class Walk {
   }
 
   /** A stream that breaks later goes on with the targets behind this one. */
-  #withRescue(strategy: Strategy, children: readonly PlanNode[], next: number, answer: Answer): Answer {
+  #withRescue(strategy: Strategy, children: readonly PlanNode[], next: number, answer: Answer, above: string): Answer {
     if (!strategy.recoverStreams || next >= children.length || answer.content.form !== 'events') return answer;
     const inner = answer.rescue;
-    const outer = (delivered: Delivered) => this.#fallback(strategy, children, next, delivered);
+    const outer = (delivered: Delivered) => this.#fallback(strategy, children, next, delivered, above);
     return {
       ...answer,
       rescue: async (delivered) => {
@@ -138,17 +156,19 @@ class Walk {
         if (broken) this.#deps.breakers.record(this.#scope, broken, brokenStreamStatus);
         const rescued = inner && (await inner(delivered));
         // It may break too; then those behind its own fallback are still there.
-        if (rescued?.content.form === 'events') return this.#withRescue(strategy, children, next, rescued);
+        if (rescued?.content.form === 'events') return this.#withRescue(strategy, children, next, rescued, above);
         return outer(delivered);
       },
     };
   }
 
-  #balanced(strategy: Strategy, eligible: readonly PlanNode[]): PlanNode | GatewayError {
+  #balanced(strategy: Strategy, eligible: readonly PlanNode[]): Choice | GatewayError {
     const key = this.#stickyKey(strategy);
     if (key !== null) {
       const remembered = strategy.children[this.#deps.sticky.recall(key) ?? -1];
-      if (remembered && remembered.weight > 0 && eligible.includes(remembered)) return remembered;
+      if (remembered && remembered.weight > 0 && eligible.includes(remembered)) {
+        return { child: remembered, because: 'sticky' };
+      }
     }
     const r = this.#deps.random();
     // When all that have a share are open, the breaker is ignored.
@@ -157,7 +177,7 @@ class Walk {
     if (key !== null && strategy.sticky) {
       this.#deps.sticky.remember(key, strategy.children.indexOf(chosen), strategy.sticky.ttlSeconds);
     }
-    return chosen;
+    return { child: chosen, because: `weight ${chosen.weight}` };
   }
 
   /** Who this request counts as for a sticky choice; null when it carries none of the fields. */
@@ -177,7 +197,7 @@ class Walk {
     return createHash('sha256').update(identity).digest('hex');
   }
 
-  #matching(strategy: Strategy): PlanNode | GatewayError {
+  #matching(strategy: Strategy): Choice | GatewayError {
     const { metadata, body, request, path, matched } = this.#context;
     const facts = {
       metadata,
@@ -186,8 +206,11 @@ class Walk {
       headers: request.headers,
       kind: matched.route.kind,
     };
-    const child = strategy.children[chosenChild(strategy, facts) ?? -1];
-    if (child) return child;
+    const chosen = chosenChild(strategy, facts);
+    const child = strategy.children[chosen?.child ?? -1];
+    if (chosen && child) {
+      return { child, because: chosen.condition === null ? 'default' : `condition ${chosen.condition}` };
+    }
     return new GatewayError(
       'router_no_match',
       `no condition of ${strategy.path} matches this request and it has no default`,

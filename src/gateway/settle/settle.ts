@@ -1,6 +1,7 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../../catalog/plan.ts';
-import type { LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
+import { exactCents } from '../../logs/cents.ts';
+import type { AttemptReason, LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -23,7 +24,7 @@ export function settle(
         ? new SettledAttempt(deps, context, record, outcome)
         : new SettledAttempt(deps, asChild(context), record, null);
     for (const settler of deps.settlers) settler(call);
-    deps.sink.append(new CallRecord(deps, call, endedAt));
+    deps.sink.append(new CallRecord(deps, call, endedAt, records));
   }
 }
 
@@ -61,13 +62,16 @@ class CallRecord implements LogRecord {
   readonly #deps: GatewayDeps;
   readonly #call: SettledCall;
   readonly #endedAt: number;
+  /** All targets of the request, this one among them. */
+  readonly #records: readonly AttemptRecord[];
   #metrics: LogMetrics | null = null;
   #bodies: Partial<LogBodies> | null = null;
 
-  constructor(deps: GatewayDeps, call: SettledCall, endedAt: number) {
+  constructor(deps: GatewayDeps, call: SettledCall, endedAt: number, records: readonly AttemptRecord[]) {
     this.#deps = deps;
     this.#call = call;
     this.#endedAt = endedAt;
+    this.#records = records;
   }
 
   get weight(): number {
@@ -75,7 +79,7 @@ class CallRecord implements LogRecord {
   }
 
   get metrics(): LogMetrics {
-    this.#metrics ??= metricsOf(this.#call, this.#endedAt);
+    this.#metrics ??= metricsOf(this.#call, this.#endedAt, this.#records);
     return this.#metrics;
   }
 
@@ -93,7 +97,11 @@ function weightOf({ context: { body }, record: { received, upstream }, outcome }
   return asked + changed + Math.max(received?.length ?? 0, outcome?.body?.length ?? 0);
 }
 
-function metricsOf({ context, record, settlement, outcome }: SettledCall, endedAt: number): LogMetrics {
+function metricsOf(
+  { context, record, settlement, outcome }: SettledCall,
+  endedAt: number,
+  records: readonly AttemptRecord[],
+): LogMetrics {
   const { caller, workspace, plan, own, matched } = context;
   const { usage, cost } = settlement;
   const responseTime = (outcome ? endedAt : record.endedAt) - (outcome ? context.startedAt : record.startedAt);
@@ -116,7 +124,7 @@ function metricsOf({ context, record, settlement, outcome }: SettledCall, endedA
     cached_units: usage.cacheReadTokens,
     reasoning_units: usage.reasoningTokens,
     usage_estimated: settlement.estimated,
-    cost: cost.known ? cost.cents : 0,
+    cost: cost.known ? exactCents(cost.cents) : 0,
     request_url: withoutSecrets(record.upstream?.url ?? '').slice(0, longestUrl),
     request_method: record.upstream?.method ?? context.request.method,
     response_status_code: record.status,
@@ -153,10 +161,27 @@ function metricsOf({ context, record, settlement, outcome }: SettledCall, endedA
     prompt_version_id: null,
     prompt_slug: '',
     saved_cost: 0,
-    attempt: null,
+    attempt: reasonOf(record, records),
   };
 }
 
+/** Why the target was tried: the rule, what failed before it, and its retries. */
+function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): AttemptReason {
+  const before = records.findIndex(({ path, startedAt }) => path === record.path && startedAt === record.startedAt);
+  return {
+    rule: record.rule,
+    after: records.slice(0, Math.max(0, before)).map((failed) => ({
+      path: failed.path,
+      provider: failed.target?.provider.id ?? '',
+      status: failed.status,
+      reason: errorText(failed)?.slice(0, longestReason) ?? '',
+    })),
+    retries: record.retries.map(({ status, waitMs }) => ({ status, wait_ms: waitMs })),
+    waited_ms: record.retries.reduce((total, { waitMs }) => total + waitMs, 0),
+  };
+}
+
+const longestReason = 200;
 const longestError = 1_024;
 const longestUrl = 4_096;
 const longestRuntime = 128;

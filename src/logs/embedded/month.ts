@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite';
 import { type Context, contextFields, firstMeasure, measureFields, metricsOf, type Row } from '../layout.ts';
 import type { ListedLog } from '../query.ts';
 import type { LogMetrics } from '../record.ts';
+import type { ColumnCache } from './column-cache.ts';
 import { chunkRows, columnKey, rowFields, type ScanColumn, scanColumns } from './schema.ts';
 import { type Columns, readColumns } from './writer.ts';
 
@@ -37,11 +38,13 @@ type Stored = Record<string, unknown>;
 export class Month {
   readonly name: string;
   readonly #db: Database;
+  readonly #columns: ColumnCache;
   /** By their number; they never change, so that only new ones are read. */
   readonly #contexts: (ContextRow | undefined)[] = [];
 
-  constructor(name: string, file: string) {
+  constructor(name: string, file: string, columns: ColumnCache) {
     this.name = name;
+    this.#columns = columns;
     this.#db = new Database(file, { readonly: true });
     this.#db.run('PRAGMA busy_timeout = 1000');
     this.#db.run('PRAGMA mmap_size = 4294967296');
@@ -178,11 +181,12 @@ export class Month {
       yield {
         first: chunk * chunkRows + 1,
         rows: chunkRows,
-        column: memoized((name) => {
-          const data = column.get(columnKey(scanColumns.indexOf(name), chunk))?.data;
-          if (!data) throw new Error(`The log store lacks the column ${name} of its chunk ${chunk}`);
-          return new Float64Array(data.buffer, data.byteOffset, data.byteLength / 8);
-        }),
+        column: (name) =>
+          this.#columns.get(`${this.name} ${chunk} ${name}`, () => {
+            const data = column.get(columnKey(scanColumns.indexOf(name), chunk))?.data;
+            if (!data) throw new Error(`The log store lacks the column ${name} of its chunk ${chunk}`);
+            return new Float64Array(data.buffer, data.byteOffset, data.byteLength / 8);
+          }),
       };
     }
     const first = sealed.length * chunkRows + 1;
@@ -207,15 +211,6 @@ export class Month {
       .all(list)
       .map(({ n }) => n);
   }
-}
-
-function memoized(make: (name: ScanColumn) => Float64Array): (name: ScanColumn) => Float64Array {
-  const made = new Map<ScanColumn, Float64Array>();
-  return (name) => {
-    const known = made.get(name) ?? make(name);
-    made.set(name, known);
-    return known;
-  };
 }
 
 const parsed = (field: string, value: unknown): unknown => {

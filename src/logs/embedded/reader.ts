@@ -13,6 +13,7 @@ import type {
 import type { KeptRecord } from '../record.ts';
 import { aggregate } from './aggregate.ts';
 import { BodyReader } from './bodies.ts';
+import { ColumnCache } from './column-cache.ts';
 import { FeedbackTable } from './feedback.ts';
 import { monthsIn, monthsWithin, rowsFile } from './files.ts';
 import { listRows } from './list.ts';
@@ -27,6 +28,7 @@ export class EmbeddedReader {
   readonly #folder: string;
   readonly #checkpoint: Checkpoint;
   readonly #months = new Map<string, Month>();
+  readonly #columns = new ColumnCache();
   readonly #bodies: BodyReader;
   readonly #feedback: FeedbackTable;
 
@@ -202,7 +204,7 @@ export class EmbeddedReader {
       this.#months.delete(name);
     }
     return names.flatMap((name) => {
-      const known = this.#months.get(name) ?? openMonth(name, this.#folder);
+      const known = this.#months.get(name) ?? openMonth(name, this.#folder, this.#columns);
       if (!known) return [];
       this.#months.set(name, known);
       return [known];
@@ -211,8 +213,8 @@ export class EmbeddedReader {
 }
 
 /** Null while the importer has made the file and not its tables yet. */
-function openMonth(name: string, folder: string): Month | null {
-  const month = new Month(name, rowsFile(folder, name));
+function openMonth(name: string, folder: string, columns: ColumnCache): Month | null {
+  const month = new Month(name, rowsFile(folder, name), columns);
   try {
     month.contexts();
     return month;

@@ -105,10 +105,12 @@ export class Sums {
 
   addSaved(groupOfRow: Int32Array, chunk: Chunk, cacheOfContext: Int32Array): void {
     const contexts = chunk.column('context');
-    const places = groupOfRow.map((group, row) => {
-      const cache = cacheOfContext[contexts[row] ?? 0] ?? 0;
-      return group < 0 || cache === 0 ? -1 : 2 * group + cache - 1;
-    });
+    const places = new Int32Array(groupOfRow.length).fill(-1);
+    for (let row = 0; row < groupOfRow.length; row++) {
+      const group = groupOfRow[row] ?? -1;
+      const cache = group < 0 ? 0 : (cacheOfContext[contexts[row] ?? 0] ?? 0);
+      if (cache > 0) places[row] = 2 * group + cache - 1;
+    }
     this.#saved.add(places, chunk.column('saved_cost'));
   }
 
