@@ -131,13 +131,17 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault)) breakers.failed(upstream.id, breaker);
+    if (fault instanceof McpError && countsAsFailure(fault) && !wasLeft(signal)) breakers.failed(upstream.id, breaker);
     throw fault;
   }
 }
 
 const usesTokens = ({ authType }: McpUpstream): boolean =>
   authType === 'oauth_auto' || authType === 'oauth_client_credentials';
+
+/** We gave it up, and not because it took too long. */
+const wasLeft = ({ aborted, reason }: Abortable): boolean =>
+  aborted && !(reason instanceof McpError && reason.kind === 'upstream_timeout');
 
 /** What the upstream is to blame for; refusals of ours and sign-ins that are missing are not. */
 const countsAsFailure = ({ kind }: McpError): boolean => kind === 'upstream_timeout' || kind === 'upstream_error';
