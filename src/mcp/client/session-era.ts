@@ -359,12 +359,15 @@ export class SessionEra {
         stream.end();
       },
     );
+    const silent = setTimeout(() => opened.resolve(true), refusalMs);
     try {
       if (await opened.promise) return stream.reply();
     } catch (fault) {
       stream.end();
       if (fault instanceof SessionLost) throw sessionLost();
       throw failed(fault, (one) => this.#deps.onFault(one, context.requestId));
+    } finally {
+      clearTimeout(silent);
     }
     stream.end();
     throw new McpError('method_not_allowed', 'the upstream has no stream of its own', {
@@ -428,6 +431,8 @@ export class SessionEra {
 }
 
 const patienceMs = 300_000;
+/** An upstream that has no stream says so within this time; one that says nothing has one. */
+const refusalMs = 1_000;
 
 export const digestOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex');
 

@@ -27,6 +27,8 @@ export interface Asked {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
+  /** A stream that may stay silent for ever says nothing of the upstream's health. */
+  listens?: true;
 }
 
 /** A deadline that progress moves, up to a bound, and an abort that both it and the client pull. */
@@ -131,7 +133,7 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault) && !wasLeft(signal)) breakers.failed(upstream.id, breaker);
+    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal)) breakers.failed(upstream.id, breaker);
     throw fault;
   }
 }
