@@ -30,5 +30,9 @@ export const auditResources = [
   'batch',
   'mcp_integration',
   'mcp_server',
+  'prompt',
+  'prompt_partial',
+  'collection',
+  'label',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
