@@ -133,7 +133,8 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal)) breakers.failed(upstream.id, breaker);
+    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
+      breakers.failed(upstream.id, breaker);
     throw fault;
   }
 }
