@@ -1,6 +1,6 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
-import { createAuditTrail } from './admin/kernel/audit/audit.ts';
+import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
@@ -10,6 +10,7 @@ import { resources } from './admin/resources.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
+import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
@@ -32,7 +33,9 @@ import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
+import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
@@ -114,7 +117,7 @@ async function openInFolder(
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   const priceTable = createPriceTable(clock);
-  const mcpUpstreams = openMcpUpstreams(settings, clock);
+  const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log);
   return {
@@ -176,19 +179,54 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
       checkReplies: options.checkReplies ?? false,
     });
+    const catalog = createCatalog(store, feed, services.vault, clock, {
+      capacity: workspacesInMemory,
+      outageGraceMs: settings.outageGraceMs,
+      warn: (message) => log.warn(message),
+    });
+    const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
       keyring: standIns.keyring,
       batchService,
-      catalog: createCatalog(store, feed, services.vault, clock, {
-        capacity: workspacesInMemory,
-        outageGraceMs: settings.outageGraceMs,
+      catalog,
+      pricer,
+      cache: openCache({
+        memoryBytes: settings.cacheMemoryBytes,
+        now: () => clock.now().getTime(),
+        feed,
         warn: (message) => log.warn(message),
       }),
-      pricer,
       isStoreAway: isAway,
-      sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
+      sink,
+      log,
+    });
+    const oauth = openOauth({
+      settings,
+      clock,
+      store,
+      feed,
+      vault: services.vault,
+      http: services.mcpUpstreams.http,
+      authenticator,
+      signing: services.mcpUpstreams.signing,
+      signIns: services.mcpUpstreams.signIns,
+      noteConsent: (who, details) => trail.queue(consentRow(who, details, clock.now())),
+      log,
+    });
+    const mcp = openMcp({
+      settings,
+      clock,
+      store,
+      feed,
+      vault: services.vault,
+      keyring,
+      catalog,
+      sink,
+      upstreams: services.mcpUpstreams,
+      oauth: oauth.find,
+      isStoreAway: isAway,
       log,
     });
     const reference = createReference(() => createOpenApiDocument(resources));
@@ -203,11 +241,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const handlers = [
       gateway.handle,
+      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle)] : []),
       onWeb(reference, services.telemetry.handler, receiver, exportDownloads(services), kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];
-    const listener = listen(settings, { handlers, idle: gateway.idle, cors: createCors(settings.cors), log });
+    const idle = () => Promise.all([gateway.idle(), mcp.idle()]).then(() => undefined);
+    const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
@@ -221,6 +261,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        mcp.close();
         await trail.flush();
         await closeServices(services);
       },
