@@ -1,7 +1,7 @@
 /** Rotation policies of API keys: their schema, their calendar, and the rules that bind them. */
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
-import { utcMidnight } from '../limits/entries.ts';
+import { utcMidnight } from '../limits/calendar.ts';
 import { once } from '../once.ts';
 
 export interface RotationPolicy {

@@ -1,9 +1,9 @@
 /** Usage and rate limits: their forms, their calendar, and what changing one does. */
 import { describe, expect, test } from 'bun:test';
+import { nextReset } from './calendar.ts';
 import {
   applyUsageLimit,
   keyRateLimits,
-  nextReset,
   resetDateLiesAhead,
   resetUsage,
   rollWindow,

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
 import { once } from '../once.ts';
-
-const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
+import { type Cadence, nextReset, rateUnits, utcMidnight } from './calendar.ts';
 
 const rateLimitSchema = (least: number) =>
   z.strictObject({
@@ -123,26 +122,6 @@ export const rateLimitRecord = once(
       value: z.number(),
     }) satisfies z.ZodType<RateLimit>,
 );
-
-const dayMs = 86_400_000;
-
-export const utcMidnight = (date: Date): Date =>
-  new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()));
-
-type Cadence = Pick<StoredUsageLimit, 'periodic_reset' | 'periodic_reset_days'>;
-
-/** The first reset after `from`: weekly on Sunday, monthly on day 1, every N days counted from `from`; all at 00:00 UTC. */
-export function nextReset(cadence: Cadence, from: Date): Date | null {
-  if (cadence.periodic_reset === 'weekly') {
-    const midnight = utcMidnight(from);
-    return new Date(midnight.getTime() + (7 - midnight.getUTCDay()) * dayMs);
-  }
-  if (cadence.periodic_reset === 'monthly') {
-    return new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1));
-  }
-  if (cadence.periodic_reset_days) return new Date(utcMidnight(from).getTime() + cadence.periodic_reset_days * dayMs);
-  return null;
-}
 
 /** Saves a usage limit over what was stored: usage stays, and raising, lowering or retiming it has the effects that its owner expects. */
 export function applyUsageLimit(input: UsageLimitInput, stored: StoredUsageLimit | null, now: Date): StoredUsageLimit {

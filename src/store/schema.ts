@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
+import type { LimitTables } from './tables/limits.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -351,6 +352,10 @@ export interface NoticeTable {
   /** The template's fields as JSON, encrypted: an invite link is a credential. */
   fields_sealed: string;
   status: 'queued' | 'sent' | 'failed';
+  attempts: ColumnType<number, number | undefined, number>;
+  /** Null: at once. */
+  next_attempt_at: ColumnType<Timestamp | null, Timestamp | null | undefined, Timestamp | null>;
+  last_error: ColumnType<string | null, string | null | undefined, string | null>;
   created_at: Timestamp;
   sent_at: Timestamp | null;
 }
@@ -373,7 +378,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema {
+export interface Schema extends LimitTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
