@@ -7,9 +7,9 @@ import { systemClock } from './clock.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { firstSecrets, greeting } from './greeting.ts';
 import { mintRecoveryKey } from './recovery.ts';
-import { isAway } from './store/away.ts';
 import { WrongMasterKeyError } from './store/master-key.ts';
 import { NewerSchemaError } from './store/migrate.ts';
+import { isAway } from './store/unavailable.ts';
 import { version } from './version.ts';
 
 const help = `gw ${version} - an AI gateway with its administration service

@@ -1,5 +1,5 @@
 /** What counts: an engine reserves before a call over all of its limits at once, and puts the truth in the reservation's place after it. */
-import type { Soon as MaybePromise } from '../soon.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Limit } from './limit.ts';
 
 /** What a call asks of one limit, in whole units. */
@@ -41,7 +41,11 @@ export interface CounterState {
 }
 
 export type ReserveResult =
-  | { granted: true; reservation: Reservation; /** For each demand, as it stands after. */ states: readonly CounterState[] }
+  | {
+      granted: true;
+      reservation: Reservation /** For each demand, as it stands after. */;
+      states: readonly CounterState[];
+    }
   /** Nothing was taken anywhere. */
   | { granted: false; refusedBy: Demand; state: CounterState };
 

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 import type { LedgerEntry } from './engine.ts';
 
 export interface Segment {
@@ -10,7 +10,7 @@ export interface Segment {
   entries: LedgerEntry[];
 }
 
-const line = once(() => z.tuple([z.string(), z.string(), z.number(), z.number(), z.number().nullable()]));
+const line = lazy(() => z.tuple([z.string(), z.string(), z.number(), z.number(), z.number().nullable()]));
 const ending = '.journal';
 
 export class LimitJournal {

@@ -90,7 +90,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   };
 
   for (const { id, entries } of journal.left()) {
-    const applied = await store.db.selectFrom('limit_journal_segments').where('id', '=', id).select('id').executeTakeFirst();
+    const applied = await store.db
+      .selectFrom('limit_journal_segments')
+      .where('id', '=', id)
+      .select('id')
+      .executeTakeFirst();
     if (!applied) for (const entry of entries) add(pending, { ...entry, calls: 1 });
     segments.push(id);
   }
@@ -138,7 +142,12 @@ const knownFrom = (row: Pick<LimitCounterTable, 'organisation_id' | 'counter' | 
 });
 
 /** One transaction: the counters, the entries that they are the sums of, and the segments that this came from. */
-function apply(store: Store, now: Date, entries: readonly Pending[], segments: readonly string[]): Promise<KnownSpend[]> {
+function apply(
+  store: Store,
+  now: Date,
+  entries: readonly Pending[],
+  segments: readonly string[],
+): Promise<KnownSpend[]> {
   return store.db.transaction().execute(async (tx) => {
     const at = now.toISOString();
     if (segments.length > 0) {
@@ -168,7 +177,9 @@ function apply(store: Store, now: Date, entries: readonly Pending[], segments: r
 function inRounds(entries: readonly Pending[]): Pending[][] {
   const rounds: Pending[][] = [];
   const seen = new Map<string, number>();
-  const sorted = [...entries].sort((a, b) => (a.counter < b.counter ? -1 : a.counter > b.counter ? 1 : a.epoch - b.epoch));
+  const sorted = [...entries].sort((a, b) =>
+    a.counter < b.counter ? -1 : a.counter > b.counter ? 1 : a.epoch - b.epoch,
+  );
   for (const entry of sorted) {
     const round = seen.get(entry.counter) ?? 0;
     seen.set(entry.counter, round + 1);
@@ -207,7 +218,12 @@ function upsert(tx: Db, entries: readonly Pending[], at: string) {
             .then<0 | 1>(0)
             .else(eb.ref('limit_counters.is_exhausted_alerts_sent'))
             .end(),
-          ends_at: eb.case().when(isLater).then(eb.ref('excluded.ends_at')).else(eb.ref('limit_counters.ends_at')).end(),
+          ends_at: eb
+            .case()
+            .when(isLater)
+            .then(eb.ref('excluded.ends_at'))
+            .else(eb.ref('limit_counters.ends_at'))
+            .end(),
           epoch: eb.case().when(isLater).then(eb.ref('excluded.epoch')).else(eb.ref('limit_counters.epoch')).end(),
           dirty: eb.ref('excluded.dirty'),
           last_updated_at: at,

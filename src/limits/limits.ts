@@ -1,7 +1,8 @@
 /** Limits for both planes: the engine that counts, the ledger that keeps, and what happens when the engine's store is away. */
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { faultFields, type Log, seldom } from '../log.ts';
+import { faultFields, type Log, throttled } from '../log.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { connectRedis } from '../redis/connect.ts';
 import type { Store } from '../store/database.ts';
 import {
@@ -18,7 +19,6 @@ import { type Limit, spanAt } from './limit.ts';
 import { entryOf, MemoryEngine } from './memory-engine.ts';
 import { RedisEngine } from './redis-engine.ts';
 import { steadyTime } from './steady-time.ts';
-import type { Soon } from '../soon.ts';
 
 /** What a call may do while the counters cannot be asked: `default` is closed for budgets and open for rates. */
 export type OnStoreFailure = 'open' | 'closed' | 'default';
@@ -30,10 +30,10 @@ export interface LimitsSettings {
 
 export interface Limits {
   /** Throws `LimitStoreAway` where the counters cannot be asked and the policy says that the call must wait for them. */
-  reserve(request: ReserveRequest): Soon<ReserveResult>;
+  reserve(request: ReserveRequest): MaybePromise<ReserveResult>;
   /** Puts the truth in the reservation's place; never throws, for the call is over. */
   settle(reservation: Reservation, spent: readonly number[]): void;
-  read(limits: readonly Limit[]): Soon<readonly CounterState[]>;
+  read(limits: readonly Limit[]): MaybePromise<readonly CounterState[]>;
   reset(organisationId: string, counter: string, epoch: number): Promise<void>;
   /** Brings all that was spent here so far into the database. */
   flush(): Promise<void>;
@@ -53,7 +53,7 @@ const renewEveryMs = 60_000;
 
 export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): Promise<Limits> {
   const { clock, log } = needs;
-  const warn = seldom((message, fields) => log.warn(message, fields));
+  const warn = throttled((message, fields) => log.warn(message, fields));
   const open = new Map<string, Reservation>();
   /** Let through without being counted: their spend goes to the ledger alone, which raises the counters later. */
   const uncounted = new Set<string>();
@@ -136,8 +136,10 @@ async function embedded(clock: Clock, ledger: Ledger): Promise<LimitEngine> {
 }
 
 function shared(url: string, clock: Clock, ledger: Ledger, log: Log): LimitEngine {
-  const warn = seldom((message, fields) => log.warn(message, fields));
-  const redis = connectRedis(url, (fault) => warn('The connection to Redis is lost; it is made again.', faultFields(fault)));
+  const warn = throttled((message, fields) => log.warn(message, fields));
+  const redis = connectRedis(url, (fault) =>
+    warn('The connection to Redis is lost; it is made again.', faultFields(fault)),
+  );
   return new RedisEngine(redis, {
     record: (entries) => ledger.record(entries),
     known: (organisationId) => ledger.known(organisationId),

@@ -16,14 +16,7 @@ import {
 } from './engine.ts';
 import { type Limit, spanAt, windowMs, windowOffsetMs } from './limit.ts';
 import { entryOf } from './memory-engine.ts';
-import {
-  raiseScript,
-  readScript,
-  renewScript,
-  reserveScript,
-  resetScript,
-  settleScript,
-} from './redis-scripts.ts';
+import { raiseScript, readScript, renewScript, reserveScript, resetScript, settleScript } from './redis-scripts.ts';
 
 export interface RedisEngineOptions {
   /** Told of everything that was spent, once. */

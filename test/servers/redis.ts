@@ -44,7 +44,18 @@ export async function startRedis(port?: number): Promise<RedisServer> {
   if (!program) throw new Error('Redis is not installed');
   const chosen = port ?? (await freePort());
   const folder = mkdtempSync(join(tmpdir(), 'gw-redis-'));
-  const settings = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+  const settings = [
+    '--port',
+    String(chosen),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+  ];
   const keeper = spawn('sh', ['-c', keepWhilePipeIsOpen, 'sh', folder, program, ...settings], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });

@@ -128,7 +128,10 @@ export async function limits(db: Db): Promise<void> {
     .on('webhook_deliveries')
     .columns(['webhook_id', 'created_at', 'id'])
     .execute();
-  await db.schema.alterTable('notices').addColumn('attempts', 'integer', (c) => c.notNull().defaultTo(0)).execute();
+  await db.schema
+    .alterTable('notices')
+    .addColumn('attempts', 'integer', (c) => c.notNull().defaultTo(0))
+    .execute();
   await db.schema.alterTable('notices').addColumn('next_attempt_at', 'text').execute();
   await db.schema.alterTable('notices').addColumn('last_error', 'text').execute();
   await db.schema.createIndex('notices_due').on('notices').columns(['status', 'next_attempt_at']).execute();
