@@ -27,6 +27,8 @@ import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
+import { syncUsage } from './jobs/usage-sync.ts';
+import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
@@ -86,8 +88,18 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  // What was spent reaches those who count only once there is somebody to tell them.
+  let opened: OpenServices | null = null;
+  const limits = await openLimits(settings.limits, {
+    store,
+    feed,
+    dataDir: settings.dataDir,
+    clock,
+    log,
+    onSpent: async () => (opened ? syncUsage(opened) : undefined),
+  });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  return {
+  opened = {
     settings,
     clock,
     store,
@@ -98,14 +110,17 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
     guardrails: noGuardrails,
+    limits,
     priceTable: createPriceTable(clock),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
+  return opened;
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  await services.limits.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();

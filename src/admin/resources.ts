@@ -14,6 +14,7 @@ import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { policiesResource } from './policies/routes.ts';
 import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
 import { usersResource } from './users/routes.ts';
@@ -36,6 +37,7 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  policiesResource,
   modelConfigsResource,
   logsResource,
   batchesResource,

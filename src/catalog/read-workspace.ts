@@ -1,5 +1,8 @@
 /** Reads everything that the gateway may use in a workspace, in a few queries. */
 import { settingsInForce } from '../identity/settings.ts';
+import { entityLimits } from '../limits/entity-limits.ts';
+import { PolicyIndex } from '../limits/policy-index.ts';
+import { policySource } from '../limits/policy-source.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
@@ -23,6 +26,8 @@ export async function readWorkspace(
       'workspace.settings',
       'workspace.defaults',
       'workspace.organisation_id',
+      'workspace.rate_limits',
+      'workspace.usage_limits',
       'organisation.name as organisation_name',
       'organisation.settings as organisation_settings',
       'organisation.workspace_overrides',
@@ -32,10 +37,11 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows] = await Promise.all([
+  const [configs, providerRows, modelRows, policies] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
+    policiesOf(db, workspaceId),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -53,6 +59,17 @@ export async function readWorkspace(
     plan: plans,
     provider: (slug) => bySlug.get(slug) ?? null,
     providers,
+    limits: entityLimits(
+      {
+        organisationId: workspace.organisation_id,
+        scope: 'workspace',
+        entityId: workspaceId,
+        name: workspace.slug,
+      },
+      decode(workspace.rate_limits),
+      decode(workspace.usage_limits),
+    ),
+    policies: new PolicyIndex(policies.map(policySource)),
   };
 }
 
@@ -63,6 +80,17 @@ const configsOf = (db: Db, workspaceId: string): Promise<ConfigRow[]> =>
     .select(['config.id', 'config.slug', 'config.version_id', 'version.config_sealed'])
     .where('config.workspace_id', '=', workspaceId)
     .where('config.status', '=', 'active')
+    .execute();
+
+const policiesOf = (db: Db, workspaceId: string) =>
+  db
+    .selectFrom('policies')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'active')
+    .where('target', '=', 'llm')
+    .orderBy('created_at')
+    .orderBy('id')
     .execute();
 
 const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
@@ -76,6 +104,10 @@ const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
     )
     .select([
       'provider.id',
+      'provider.organisation_id',
+      'provider.workspace_id',
+      'provider.rate_limits',
+      'provider.usage_limits',
       'provider.slug',
       'provider.status',
       'provider.expires_at',
@@ -89,6 +121,8 @@ const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
       'integration.pricing_adjustments',
       'grant.enabled as grant_enabled',
       'grant.status as grant_status',
+      'grant.rate_limits as grant_rate_limits',
+      'grant.usage_limits as grant_usage_limits',
     ])
     .where('provider.workspace_id', '=', workspaceId)
     .where('provider.status', 'in', ['active', 'exhausted', 'expired'])

@@ -37,6 +37,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const journal = new LimitJournal(options.folder);
   let pending = new Map<string, Pending>();
   let segments: string[] = [];
+  /** Segments whose files are gone: nobody asks for them any more. */
+  let removed: string[] = [];
   let flushing: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
@@ -60,14 +62,15 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     segments = [];
     let sums: KnownSpend[];
     try {
-      sums = await apply(store, now(), [...taken.values()], taking);
+      sums = await apply(store, now(), [...taken.values()], taking, removed);
+      removed = [];
     } catch (fault) {
       for (const entry of taken.values()) add(pending, entry);
       segments = [...taking, ...segments];
       throw fault;
     }
     for (const id of taking) journal.remove(id);
-    if (taking.length > 0) await store.db.deleteFrom('limit_journal_segments').where('id', 'in', taking).execute();
+    removed.push(...taking);
     if (sums.length > 0) await options.onFlushed(sums);
   };
 
@@ -147,9 +150,11 @@ function apply(
   now: Date,
   entries: readonly Pending[],
   segments: readonly string[],
+  removed: readonly string[],
 ): Promise<KnownSpend[]> {
   return store.db.transaction().execute(async (tx) => {
     const at = now.toISOString();
+    if (removed.length > 0) await tx.deleteFrom('limit_journal_segments').where('id', 'in', removed).execute();
     if (segments.length > 0) {
       await tx
         .insertInto('limit_journal_segments')

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { connectRedis } from '../redis/connect.ts';
+import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import {
   type CounterState,
@@ -34,7 +35,6 @@ export interface Limits {
   /** Puts the truth in the reservation's place; never throws, for the call is over. */
   settle(reservation: Reservation, spent: readonly number[]): void;
   read(limits: readonly Limit[]): MaybePromise<readonly CounterState[]>;
-  reset(organisationId: string, counter: string, epoch: number): Promise<void>;
   /** Brings all that was spent here so far into the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -42,6 +42,7 @@ export interface Limits {
 
 interface LimitsNeeds {
   store: Store;
+  feed: ChangeFeed;
   dataDir: string;
   clock: Clock;
   log: Log;
@@ -50,6 +51,7 @@ interface LimitsNeeds {
 }
 
 const renewEveryMs = 60_000;
+const retryResetMs = 1_000;
 
 export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): Promise<Limits> {
   const { clock, log } = needs;
@@ -78,12 +80,27 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
 
   engine = settings.redisUrl === null ? await embedded(clock, ledger) : shared(settings.redisUrl, clock, ledger, log);
   const counting = engine;
+  let closed = false;
 
   const renewal = setInterval(() => {
     Promise.resolve(counting.renew([...open.values()].filter(({ id }) => !uncounted.has(id)))).catch((fault) =>
       warn('Reservations of running calls could not be renewed; it is tried again.', faultFields(fault)),
     );
   }, renewEveryMs);
+
+  needs.feed.subscribe((changes) => {
+    if (changes === 'all') return;
+    for (const { topic, id } of changes) if (topic === 'limit') restart(id);
+  });
+
+  /** An administrator started a counter anew. It is tried until the store has heard it. */
+  const restart = (id: string) => {
+    const [organisationId = '', epoch = '', ...counter] = id.split('|');
+    Promise.resolve(counting.reset(organisationId, counter.join('|'), Number(epoch))).catch((fault) => {
+      warn('A counter could not be started anew; it is tried again.', faultFields(fault));
+      if (!closed) setTimeout(() => restart(id), retryResetMs);
+    });
+  };
 
   const kept = (result: ReserveResult): ReserveResult => {
     if (result.granted) open.set(result.reservation.id, result.reservation);
@@ -119,9 +136,9 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
       }
     },
     read: (limits) => counting.read(limits),
-    reset: async (organisationId, counter, epoch) => counting.reset(organisationId, counter, epoch),
     flush: () => ledger.flush(),
     async close() {
+      closed = true;
       clearInterval(renewal);
       await ledger.close();
       await counting.close();

@@ -41,3 +41,6 @@ export const listOf = (values: string | readonly string[] | undefined): readonly
   values === undefined ? [] : typeof values === 'string' ? [values] : values;
 
 export const anyValue = '*';
+
+/** The group of a policy that counts all calls together. */
+export const sharedValueKey = '*';

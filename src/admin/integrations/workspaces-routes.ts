@@ -1,7 +1,9 @@
 /** Handing integrations of the organisation to workspaces. */
+
 import type { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';
 import { actorId, type Caller } from '../../identity/caller.ts';
+import { shownUsageLimit } from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
@@ -55,7 +57,7 @@ const listWorkspaces = endpoint({
       return {
         id: row.slug,
         enabled: row.enabled === 1,
-        usage_limits: row.usage_limits && [decode(row.usage_limits)],
+        usage_limits: row.usage_limits && [shownUsageLimit(decode(row.usage_limits))],
         rate_limits: rates.length > 0 ? rates : null,
         status: row.status,
         last_reset_at: row.last_reset_at,

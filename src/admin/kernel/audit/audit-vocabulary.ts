@@ -28,5 +28,6 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'policy',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
