@@ -1,6 +1,5 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
-import { mkdirSync } from 'node:fs';
 import { createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { LongLists } from './admin/kernel/lists/long-lists.ts';
@@ -11,8 +10,10 @@ import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { createCatalog } from './catalog/load.ts';
+import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
 import { openConsole } from './http/console.ts';
@@ -68,7 +69,7 @@ const workspacesInMemory = 5_000;
 
 /** Opens the state store at this program's schema version. */
 export async function openState(settings: Settings, clock: Clock) {
-  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  preparedFolder(settings.dataDir);
   const store = openStore(settings.store);
   let migration: MigrationReport;
   try {
@@ -81,9 +82,25 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs };
+type OpenServices = Services & { logs: Logs; folder: { close(): void }; priceFollower: PriceFollower };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
+  preparedFolder(settings.dataDir);
+  const folder = lockedFolder(settings.dataDir, clock.now());
+  try {
+    return await openInFolder(settings, clock, log, folder);
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}
+
+async function openInFolder(
+  settings: Settings,
+  clock: Clock,
+  log: Log,
+  folder: OpenServices['folder'],
+): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
@@ -98,10 +115,12 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     log,
     onSpent: async () => (opened ? syncUsage(opened) : undefined),
   });
+  const priceTable = createPriceTable(clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   opened = {
     settings,
     clock,
+    folder,
     store,
     feed,
     vault,
@@ -111,7 +130,8 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     configs: savedConfigs,
     guardrails: noGuardrails,
     limits,
-    priceTable: createPriceTable(clock),
+    priceTable,
+    priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
@@ -121,9 +141,11 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
 
 async function closeServices(services: OpenServices): Promise<void> {
   await services.limits.close();
+  services.priceFollower.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();
+  services.folder.close();
 }
 
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
@@ -158,6 +180,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         warn: (message) => log.warn(message),
       }),
       pricer: createPricer(services.priceTable),
+      limits: services.limits,
       isStoreAway: isAway,
       sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
       log,

@@ -1,7 +1,16 @@
 /** The program as an operator meets it: its commands, its faults in one line, its first and later starts, its end. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import runtimeSettings from '../src/runtime-settings.json' with { type: 'json' };
@@ -24,7 +33,7 @@ describe('commands', () => {
   test('--help lists every command and exits 0', async () => {
     const { code, stdout } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['serve', 'migrate', 'keys']) expect(stdout).toContain(`  ${command} `);
+    for (const command of ['serve', 'migrate', 'keys', 'prices']) expect(stdout).toContain(`  ${command} `);
   });
 
   test('--version prints the release', async () => {
@@ -194,11 +203,78 @@ describe('starting', () => {
 
   test('chosen credentials are taken instead of generated ones', async () => {
     const chosen = 'chosen-admin-key-0123456789-abcdefghij';
-    const served = await serve({ GW_DATA_DIR: newFolder(), GW_ADMIN_API_KEY: chosen });
+    const password = 'a password that was chosen';
+    const served = await serve({ GW_DATA_DIR: newFolder(), GW_ADMIN_API_KEY: chosen, GW_OWNER_PASSWORD: password });
     const answer = await fetch(`${served.url}/v1/workspaces`, { headers: { 'x-gw-api-key': chosen } });
     expect(answer.status).toBe(200);
     served.kill('SIGTERM');
     await served.ended;
+    // Only what nobody could know otherwise is printed.
+    expect(served.greeting).toMatch(/workspace key\s+[\w-]{40,}/);
+    expect(served.greeting).not.toContain(chosen);
+    expect(served.greeting).not.toContain(password);
+  });
+
+  test('a second server on the same data folder is refused in one line that names the first', async () => {
+    const folder = newFolder();
+    const first = await serve({ GW_DATA_DIR: folder });
+    const { code, stdout, stderr } = await run(['serve'], { PORT: '0', GW_DATA_DIR: folder });
+    expect({ code, stdout, lines: oneLine(stderr) }).toEqual({ code: 1, stdout: '', lines: true });
+    expect(stderr).toContain(folder);
+    expect(stderr).toContain(`process ${first.pid} `);
+    // A kill leaves no lock behind.
+    first.kill('SIGKILL');
+    await first.ended;
+    const next = await serve({ GW_DATA_DIR: folder });
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+  });
+
+  test('every file of the data folder is its owner’s alone, also one of an earlier release', async () => {
+    const folder = newFolder();
+    await run(['migrate'], { GW_DATA_DIR: folder });
+    chmodSync(join(folder, 'state.db'), 0o644);
+    const served = await serve({ GW_DATA_DIR: folder });
+    const [command = ''] = /curl [\s\S]*?}'/.exec(served.greeting) ?? [];
+    await Bun.spawn(['sh', '-c', `${command} --silent`]).exited;
+    const open = () =>
+      readdirSync(folder, { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFile() && (statSync(join(entry.parentPath, entry.name)).mode & 0o077) !== 0)
+        .map((entry) => entry.name);
+    expect(open()).toEqual([]);
+    served.kill('SIGTERM');
+    await served.ended;
+    expect(open()).toEqual([]);
+    expect(statSync(folder).isDirectory() && existsSync(join(folder, 'logs.db'))).toBe(true);
+  });
+
+  test('gw prices takes newer prices from a file, which a running server follows', async () => {
+    const folder = newFolder();
+    const env = { GW_DATA_DIR: folder };
+    const served = await serve(env);
+    const file = join(folder, 'prices.json');
+    const model = { provider: 'openai', model: 'gpt-4o', pay_as_you_go: { request_token: { price: 0.5 } } };
+    writeFileSync(file, JSON.stringify({ models: [model] }));
+    expect(await run(['prices', 'update', file], env)).toMatchObject({ code: 0, stderr: '' });
+    expect((await run(['prices', 'show', 'openai', 'gpt-4o'], env)).stdout).toContain('request_token\t0.5\n');
+    const told = async () => {
+      const answer = await fetch(`${served.url}/model-configs/pricing/openai/gpt-4o`);
+      return ((await answer.json()) as { pay_as_you_go: { request_token: { price: number } } }).pay_as_you_go
+        .request_token;
+    };
+    while ((await told()).price !== 0.5) await Bun.sleep(50);
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+
+  test.each([
+    ['nothing to do', ['prices'], 'gw prices update FILE'],
+    ['a file that is not there', ['prices', 'update', 'no-such-file.json'], 'no-such-file.json'],
+    ['a file that is none of prices', ['prices', 'update', 'package.json'], 'package.json'],
+  ])('gw prices with %s is told in one line', async (_, args, named) => {
+    const { code, stderr } = await run(args, { GW_DATA_DIR: newFolder() });
+    expect({ code, one: oneLine(stderr) }).toEqual({ code: 1, one: true });
+    expect(stderr).toContain(named);
   });
 
   test('gw keys makes an admin key that works', async () => {

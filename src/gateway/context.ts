@@ -4,6 +4,7 @@ import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { GatewayDeps } from './deps.ts';
+import type { Admission } from './limits/admission.ts';
 import type { ClientBody } from './request/body.ts';
 import type { OwnHeaders } from './request/headers.ts';
 import type { MatchedRoute } from './request/routes.ts';
@@ -69,6 +70,8 @@ export interface RequestContext extends Identified {
   purpose: string | null;
   /** Stands before the names of metadata that become labels on a cloud's bill. */
   labelPrefix: string;
+  /** What it holds of limits; absent where nothing limits it. */
+  admission?: Admission | undefined;
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
 }

@@ -8,6 +8,7 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -21,7 +22,8 @@ import { select, unplanned } from './request/select.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
 import { errorReply, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
-import { type Outcome, settle } from './settle/settle.ts';
+import { settle } from './settle/settle.ts';
+import type { Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { OpenStreams } from './streaming/open-streams.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
@@ -55,18 +57,26 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
+    let admission: Admission | null = null;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
-      admit(identified);
       const selected = select(deps, identified);
       const context = selected instanceof Promise ? await selected : selected;
       if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
-      if (isManaged(deps, context)) return await replyOf(await managedReply(deps, context));
+      const isOurs = isManaged(deps, context);
+      const admitted = admit(deps, context, isOurs);
+      admission = admitted instanceof Promise ? await admitted : admitted;
+      if (isOurs) {
+        const done = await replyOf(await managedReply(deps, context));
+        admission?.end(true);
+        return done;
+      }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
+      admission?.end(false);
       return turnAway(arrival, identified, asError(fault, arrival));
     }
   };
@@ -170,6 +180,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
+    } finally {
+      // Whatever an attempt left behind is given back.
+      context.admission?.end(false);
     }
   };
 

@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
+import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
@@ -14,6 +15,7 @@ import { pause } from './attempt/pause.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
 import { createGateway, type Gateway } from './handle.ts';
+import { createLimitSteps } from './limits/steps.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
 import { Deadlines } from './upstream/deadlines.ts';
@@ -27,6 +29,7 @@ interface GatewayNeeds {
   catalog: Catalog;
   pricer: Pricer;
   sink: LogSink;
+  limits: Limits;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }
@@ -36,9 +39,12 @@ const shortage = 'Calls fail because this process may open no further connection
 export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
   const now = () => needs.clock.now().getTime();
   const warn = throttled((message) => log.warn(message));
+  const limits = createLimitSteps(needs.pricer);
   return createGateway({
     ...needs,
     providers,
+    steps: { send: [limits.reserve], answer: [] },
+    settlers: [limits.settle],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

@@ -196,6 +196,10 @@ export class PolicyIndex {
     return this.#onTarget.isEmpty ? none : this.#onTarget.match(facts).map((policy) => limitOf(policy.source, facts));
   }
 
+  get hasRequestPolicies(): boolean {
+    return !this.#onRequest.isEmpty;
+  }
+
   get hasTargetPolicies(): boolean {
     return !this.#onTarget.isEmpty;
   }

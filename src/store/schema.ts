@@ -21,6 +21,7 @@ import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
 import type { LimitTables } from './tables/limits.ts';
+import type { PriceTables } from './tables/prices.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -378,7 +379,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends LimitTables {
+export interface Schema extends LimitTables, PriceTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

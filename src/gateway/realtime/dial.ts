@@ -4,12 +4,14 @@ import type { Leaf } from '../../catalog/plan.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import { asGatewayError, newAttemptRecord, withRetries } from '../attempt/attempt.ts';
-import { type AttemptContext, failed } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
+import { failed } from '../attempt/exchange.ts';
 import { operationOf } from '../attempt/operation.ts';
 import { resolveTarget, type Target } from '../attempt/target.ts';
 import { type RequestContext, timeoutOf } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
+import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
 import { authorised } from '../upstream/authorised.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
@@ -26,11 +28,17 @@ export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Lea
     record.target = target;
     const upstream = sessionUpstream(context, leaf, target, shaped);
     record.upstream = upstream;
-    const call: AttemptContext = { deps, context, leaf, record, target };
-    return await withRetries(call, upstream, 'fresh', dialOnce);
+    const call: AttemptContext = { deps, context, leaf, record, target, shaped };
+    return (await reserved(call)) ?? (await withRetries(call, upstream, 'fresh', dialOnce));
   } catch (fault) {
     return failed(record, asGatewayError(deps, context, fault));
   }
+}
+
+/** A session reserves like any other call; it has no input to guard and nothing to recall yet. */
+async function reserved(call: AttemptContext): Promise<Answer | null> {
+  const step = call.deps.steps.send.find(({ name }) => name === reserveStep);
+  return step?.applies(call) ? step.run(call) : null;
 }
 
 async function dialOnce(call: AttemptContext, upstream: Upstream): Promise<Answer> {

@@ -2,7 +2,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
-import { laterUsage, noUsage, readUsage } from '../../providers/usage.ts';
+import { laterUsage, mayListTools, noUsage, readResponseUsage, readUsage } from '../../providers/usage.ts';
 import type { AttemptRecord } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import { jsonOf, objectIn } from '../dialects/dialect.ts';
@@ -19,12 +19,12 @@ export function usageOfAnswer(kind: EndpointKind, record: AttemptRecord, modelKn
   if (!bytes) return null;
   if (isStream(record)) return usageInEvents(readEvents(bytes));
   const text = decoder.decode(bytes);
-  const atTheEnd = modelKnown ? readUsage(ending(text)?.usage) : null;
+  const atTheEnd = modelKnown && !mayListTools(text) ? readUsage(ending(text)?.usage) : null;
   if (atTheEnd) return { usage: atTheEnd, model: null };
   const json = parsed(text);
   const usage =
     json &&
-    (readUsage(json.usage) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json) ?? heardSeconds(kind, json));
+    (readResponseUsage(json) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json) ?? heardSeconds(kind, json));
   return usage ? { usage, model: typeof json?.model === 'string' ? json.model : null } : null;
 }
 
@@ -74,7 +74,7 @@ function usageInEvents(events: readonly ServerEvent[]): Reported | null {
     const json = jsonOf(event);
     if (!json) continue;
     for (const holder of [json, objectIn(json, 'message'), objectIn(json, 'response')]) {
-      const reported = readUsage(holder.usage);
+      const reported = readResponseUsage(holder);
       if (reported) usage = laterUsage(usage, reported);
       if (typeof holder.model === 'string') model ??= holder.model;
     }

@@ -7,6 +7,7 @@ import { longLists } from './0004_long_lists.ts';
 import { tableChanges } from './0005_table_changes.ts';
 import { listChanges } from './0006_list_changes.ts';
 import { limits } from './0010_limits.ts';
+import { prices } from './0030_prices.ts';
 
 interface Migration {
   name: string;
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   { name: 'table changes', up: tableChanges },
   { name: 'list changes', up: listChanges },
   { name: 'limits', up: limits },
+  { name: 'prices', up: prices },
 ];
