@@ -93,13 +93,19 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
     for (const { topic, id } of changes) if (topic === 'limit') restart(id);
   });
 
+  /** Under way: a call that comes after a reset must find it done. */
+  const restarts = new Set<Promise<void>>();
+
   /** An administrator started a counter anew. It is tried until the store has heard it. */
   const restart = (id: string) => {
     const [organisationId = '', epoch = '', ...counter] = id.split('|');
-    Promise.resolve(counting.reset(organisationId, counter.join('|'), Number(epoch))).catch((fault) => {
-      warn('A counter could not be started anew; it is tried again.', faultFields(fault));
-      if (!closed) setTimeout(() => restart(id), retryResetMs);
-    });
+    const restarting = Promise.resolve(counting.reset(organisationId, counter.join('|'), Number(epoch)))
+      .catch((fault) => {
+        warn('A counter could not be started anew; it is tried again.', faultFields(fault));
+        if (!closed) setTimeout(() => restart(id), retryResetMs);
+      })
+      .finally(() => restarts.delete(restarting));
+    if (isShared) restarts.add(restarting);
   };
 
   const kept = (result: ReserveResult): ReserveResult => {
@@ -115,12 +121,15 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
     return kept(unchecked(request, clock.now().getTime()));
   };
 
+  const reserve: Limits['reserve'] = (request) => {
+    if (restarts.size > 0) return Promise.all(restarts).then(() => reserve(request));
+    const result = counting.reserve(request);
+    if (!(result instanceof Promise)) return kept(result);
+    return result.then(kept, (fault) => withoutStore(request, fault));
+  };
+
   return {
-    reserve(request) {
-      const result = counting.reserve(request);
-      if (!(result instanceof Promise)) return kept(result);
-      return result.then(kept, (fault) => withoutStore(request, fault));
-    },
+    reserve,
     settle(reservation, spent) {
       if (!open.delete(reservation.id)) return;
       if (uncounted.delete(reservation.id)) {

@@ -36,7 +36,8 @@ const listWorkspaces = endpoint({
   params: integrationPath,
   paging: workspacesPaging,
   reply: workspacesList,
-  async handle({ caller, params, page, db }) {
+  async handle({ caller, params, page, db, services }) {
+    await services.limits.flush();
     const integration = await organisationIntegration(db, caller, params.integration, 'read');
     const grants = db
       .selectFrom('integration_workspaces as grant')

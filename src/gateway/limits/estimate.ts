@@ -38,6 +38,7 @@ const generating: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'complete',
   'messages',
   'createModelResponse',
+  'realtime',
 ]);
 
 /** Learns what calls take, and tells what the next one may. */
