@@ -33,6 +33,7 @@ import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
+import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
 import { openChangeFeed } from './store/changes.ts';
@@ -82,7 +83,12 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs; folder: { close(): void }; priceFollower: PriceFollower };
+type OpenServices = Services & {
+  logs: Logs;
+  folder: { close(): void };
+  priceFollower: PriceFollower;
+  mcpUpstreams: McpUpstreams;
+};
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   preparedFolder(settings.dataDir);
@@ -116,6 +122,7 @@ async function openInFolder(
     onSpent: async () => (opened ? syncUsage(opened) : undefined),
   });
   const priceTable = createPriceTable(clock);
+  const mcpUpstreams = openMcpUpstreams(settings, clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   opened = {
     settings,
@@ -133,6 +140,8 @@ async function openInFolder(
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
+    mcp: mcpUpstreams.probe,
+    mcpUpstreams,
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -142,6 +151,7 @@ async function openInFolder(
 async function closeServices(services: OpenServices): Promise<void> {
   await services.limits.close();
   services.priceFollower.close();
+  services.mcpUpstreams.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();

@@ -9,6 +9,7 @@ import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
+import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
 import type { StoreAddress } from './store/database.ts';
 
@@ -112,6 +113,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...mcpVariables(),
   });
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
@@ -176,6 +178,7 @@ export interface Settings {
   logs: LogLimits;
   cors: CorsRules;
   gateway: GatewaySettings;
+  mcp: McpEnvironment;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -287,5 +290,6 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       trustedHosts,
       ownHosts: ownHosts(values),
     },
+    mcp: mcpEnvironment(values),
   };
 }

@@ -151,6 +151,7 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
   get providers() {
     return [...lab.providers.values()];
   },
+  mcp: { servers: [], bySlug: () => null },
 });
 
 let configs = 0;

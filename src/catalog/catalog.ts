@@ -3,6 +3,7 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
+import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
@@ -65,6 +66,8 @@ export interface WorkspaceCatalog {
   readonly limits?: readonly Limit[];
   /** Absent: none. */
   readonly policies?: PolicyIndex;
+  /** The MCP servers of the workspace. */
+  readonly mcp: McpCatalog;
 }
 
 export interface Catalog {

@@ -7,6 +7,7 @@ import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
+import { readMcpCatalog } from './mcp/read.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
 
@@ -37,11 +38,12 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, policies] = await Promise.all([
+  const [configs, providerRows, modelRows, policies, mcp] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
     policiesOf(db, workspaceId),
+    readMcpCatalog(db, vault, workspaceId, warn),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -70,6 +72,7 @@ export async function readWorkspace(
       decode(workspace.usage_limits),
     ),
     policies: new PolicyIndex(policies.map(policySource)),
+    mcp,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Saved providers as the data plane uses them: credentials opened, models and prices ready for look-up. */
-import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
+
 import { entityLimits, grantEntity } from '../limits/entity-limits.ts';
+import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { Limit } from '../limits/limit.ts';
 import { decode, type JsonText } from '../store/json.ts';
 import type { Flag, IntegrationModelTable, ProviderStatus } from '../store/schema.ts';

@@ -7,6 +7,8 @@ import { longLists } from './0004_long_lists.ts';
 import { tableChanges } from './0005_table_changes.ts';
 import { listChanges } from './0006_list_changes.ts';
 import { limits } from './0010_limits.ts';
+import { prompts } from './0013_prompts.ts';
+import { mcp } from './0014_mcp.ts';
 import { prices } from './0030_prices.ts';
 
 interface Migration {
@@ -23,5 +25,7 @@ export const migrations: readonly Migration[] = [
   { name: 'table changes', up: tableChanges },
   { name: 'list changes', up: listChanges },
   { name: 'limits', up: limits },
+  { name: 'mcp', up: mcp },
+  { name: 'prompts', up: prompts },
   { name: 'prices', up: prices },
 ];

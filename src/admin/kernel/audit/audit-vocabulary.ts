@@ -29,5 +29,11 @@ export const auditResources = [
   'config',
   'batch',
   'policy',
+  'mcp_integration',
+  'mcp_server',
+  'prompt',
+  'prompt_partial',
+  'collection',
+  'label',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
