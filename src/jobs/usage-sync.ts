@@ -248,7 +248,7 @@ async function syncPolicy(db: Db, counter: Counter, now: Date): Promise<Synced> 
     .where('id', '=', counter.entity_id)
     .where('status', '=', 'active')
     .executeTakeFirst();
-  if (!policy || policy.kind !== 'usage') return nothing;
+  if (policy?.kind !== 'usage') return nothing;
   if (counter.epoch < spanAt(policySource(policy).window, now.getTime()).epoch) return nothing;
   const used = fromUnits(policy.type, counter.settled);
   const due: UsageAlert['level'][] = [];

@@ -121,7 +121,6 @@ describe('refused', () => {
     plane.callers.set('orphan', workspaceCaller({ workspaceId: 'gone', rights }));
     expect(await refused({ 'x-gw-api-key': 'orphan' })).toMatchObject({ status: 401 });
   });
-
 });
 
 test('models may be listed with the right to list providers', async () => {
