@@ -72,6 +72,8 @@ export interface RequestContext extends Identified {
   labelPrefix: string;
   /** What it holds of limits; absent where nothing limits it. */
   admission?: Admission | undefined;
+  /** Buckets in which the gateway's own cloud identity may keep and read files. */
+  lentBuckets: ReadonlySet<string>;
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
 }
