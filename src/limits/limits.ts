@@ -93,6 +93,8 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
     for (const { topic, id } of changes) if (topic === 'limit') restart(id);
   });
 
+  /** Settles that the store has not answered yet. */
+  const settling = new Set<Promise<void>>();
   /** Under way: a call that comes after a reset must find it done. */
   const restarts = new Set<Promise<void>>();
 
@@ -140,15 +142,21 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
         return;
       }
       const settled = counting.settle(reservation, spent);
-      if (settled instanceof Promise) {
-        settled.catch((fault) => log.error('A reservation could not be settled.', faultFields(fault)));
-      }
+      if (!(settled instanceof Promise)) return;
+      const told = settled
+        .catch((fault) => log.error('A reservation could not be settled.', faultFields(fault)))
+        .finally(() => settling.delete(told));
+      settling.add(told);
     },
     read: (limits) => counting.read(limits),
-    flush: () => ledger.flush(),
+    async flush() {
+      await Promise.all(settling);
+      await ledger.flush();
+    },
     async close() {
       closed = true;
       clearInterval(renewal);
+      await Promise.all(settling);
       await ledger.close();
       await counting.close();
     },
