@@ -5,6 +5,7 @@ import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
+import type { PromptShelf } from './saved-prompts.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
 export interface SavedProvider {
@@ -66,6 +67,7 @@ export interface WorkspaceCatalog {
   readonly limits?: readonly Limit[];
   /** Absent: none. */
   readonly policies?: PolicyIndex;
+  readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;
 }

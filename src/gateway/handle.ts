@@ -20,6 +20,7 @@ import { identify } from './request/identify.ts';
 import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './request/receive.ts';
 import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
+import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
 import { errorReply, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
@@ -62,8 +63,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
+      if (matched.route.prompt) {
+        if (matched.route.prompt === 'render') return await renderedPrompt(deps, identified);
+        identified = await sourced(deps, identified);
+      }
       const selected = select(deps, identified);
-      const context = selected instanceof Promise ? await selected : selected;
+      const planned = selected instanceof Promise ? await selected : selected;
+      const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
       if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
       const isOurs = isManaged(deps, context);
       const admitted = admit(deps, context, isOurs);
@@ -85,7 +91,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   /** A refusal before any target was tried. It is logged where it is known whose request it was. */
   const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Reply => {
     const told = errorReply(arrival, error, null);
-    if (identified) {
+    // Rendering is not logged, and neither is what is wrong with it.
+    if (identified && arrival.matched.route.prompt !== 'render') {
       const context = unplanned(deps, identified);
       const { record } = failed(newAttemptRecord(context.plan.root), error);
       close(context, [record], { status: told.status, headers: told.headers, body: told.body });
