@@ -27,7 +27,6 @@ import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
 import type { Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
-import { OpenStreams } from './streaming/open-streams.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
 
 export interface Gateway {
@@ -42,19 +41,8 @@ export interface Gateway {
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const underway = new InFlight();
+  const inFlight = new InFlight();
   const heads = new KnownHeaders(deps.settings.headerPrefixAliases);
-  const streams = new OpenStreams();
-
-  const streamBegins = () => {
-    underway.begin();
-    streams.begin();
-  };
-
-  const streamEnds = () => {
-    streams.end();
-    underway.end();
-  };
 
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
@@ -70,14 +58,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const selected = select(deps, identified);
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
-      if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
+      if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
       const isOurs = isManaged(deps, context);
       const admitted = admit(deps, context, isOurs);
       admission = admitted instanceof Promise ? await admitted : admitted;
       if (isOurs) {
-        const done = await replyOf(await managedReply(deps, context));
+        const managed = await managedReply(deps, context);
         admission?.end(true);
-        return done;
+        return await answerOurselves(context, managed);
       }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
@@ -86,6 +74,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
       admission?.end(false);
       return turnAway(arrival, identified, asError(fault, arrival));
     }
+  };
+
+  /** What no provider is asked for is settled and logged like any call. */
+  const answerOurselves = async (context: RequestContext, response: Response): Promise<Reply> => {
+    const answer = await replyOf(response);
+    const record = newAttemptRecord(context.plan.root);
+    record.status = answer.status;
+    const { status, headers } = answer;
+    close(context, [record], { status, headers, body: answer.body instanceof Uint8Array ? answer.body : null });
+    return answer;
   };
 
   /** A refusal before any target was tried. It is logged where it is known whose request it was. */
@@ -118,7 +116,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const routed = { answer: await route(deps, context, records, dial), records };
     const { content, record } = routed.answer;
     if (content.form !== 'socket') return reply(context, routed);
-    if (openSession(deps, context, routed, content.socket, underway)) return 'upgraded';
+    if (openSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
     return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };
 
@@ -141,10 +139,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     records: AttemptRecord[],
     headers: HeaderFields,
   ): BodySource => {
-    streamBegins();
+    inFlight.begin();
     if (context.body.form === 'json') context.body.setAside();
     const finished = ({ sent }: StreamEnd) => {
-      streamEnds();
+      inFlight.end();
       close(context, records, { status: answer.status, headers, body: sent });
     };
     return clientStream(context, answer, finished, deps.onFault);
@@ -163,9 +161,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       close(context, records, { status, headers, body: null });
       return { status, headers, body: null };
     }
-    streamBegins();
+    inFlight.begin();
     const body = pipeBody({ body: upstreamBody, abort, idleMs }, deps.deadlines, ({ copy, outcome, error }) => {
-      streamEnds();
+      inFlight.end();
       record.received = copy.bytes;
       record.endedAt = performance.now();
       record.error = error;
@@ -206,7 +204,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       if (!asked || isReserved(asked.path)) return null;
       return serve(request, asked, remainingRoute(asked));
     },
-    idle: () => underway.none(),
+    idle: () => inFlight.none(),
     close() {
       deps.http.close();
       deps.deadlines.stop();
