@@ -54,7 +54,7 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
         if (body.form === 'json') estimates.learn({ context, target: record.target, shaped: body.json }, usage);
       }
     }
-    if (outcome !== null) admission.end(record.upstream !== null || record.cacheStatus === 'HIT');
+    if (outcome !== null) admission.end(record.upstream !== null || record.cacheStatus.endsWith('HIT'));
   };
 
   return { reserve, settle };
