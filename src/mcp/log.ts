@@ -124,6 +124,11 @@ class MessageRecord implements LogRecord {
       error_message: errorText(error)?.slice(0, longest) ?? null,
       ignored_config_keys: [],
       metadata,
+      prompt_id: null,
+      prompt_version_id: null,
+      prompt_slug: '',
+      saved_cost: 0,
+      attempt: null,
     };
   }
 
