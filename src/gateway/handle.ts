@@ -20,10 +20,10 @@ import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } fr
 import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
-import { errorReply, replyHeaders } from './response/reply.ts';
+import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
-import type { Outcome } from './settle/settlement.ts';
+import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { OpenStreams } from './streaming/open-streams.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
@@ -110,6 +110,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { content, status } = answer;
     if (content.form === 'error') return refuse(context, answer, records, content.error);
     const headers = replyHeaders(context, answer);
+    if (isUnpriced(deps, context, answer.record)) markUnpriced(headers, context);
     if (content.form === 'bytes') {
       close(context, records, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };

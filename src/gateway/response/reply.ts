@@ -62,7 +62,13 @@ const marksUnder = memoize((prefix) => ({
   retryCount: `${prefix}retry-attempt-count`,
   cacheStatus: `${prefix}cache-status`,
   provider: `${prefix}provider`,
+  cost: `${prefix}cost`,
 }));
+
+/** What the call costs is not known, and will not be. */
+export function markUnpriced(headers: HeaderFields, { own }: Arrival): void {
+  headers[marksUnder(own.prefix).cost] = 'unknown';
+}
 
 function markHeaders(headers: HeaderFields, { own, traceId, requestId }: Arrival): void {
   const marks = marksUnder(own.prefix);
