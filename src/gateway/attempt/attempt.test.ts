@@ -160,9 +160,9 @@ describe('retries', () => {
   });
 
   test('what we refuse ourselves is not asked again', async () => {
-    plane.providers.set('spent', savedProvider('spent', { status: 'exhausted' }));
-    const response = await ask({ provider: '@spent', retry: { attempts: 3, on_status_codes: [412] } });
-    expect([response.status, plane.waits]).toEqual([412, []]);
+    plane.providers.set('over', savedProvider('over', { status: 'expired' }));
+    const response = await ask({ provider: '@over', retry: { attempts: 3, on_status_codes: [400] } });
+    expect([response.status, plane.waits]).toEqual([400, []]);
   });
 
   test('retries of one target are one record, with the answer of the last', async () => {
