@@ -197,6 +197,7 @@ function call(
     reasoning_units: 0,
     usage_estimated: false,
     cost: failure || hit ? 0 : cents,
+    cost_known: true,
     request_url: chosen.url,
     request_method: 'POST',
     response_status_code: status,

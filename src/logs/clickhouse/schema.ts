@@ -26,6 +26,7 @@ create table if not exists gw_logs (
   reasoning_units Float64,
   usage_estimated Bool,
   cost Decimal(38, 9),
+  cost_known Bool,
   saved_cost Decimal(38, 9),
   request_url String codec(ZSTD),
   request_method LowCardinality(String),

@@ -7,7 +7,7 @@ import type { ColumnCache } from './column-cache.ts';
 import { chunkRows, columnKey, rowFields, type ScanColumn, scanColumns } from './schema.ts';
 import { type Columns, readColumns } from './writer.ts';
 
-const flags = new Set<string>(['is_success', 'usage_estimated', 'is_proxy_call']);
+const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt']);
 
 /** The part of a record that many have in common, by name. */
