@@ -6,9 +6,11 @@ import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
+import { parseRedisUrl } from './redis/address.ts';
 import type { StoreAddress } from './store/database.ts';
 
 const entries = (text: string): string[] =>
@@ -59,6 +61,12 @@ export const environmentSchema = () =>
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
       .optional(),
+    REDIS_URL: z
+      .string()
+      .max(2_000)
+      .refine((url) => parseRedisUrl(url) !== null, 'must be an address such as redis://:password@host:6379/0')
+      .optional(),
+    LIMITS_ON_STORE_FAILURE: z.enum(['open', 'closed']).optional(),
     API_KEY_PREFIX: z
       .string()
       .max(20)
@@ -72,6 +80,7 @@ export const environmentSchema = () =>
     ),
     ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
     ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
+    CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
     METADATA_MAP_KEY_PREFIX: z
@@ -151,6 +160,7 @@ export interface Settings {
   tls: TlsFiles | null;
   dataDir: string;
   store: StoreAddress;
+  limits: LimitsSettings;
   masterKey: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
@@ -167,6 +177,8 @@ export interface Settings {
   auditLogs: boolean;
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
+  /** How much memory cached answers may take. */
+  cacheMemoryBytes: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
   logs: LogLimits;
@@ -232,6 +244,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     store: values.DATABASE_URL
       ? { engine: 'postgres', url: values.DATABASE_URL }
       : { engine: 'sqlite', file: join(dataDir, 'state.db') },
+    limits: { redisUrl: values.REDIS_URL ?? null, onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default' },
     masterKey: values.GW_MASTER_KEY ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,
@@ -245,6 +258,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
+    cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
       backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,

@@ -3,6 +3,7 @@ import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
 import { authResource } from './auth/routes.ts';
 import { batchesResource } from './batches/routes.ts';
+import { cacheResource } from './cache/routes.ts';
 import { collectionsResource } from './collections/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
@@ -18,6 +19,7 @@ import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { policiesResource } from './policies/routes.ts';
 import { promptPartialsResource } from './prompt-partials/routes.ts';
 import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
@@ -42,9 +44,11 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  policiesResource,
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,
+  cacheResource,
   collectionsResource,
   labelsResource,
   promptsResource,
