@@ -10,6 +10,7 @@ import { createCache } from './cache.ts';
 import type { CacheEngine, CacheEntry, CachePlace } from './engine.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { createRedisEngine } from './redis-engine.ts';
+import { createSemanticIndex } from './semantic-index.ts';
 
 const entry = (text: string, stream: string | null = null): CacheEntry => ({
   body: Buffer.from(text),
@@ -150,16 +151,19 @@ describe('an engine that does not serve', () => {
   });
 
   test('is a miss when it fails, and when it does not answer', async () => {
+    const index = createSemanticIndex(() => 0);
     const warnings: string[] = [];
     const warn = (message: string) => void warnings.push(message);
     const gone = createCache(
       failing(() => Promise.reject(new Error('refused'))),
+      index,
       warn,
     );
     expect(await gone.get(place('k'))).toBeNull();
     gone.set(place('k'), entry('v'), 60);
     const frozen = createCache(
       failing(() => new Promise(() => undefined)),
+      index,
       warn,
     );
     expect(await frozen.get(place('k'))).toBeNull();

@@ -4,6 +4,7 @@ import type { ChangeFeed } from '../store/changes.ts';
 import { createCache, type ResponseCache } from './cache.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { purgesIn } from './purge.ts';
+import { createSemanticIndex } from './semantic-index.ts';
 
 interface CacheNeeds {
   memoryBytes: number;
@@ -13,7 +14,7 @@ interface CacheNeeds {
 }
 
 export function openCache({ memoryBytes, now, feed, warn }: CacheNeeds): ResponseCache {
-  const cache = createCache(createMemoryEngine(memoryBytes, now), throttled(warn));
+  const cache = createCache(createMemoryEngine(memoryBytes, now), createSemanticIndex(now), throttled(warn));
   feed.subscribe((changes) => {
     if (changes === 'all') return;
     for (const scope of purgesIn(changes)) {
