@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LongLists } from '../src/admin/kernel/long-lists.ts';
+import { LongLists } from '../src/admin/kernel/lists/long-lists.ts';
 import { type App, startApp } from '../src/app.ts';
 import { readEnvironment } from '../src/environment.ts';
 import { createKeyring } from '../src/identity/keyring.ts';

@@ -1,16 +1,17 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
-import { createAuditTrail } from './admin/kernel/audit.ts';
+import { createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
-import { LongLists } from './admin/kernel/long-lists.ts';
-import { createOpenApiDocument } from './admin/kernel/openapi.ts';
+import { LongLists } from './admin/kernel/lists/long-lists.ts';
+import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
-import { openBatchDesk } from './batches/desk.ts';
+import { openBatchService } from './batches/service.ts';
 import { createCatalog } from './catalog/load.ts';
+import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
@@ -21,10 +22,10 @@ import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
+import { createImpersonation } from './identity/impersonation.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
-import { createStandIns } from './identity/stand-ins.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
@@ -32,11 +33,11 @@ import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
-import { isAway } from './store/away.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
+import { isAway } from './store/unavailable.ts';
 import { createVault, masterKeyFile, masterKeyFrom } from './store/vault.ts';
 
 export interface App {
@@ -79,13 +80,14 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs };
+type OpenServices = Services & { logs: Logs; priceFollower: PriceFollower };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  const priceTable = createPriceTable(clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
     settings,
@@ -98,7 +100,8 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
     guardrails: noGuardrails,
-    priceTable: createPriceTable(clock),
+    priceTable,
+    priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
@@ -106,6 +109,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  services.priceFollower.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();
@@ -120,8 +124,8 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     if (first) options.onFirstStart?.(first);
     const { store, feed } = services;
     const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
-    const standIns = createStandIns(keyring);
-    const desk = openBatchDesk(store, services.vault, clock);
+    const standIns = createImpersonation(keyring);
+    const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
     const kernel = createKernel({
       resources,
@@ -136,7 +140,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       settings: settings.gateway,
       clock,
       keyring: standIns.keyring,
-      desk,
+      batchService,
       catalog: createCatalog(store, feed, services.vault, clock, {
         capacity: workspacesInMemory,
         outageGraceMs: settings.outageGraceMs,
@@ -155,7 +159,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       onWeb(await openConsole(log)),
     ];
     const listener = listen(settings, { handlers, idle: gateway.idle, cors: createCors(settings.cors), log });
-    const ordered = { files: desk.files, call: callAs(standIns, gateway.handle) };
+    const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
     services.longLists.start((fault) =>

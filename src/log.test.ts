@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { seldom } from './log.ts';
+import { throttled } from './log.ts';
 
 test('the same warning is given once a minute, each with its own minute', () => {
   const given: string[] = [];
   let now = 0;
-  const warn = seldom(
+  const warn = throttled(
     (message, fields) => given.push(`${message} ${fields?.at}`),
     () => now,
   );

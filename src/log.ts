@@ -17,7 +17,7 @@ export const silentLog: Log = { info: () => undefined, warn: () => undefined, er
 const seldomMs = 60_000;
 
 /** Warns of the same thing once a minute at most. */
-export function seldom(warn: Log['warn'], now = () => performance.now()): Log['warn'] {
+export function throttled(warn: Log['warn'], now = () => performance.now()): Log['warn'] {
   const warnedAt = new Map<string, number>();
   return (message, fields) => {
     const last = warnedAt.get(message);

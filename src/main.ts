@@ -1,4 +1,4 @@
-/** The command line: serve, migrate, keys. */
+/** The command line: serve, migrate, keys, prices. */
 // Before everything else, since nothing of it is needed should the program begin again.
 import './runtime-settings.ts';
 import { parseArgs } from 'node:util';
@@ -6,10 +6,11 @@ import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { firstSecrets, greeting } from './greeting.ts';
+import { PricesError, pricesCommand } from './prices.ts';
 import { mintRecoveryKey } from './recovery.ts';
-import { isAway } from './store/away.ts';
 import { WrongMasterKeyError } from './store/master-key.ts';
 import { NewerSchemaError } from './store/migrate.ts';
+import { isAway } from './store/unavailable.ts';
 import { version } from './version.ts';
 
 const help = `gw ${version} - an AI gateway with its administration service
@@ -20,6 +21,7 @@ Commands
   serve          start the gateway, the administration service and the console
   migrate        bring the database to this release's schema and exit
   keys           make a new admin key for the first organisation and print it (for lost keys)
+  prices         update FILE: take newer prices from a file; show PROVIDER MODEL; reset
 
 Options
   --port <n>         port to listen on (PORT, 8787)
@@ -35,7 +37,7 @@ Everything else is set by environment variables; docs/configuration.md lists the
 class UsageError extends Error {}
 
 async function main(argv: string[]): Promise<void> {
-  const { command, options } = readCommandLine(argv);
+  const { command, rest, options } = readCommandLine(argv);
   if (options.version) return print(`${version}\n`);
   if (options.help || command === undefined) return print(help);
   const settings = readEnvironment({
@@ -47,8 +49,12 @@ async function main(argv: string[]): Promise<void> {
   if (command === 'serve') return serve(settings);
   if (command === 'migrate') return migrateAndReport(settings);
   if (command === 'keys') return print(await mintRecoveryKey(settings));
+  if (command === 'prices') return print(await pricesCommand(settings, rest));
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
 }
+
+/** Commands that are told more than their name. */
+const withArguments: ReadonlySet<string | undefined> = new Set(['prices']);
 
 function readCommandLine(argv: string[]) {
   try {
@@ -63,9 +69,10 @@ function readCommandLine(argv: string[]) {
         version: { type: 'boolean', short: 'v' },
       },
     });
-    if (positionals.length > 1)
-      throw new UsageError(`Unexpected argument ${positionals[1]}; gw --help shows the usage.`);
-    return { command: positionals[0], options: values };
+    const [command, ...rest] = positionals;
+    if (rest.length > 0 && !withArguments.has(command))
+      throw new UsageError(`Unexpected argument ${rest[0]}; gw --help shows the usage.`);
+    return { command, rest, options: values };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const reason = error instanceof Error ? error.message.split('. ')[0] : String(error);
@@ -111,7 +118,7 @@ function print(text: string): void {
 }
 
 /** These say in their own words what to do. */
-const operatorFaults = [UsageError, EnvironmentError, NewerSchemaError, WrongMasterKeyError];
+const operatorFaults = [UsageError, PricesError, EnvironmentError, NewerSchemaError, WrongMasterKeyError];
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

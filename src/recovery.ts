@@ -1,6 +1,6 @@
 /** A way back in for an operator who lost every admin key: whoever can read the database may mint one. */
 import { mintKey } from './admin/api-keys/mint.ts';
-import { recordSystemEvent } from './admin/kernel/audit.ts';
+import { recordSystemEvent } from './admin/kernel/audit/audit.ts';
 import { openState } from './app.ts';
 import { systemClock } from './clock.ts';
 import { EnvironmentError, type Settings } from './environment.ts';

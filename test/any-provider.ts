@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Credentials } from '../src/gateway/credentials/credentials.ts';
 import { allProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
-import { type Plane, savedProvider, startPlane } from './gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from './gateway-deps.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -81,7 +81,7 @@ export const remoteProviders: readonly Provider[] = allProviders.filter(({ local
 /** A plane on which every provider is saved under its own id, and answered by whoever listens at `url`. */
 export function planeOfAll(url: string): Plane {
   const plane = startPlane();
-  plane.parts.credentials = anyCredentials;
+  plane.deps.credentials = anyCredentials;
   for (const provider of remoteProviders) {
     const { id } = provider;
     const more = { provider: id, customHost: url, fields: anyFields(provider), credential: 'sk-any' };

@@ -1,6 +1,6 @@
 /** A data plane with one simulated server behind it that stands for any provider, named by header for each call. */
 import { beforeAll } from 'bun:test';
-import { type Plane, startPlane } from './gateway-parts.ts';
+import { type Plane, startPlane } from './gateway-deps.ts';
 import type { Json } from './harness.ts';
 import { sharedByTests } from './journey.ts';
 import { json, type SimulatedProvider, startProvider } from './providers/simulated.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { createOpenApiDocument } from '../src/admin/kernel/openapi.ts';
+import { createOpenApiDocument } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
 import { type JsonSchema, type ListedOperation, operationsOf } from '../src/http/openapi-document.ts';
 import { type Cast, makeCast } from './actors.ts';

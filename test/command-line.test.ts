@@ -24,7 +24,7 @@ describe('commands', () => {
   test('--help lists every command and exits 0', async () => {
     const { code, stdout } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['serve', 'migrate', 'keys']) expect(stdout).toContain(`  ${command} `);
+    for (const command of ['serve', 'migrate', 'keys', 'prices']) expect(stdout).toContain(`  ${command} `);
   });
 
   test('--version prints the release', async () => {
@@ -199,6 +199,35 @@ describe('starting', () => {
     expect(answer.status).toBe(200);
     served.kill('SIGTERM');
     await served.ended;
+  });
+
+  test('gw prices takes newer prices from a file, which a running server follows', async () => {
+    const folder = newFolder();
+    const env = { GW_DATA_DIR: folder };
+    const served = await serve(env);
+    const file = join(folder, 'prices.json');
+    const model = { provider: 'openai', model: 'gpt-4o', pay_as_you_go: { request_token: { price: 0.5 } } };
+    writeFileSync(file, JSON.stringify({ models: [model] }));
+    expect(await run(['prices', 'update', file], env)).toMatchObject({ code: 0, stderr: '' });
+    expect((await run(['prices', 'show', 'openai', 'gpt-4o'], env)).stdout).toContain('request_token\t0.5\n');
+    const told = async () => {
+      const answer = await fetch(`${served.url}/model-configs/pricing/openai/gpt-4o`);
+      return ((await answer.json()) as { pay_as_you_go: { request_token: { price: number } } }).pay_as_you_go
+        .request_token;
+    };
+    while ((await told()).price !== 0.5) await Bun.sleep(50);
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+
+  test.each([
+    ['nothing to do', ['prices'], 'gw prices update FILE'],
+    ['a file that is not there', ['prices', 'update', 'no-such-file.json'], 'no-such-file.json'],
+    ['a file that is none of prices', ['prices', 'update', 'package.json'], 'package.json'],
+  ])('gw prices with %s is told in one line', async (_, args, named) => {
+    const { code, stderr } = await run(args, { GW_DATA_DIR: newFolder() });
+    expect({ code, one: oneLine(stderr) }).toEqual({ code: 1, one: true });
+    expect(stderr).toContain(named);
   });
 
   test('gw keys makes an admin key that works', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import type { Endpoint } from '../src/admin/kernel/endpoint.ts';
-import { operationIdOf } from '../src/admin/kernel/openapi.ts';
+import { operationIdOf } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
 import type { JsonSchema } from '../src/http/openapi-document.ts';
 

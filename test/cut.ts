@@ -1,5 +1,5 @@
 /** Bytes of a stream, cut into pieces of a size and put together into events again. */
-import { cutterOf } from '../src/gateway/framing.ts';
+import { cutterOf } from '../src/gateway/streaming/framing.ts';
 import type { Framing, ServerEvent } from '../src/providers/provider.ts';
 
 export function cut(

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createOpenApiDocument } from '../src/admin/kernel/openapi.ts';
+import { createOpenApiDocument } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
 import { configFieldNames } from '../src/catalog/config-schema.ts';
 import { targetFields } from '../src/catalog/target-fields.ts';
@@ -141,9 +141,9 @@ describe('docs/architecture.md', () => {
   });
 
   test('names a file for every stage of the journey', () => {
-    const stages = [...page.matchAll(/^\| \w+ \| ((?:`[\w-]+\.ts`(?:, )?)+) \|/gm)].map(([, files = '']) => files);
-    const files = stages.flatMap((names) => namesIn(names, /`([\w-]+\.ts)`/g));
-    expect(files).toContain('route.ts');
+    const stages = [...page.matchAll(/^\| \w+ \| ((?:`[\w/-]+\.ts`(?:, )?)+) \|/gm)].map(([, files = '']) => files);
+    const files = stages.flatMap((names) => namesIn(names, /`([\w/-]+\.ts)`/g));
+    expect(files).toContain('routing/route.ts');
     expect(files.filter((file) => !existsSync(join(root, 'src/gateway', file)))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { RequestFault } from '../src/providers/faults.ts';
 import type { Provider, TargetFields } from '../src/providers/provider.ts';
 import { anyCredentials, anyFields, remoteProviders } from './any-provider.ts';
 import { callFacts } from './call-facts.ts';
-import { type Plane, savedProvider, startPlane } from './gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from './gateway-deps.ts';
 import { hostileRoutes } from './hostile-routes.ts';
 import { type PlausibleServer, startPlausible } from './providers/plausible.ts';
 
@@ -78,7 +78,7 @@ let plane: Plane;
 
 beforeAll(() => {
   plane = startPlane();
-  plane.parts.credentials = anyCredentials;
+  plane.deps.credentials = anyCredentials;
 });
 afterAll(async () => {
   await plane.stop();

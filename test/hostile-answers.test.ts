@@ -1,11 +1,11 @@
 /** Answers that are wrong in every way, from every provider: the client gets an answer, a typed error or an error event; never a fault of ours, and never the mark of an end that did not come. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { EventSplitter, readEvents } from '../src/gateway/sse.ts';
+import { EventSplitter, readEvents } from '../src/gateway/streaming/sse.ts';
 import { objectOf, parsed } from '../src/providers/json.ts';
 import type { Provider, ServerEvent } from '../src/providers/provider.ts';
 import { planeOfAll, remoteProviders } from './any-provider.ts';
-import type { Plane } from './gateway-parts.ts';
+import type { Plane } from './gateway-deps.ts';
 import { type HostileRoute, hostileRoutes } from './hostile-routes.ts';
 import { dialectStreams, type Said, type StreamDialect } from './providers/dialect-streams.ts';
 import { everything, type PlausibleServer, startPlausible } from './providers/plausible.ts';

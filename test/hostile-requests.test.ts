@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Provider } from '../src/providers/provider.ts';
 import { anyModels, planeOfAll, remoteProviders } from './any-provider.ts';
-import type { Plane } from './gateway-parts.ts';
+import type { Plane } from './gateway-deps.ts';
 import { type HostileRoute, hostileRoutes } from './hostile-routes.ts';
 import { type PlausibleServer, startPlausible } from './providers/plausible.ts';
 import { spoiled } from './spoiled.ts';
@@ -18,7 +18,7 @@ let plane: Plane;
 beforeAll(() => {
   plane = planeOfAll(server.url);
   // A target that fails often must still be asked.
-  plane.parts.breakers = { isOpen: () => false, record: () => undefined };
+  plane.deps.breakers = { isOpen: () => false, record: () => undefined };
 });
 afterAll(async () => {
   await plane.stop();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import type { Provider } from '../src/providers/provider.ts';
 import { anyFields, remoteProviders } from './any-provider.ts';
-import { type Plane, startPlane } from './gateway-parts.ts';
+import { type Plane, startPlane } from './gateway-deps.ts';
 import { type PlausibleServer, startPlausible } from './providers/plausible.ts';
 
 const server: PlausibleServer = startPlausible();

@@ -3,14 +3,14 @@ import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts'
 import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { readEnvironment } from '../src/environment.ts';
-import { createBreakers } from '../src/gateway/breakers.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
-import { Deadlines } from '../src/gateway/deadlines.ts';
+import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
-import { createHostGuard } from '../src/gateway/host-guard.ts';
-import type { GatewayParts } from '../src/gateway/parts.ts';
-import { createStickyChoices } from '../src/gateway/sticky.ts';
+import { createBreakers } from '../src/gateway/routing/breakers.ts';
+import { createStickyChoices } from '../src/gateway/routing/sticky.ts';
+import { Deadlines } from '../src/gateway/upstream/deadlines.ts';
+import { createHostGuard } from '../src/gateway/upstream/host-guard.ts';
 import { listen } from '../src/http/server.ts';
 import type { KeyCaller } from '../src/identity/caller.ts';
 import { adminKeyRights, workspaceKeyRights } from '../src/identity/rights.ts';
@@ -18,9 +18,9 @@ import { defaultSettings } from '../src/identity/settings.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { openai } from '../src/providers/openai/openai.ts';
-import type { Pinned } from '../src/wire/address.ts';
-import { Wire } from '../src/wire/wire.ts';
-import { savedProvider, workspaceCaller } from './gateway-parts.ts';
+import type { Pinned } from '../src/wire/client/address.ts';
+import { HttpClient } from '../src/wire/client/http-client.ts';
+import { savedProvider, workspaceCaller } from './gateway-deps.ts';
 import { TestClock } from './harness.ts';
 
 export const workspaceKey = 'gw-test-workspace-key';
@@ -55,7 +55,7 @@ export function startRealtimeWorld(
   const faults: unknown[] = [];
   const clock = new TestClock();
   const guard = createHostGuard(settings.gateway.trustedHosts, async () => []);
-  const parts: GatewayParts = {
+  const deps: GatewayDeps = {
     settings: settings.gateway,
     clock,
     keyring: {
@@ -68,26 +68,26 @@ export function startRealtimeWorld(
     providers: new Map([['openai', openai]]),
     pricer: createPricer(),
     sink: { append: (record) => void records.push(record) },
-    wire: new Wire({}),
+    http: new HttpClient({}),
     deadlines: new Deadlines(),
     breakers: createBreakers(() => performance.now()),
     sticky: createStickyChoices(() => performance.now()),
     hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
-    desk: null,
+    batchService: null,
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),
       env: {},
       readFile: (path) => Bun.file(path).text(),
     }),
-    lessons: new TokenCache(() => Date.now()),
+    discoveries: new TokenCache(() => Date.now()),
     inlinePlans: new Map(),
     random: () => 0,
     pause: async () => undefined,
     isStoreAway: () => false,
     onFault: (fault) => void faults.push(fault),
   };
-  const gateway = createGateway(parts);
+  const gateway = createGateway(deps);
   const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void faults.push(message) };
   const listener = listen({ host: '127.0.0.1', port: 0 }, { handlers: [gateway.handle], idle: gateway.idle, log });
   return {
@@ -100,7 +100,7 @@ export function startRealtimeWorld(
     idle: () => gateway.idle(),
     async stop(graceMs = 0) {
       await listener.stop(graceMs);
-      parts.deadlines.stop();
+      deps.deadlines.stop();
     },
   };
 }

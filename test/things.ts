@@ -1,6 +1,6 @@
 /** A resource so small that only the kernel can be at fault, and a kernel of its own to serve it. */
 import { z } from 'zod';
-import { type AuditTrail, createAuditTrail } from '../src/admin/kernel/audit.ts';
+import { type AuditTrail, createAuditTrail } from '../src/admin/kernel/audit/audit.ts';
 import { endpoint, type Resource } from '../src/admin/kernel/endpoint.ts';
 import { createKernel } from '../src/admin/kernel/kernel.ts';
 import type { Settings } from '../src/environment.ts';

@@ -1,6 +1,6 @@
 /** Calls the gateway from inside, as the holder of a key: the ordinary journey, without a connection. */
 import { incomingOf, responseOf } from '../http/web.ts';
-import type { StandIns } from '../identity/stand-ins.ts';
+import type { Impersonation } from '../identity/impersonation.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import type { CallAs } from './run.ts';
@@ -9,7 +9,7 @@ import type { CallAs } from './run.ts';
 type Handle = (request: Incoming) => Promise<Reply | Upgraded> | null;
 
 export const callAs =
-  ({ actAs }: StandIns, handle: Handle): CallAs =>
+  ({ actAs }: Impersonation, handle: Handle): CallAs =>
   (keyId, request) =>
     actAs(keyId, async (secret) => {
       request.headers.set('x-gw-api-key', secret);

@@ -1,6 +1,6 @@
 /** A line of a batch's input file: one request, under an id of the client's. */
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
 export const batchEndpoints = [
   '/v1/chat/completions',
@@ -11,7 +11,7 @@ export const batchEndpoints = [
   '/v1/moderations',
 ] as const;
 
-const row = once(() =>
+const row = lazy(() =>
   z.object({
     custom_id: z.string().min(1).max(512),
     method: z.literal('POST').default('POST'),

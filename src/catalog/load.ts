@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
-import { LastKnown } from '../store/last-known.ts';
+import { StaleCache } from '../store/stale-cache.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Catalog, WorkspaceCatalog } from './catalog.ts';
 import { readWorkspace } from './read-workspace.ts';
@@ -33,12 +33,12 @@ export function createCatalog(
   /** In the order of use: the one that was used longest ago comes first. */
   const known = new Map<string, WorkspaceCatalog>();
   const readings = new Map<string, Reading>();
-  const suspect = new LastKnown<WorkspaceCatalog>(feed, () => performance.now(), outageGraceMs);
+  const suspect = new StaleCache<WorkspaceCatalog>(feed, () => performance.now(), outageGraceMs);
 
   feed.subscribe((changes) => {
     const touched = changes === 'all' ? 'all' : idsOf(changes);
     if (touched === 'all') {
-      suspect.doubt(known);
+      suspect.markStale(known);
       known.clear();
       readings.clear();
       return;

@@ -1,5 +1,5 @@
 /** The plans of saved configs: each is compiled when it is first used, and then kept. */
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 import type { Vault } from '../store/vault.ts';
 import { compileConfig, parseConfig } from './compile.ts';
 import type { Plan } from './plan.ts';
@@ -20,7 +20,7 @@ export function savedPlans(
   const compiled = new Map<string, () => Plan | null>();
   for (const row of rows) {
     // A workspace may have many configs of which requests use a few; compiling all of them at once would hold up everybody.
-    const plan = once(() => planOf(row, vault, warn));
+    const plan = lazy(() => planOf(row, vault, warn));
     compiled.set(row.id, plan);
     compiled.set(row.slug, plan);
   }

@@ -1,5 +1,5 @@
 /** The catalogue of what the data plane answers when it is the gateway itself that refuses or fails. Messages say what to do. */
-import { asAnthropicType } from './anthropic-errors.ts';
+import { asAnthropicType } from './response/anthropic-errors.ts';
 
 const statusOf = {
   invalid_body: 400,

@@ -1,30 +1,30 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
 import { replyOf } from '../http/web.ts';
-import { Underway } from '../underway.ts';
+import { InFlight } from '../in-flight.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import type { BodySource, Reply } from '../wire/server/reply.ts';
-import { admit } from './admit.ts';
-import type { Answer, Trail } from './answer.ts';
-import { failed, newTrail } from './attempt.ts';
-import { carry } from './carry.ts';
+import type { Answer, AttemptRecord } from './attempt/answer.ts';
+import { failed, newAttemptRecord } from './attempt/attempt.ts';
+import type { Arrival, Identified, RequestContext } from './context.ts';
+import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
-import { type HeaderFields, KnownHeaders } from './headers.ts';
-import { identify } from './identify.ts';
-import type { Arrival, Identified, Journey } from './journey.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
-import { integratedModels, wantsIntegratedModels } from './models.ts';
-import { OpenStreams } from './open-streams.ts';
-import type { GatewayParts } from './parts.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
 import { openSession } from './realtime/open-session.ts';
-import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './receive.ts';
-import { errorReply, replyHeaders } from './reply.ts';
-import { type Routed, route } from './route.ts';
-import type { MatchedRoute } from './routes.ts';
-import { select, unplanned } from './select.ts';
-import { type Outcome, settle } from './settle.ts';
-import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './stream.ts';
+import { admit } from './request/admit.ts';
+import { type HeaderFields, KnownHeaders } from './request/headers.ts';
+import { identify } from './request/identify.ts';
+import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './request/receive.ts';
+import type { MatchedRoute } from './request/routes.ts';
+import { select, unplanned } from './request/select.ts';
+import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
+import { errorReply, replyHeaders } from './response/reply.ts';
+import { type Routed, route } from './routing/route.ts';
+import { type Outcome, settle } from './settle/settle.ts';
+import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
+import { OpenStreams } from './streaming/open-streams.ts';
+import { pipeBody } from './streaming/pipe-body.ts';
 
 export interface Gateway {
   /** Serves the data plane's own routes; null for other paths. */
@@ -37,9 +37,9 @@ export interface Gateway {
   close(): void;
 }
 
-export function createGateway(parts: GatewayParts): Gateway {
-  const underway = new Underway();
-  const heads = new KnownHeaders(parts.settings.headerPrefixAliases);
+export function createGateway(deps: GatewayDeps): Gateway {
+  const underway = new InFlight();
+  const heads = new KnownHeaders(deps.settings.headerPrefixAliases);
   const streams = new OpenStreams();
 
   const streamBegins = () => {
@@ -53,19 +53,19 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
 
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
-    const arrival = receive(parts, request, heads.of(request.headers.fields), asked, matched);
+    const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
     try {
-      const known = identify(parts, arrival);
+      const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
       admit(identified);
-      const selected = select(parts, identified);
-      const journey = selected instanceof Promise ? await selected : selected;
-      if (wantsIntegratedModels(journey)) return await replyOf(integratedModels(parts, journey));
-      if (isManaged(parts, journey)) return await replyOf(await managedReply(parts, journey));
-      if (matched.route.kind === 'realtime') return await connect(sessionJourney(journey));
-      const trails: Trail[] = [];
-      return reply(journey, { answer: await route(parts, journey, trails), trails });
+      const selected = select(deps, identified);
+      const context = selected instanceof Promise ? await selected : selected;
+      if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
+      if (isManaged(deps, context)) return await replyOf(await managedReply(deps, context));
+      if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
+      const records: AttemptRecord[] = [];
+      return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
       return turnAway(arrival, identified, asError(fault, arrival));
     }
@@ -75,96 +75,101 @@ export function createGateway(parts: GatewayParts): Gateway {
   const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Reply => {
     const told = errorReply(arrival, error, null);
     if (identified) {
-      const journey = unplanned(parts, identified);
-      const { trail } = failed(newTrail(journey.plan.root), error);
-      close(journey, [trail], { status: told.status, headers: told.headers, body: told.body });
+      const context = unplanned(deps, identified);
+      const { record } = failed(newAttemptRecord(context.plan.root), error);
+      close(context, [record], { status: told.status, headers: told.headers, body: told.body });
     }
     return told;
   };
 
   const asError = (fault: unknown, { requestId }: Arrival): GatewayError => {
     if (fault instanceof GatewayError) return fault;
-    if (parts.isStoreAway(fault)) {
+    if (deps.isStoreAway(fault)) {
       return new GatewayError(
         'store_unavailable',
         'the database cannot be reached to check this API key; try again in a moment',
       );
     }
-    parts.onFault(fault, requestId);
+    deps.onFault(fault, requestId);
     return new GatewayError('internal_error', 'something went wrong on our side');
   };
 
   /** A realtime session: the client is accepted once a provider has accepted us. */
-  const connect = async (journey: Journey): Promise<Reply | Upgraded> => {
-    const trails: Trail[] = [];
-    const routed = { answer: await route(parts, journey, trails, dial), trails };
-    const { content, trail } = routed.answer;
-    if (content.form !== 'socket') return reply(journey, routed);
-    if (openSession(parts, journey, routed, content.socket, underway)) return 'upgraded';
-    return reply(journey, { ...routed, answer: failed(trail, clientLeft()) });
+  const connect = async (context: RequestContext): Promise<Reply | Upgraded> => {
+    const records: AttemptRecord[] = [];
+    const routed = { answer: await route(deps, context, records, dial), records };
+    const { content, record } = routed.answer;
+    if (content.form !== 'socket') return reply(context, routed);
+    if (openSession(deps, context, routed, content.socket, underway)) return 'upgraded';
+    return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };
 
-  const reply = (journey: Journey, { answer, trails }: Routed): Reply => {
+  const reply = (context: RequestContext, { answer, records }: Routed): Reply => {
     const { content, status } = answer;
-    if (content.form === 'error') return refuse(journey, answer, trails, content.error);
-    const headers = replyHeaders(journey, answer);
+    if (content.form === 'error') return refuse(context, answer, records, content.error);
+    const headers = replyHeaders(context, answer);
     if (content.form === 'bytes') {
-      close(journey, trails, { status, headers, body: content.bytes });
+      close(context, records, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };
     }
-    if (isEventAnswer(answer)) return { status, headers, body: streamed(journey, answer, trails, headers) };
-    if (content.form === 'raw') return carryThrough(journey, answer, trails, content, headers);
+    if (isEventAnswer(answer)) return { status, headers, body: streamed(context, answer, records, headers) };
+    if (content.form === 'raw') return carryThrough(context, answer, records, content, headers);
     throw new Error('Any other answer is a session, which replies by itself');
   };
 
-  const streamed = (journey: Journey, answer: EventAnswer, trails: Trail[], headers: HeaderFields): BodySource => {
+  const streamed = (
+    context: RequestContext,
+    answer: EventAnswer,
+    records: AttemptRecord[],
+    headers: HeaderFields,
+  ): BodySource => {
     streamBegins();
-    if (journey.body.form === 'json') journey.body.setAside();
+    if (context.body.form === 'json') context.body.setAside();
     const finished = ({ sent }: StreamEnd) => {
       streamEnds();
-      close(journey, trails, { status: answer.status, headers, body: sent });
+      close(context, records, { status: answer.status, headers, body: sent });
     };
-    return clientStream(journey, answer, finished, parts.onFault);
+    return clientStream(context, answer, finished, deps.onFault);
   };
 
   const carryThrough = (
-    journey: Journey,
+    context: RequestContext,
     answer: Answer,
-    trails: Trail[],
+    records: AttemptRecord[],
     content: Extract<Answer['content'], { form: 'raw' }>,
     headers: HeaderFields,
   ): Reply => {
-    const { status, trail } = answer;
+    const { status, record } = answer;
     const { body: upstreamBody, abort, idleMs } = content;
     if (!upstreamBody) {
-      close(journey, trails, { status, headers, body: null });
+      close(context, records, { status, headers, body: null });
       return { status, headers, body: null };
     }
     streamBegins();
-    const body = carry({ body: upstreamBody, abort, idleMs }, parts.deadlines, ({ copy, outcome, error }) => {
+    const body = pipeBody({ body: upstreamBody, abort, idleMs }, deps.deadlines, ({ copy, outcome, error }) => {
       streamEnds();
-      trail.received = copy.bytes;
-      trail.endedAt = performance.now();
-      trail.error = error;
-      if (outcome === 'client left') trail.status = 499;
-      if (outcome === 'failed') trail.status = error?.status ?? 502;
-      close(journey, trails, { status, headers, body: null });
+      record.received = copy.bytes;
+      record.endedAt = performance.now();
+      record.error = error;
+      if (outcome === 'client left') record.status = 499;
+      if (outcome === 'failed') record.status = error?.status ?? 502;
+      close(context, records, { status, headers, body: null });
     });
     return { status, headers, body };
   };
 
-  const refuse = (journey: Journey, answer: Answer, trails: Trail[], error: GatewayError): Reply => {
-    const told = errorReply(journey, error, answer.trail);
-    close(journey, trails, { status: told.status, headers: told.headers, body: told.body });
+  const refuse = (context: RequestContext, answer: Answer, records: AttemptRecord[], error: GatewayError): Reply => {
+    const told = errorReply(context, error, answer.record);
+    close(context, records, { status: told.status, headers: told.headers, body: told.body });
     return told;
   };
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */
-  const close = (journey: Journey, trails: Trail[], outcome: Outcome) => {
+  const close = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
     try {
-      settle(parts, journey, trails, outcome);
+      settle(deps, context, records, outcome);
     } catch (fault) {
-      parts.onFault(fault, journey.requestId);
+      deps.onFault(fault, context.requestId);
     }
   };
 
@@ -180,8 +185,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     },
     idle: () => underway.none(),
     close() {
-      parts.wire.close();
-      parts.deadlines.stop();
+      deps.http.close();
+      deps.deadlines.stop();
     },
   };
 }

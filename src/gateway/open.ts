@@ -1,29 +1,29 @@
 /** Puts the data plane together from what the program has. */
 import { lookup } from 'node:dns/promises';
-import type { BatchDesk } from '../batches/desk.ts';
+import type { BatchService } from '../batches/service.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
-import { faultFields, type Log, seldom } from '../log.ts';
+import { faultFields, type Log, throttled } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
-import { Wire } from '../wire/wire.ts';
-import { createBreakers } from './breakers.ts';
+import { HttpClient } from '../wire/client/http-client.ts';
+import { pause } from './attempt/pause.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
-import { Deadlines } from './deadlines.ts';
 import { createGateway, type Gateway } from './handle.ts';
-import { createHostGuard } from './host-guard.ts';
-import { pause } from './pause.ts';
-import { createStickyChoices } from './sticky.ts';
+import { createBreakers } from './routing/breakers.ts';
+import { createStickyChoices } from './routing/sticky.ts';
+import { Deadlines } from './upstream/deadlines.ts';
+import { createHostGuard } from './upstream/host-guard.ts';
 
 interface GatewayNeeds {
   settings: GatewaySettings;
   clock: Clock;
   keyring: Pick<Keyring, 'find'>;
-  desk: BatchDesk;
+  batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
   sink: LogSink;
@@ -35,7 +35,7 @@ const shortage = 'Calls fail because this process may open no further connection
 
 export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
   const now = () => needs.clock.now().getTime();
-  const warn = seldom((message) => log.warn(message));
+  const warn = throttled((message) => log.warn(message));
   return createGateway({
     ...needs,
     providers,
@@ -50,14 +50,14 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
       },
       { ownHosts: needs.settings.ownHosts },
     ),
-    wire: new Wire(process.env, { onShortage: () => warn(shortage) }),
+    http: new HttpClient(process.env, { onShortage: () => warn(shortage) }),
     credentials: createCredentials({
       fetch,
       now: () => needs.clock.now(),
       env: process.env,
       readFile: (path) => Bun.file(path).text(),
     }),
-    lessons: new TokenCache(now),
+    discoveries: new TokenCache(now),
     inlinePlans: new Map(),
     random: Math.random,
     pause,

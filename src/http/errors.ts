@@ -1,5 +1,5 @@
 /** The catalogue of what the administration service answers when it refuses. Nobody writes an error body by hand. */
-import type { Bytes } from '../wire/collected.ts';
+import type { Bytes } from '../wire/client/collected.ts';
 import type { Reply } from '../wire/server/reply.ts';
 
 /** Each code stands for one status; the exceptions are named where they are made. */

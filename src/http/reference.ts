@@ -1,6 +1,6 @@
 /** Serves the OpenAPI document at `/openapi.json` and the reference page made from it at `/docs`. Both work offline. */
 import { createHash } from 'node:crypto';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { referencePage } from './reference/page.ts';
 import { script } from './reference/script.ts';
@@ -22,10 +22,10 @@ const contentSecurityPolicy = [
 /** Both are made when they are first asked for: most starts never need them. */
 export function createReference(document: () => OpenApiDocument): WebHandler {
   const pages = new Map<string, () => Served>([
-    ['/openapi.json', once(() => serve(JSON.stringify(document()), { 'content-type': 'application/json' }))],
+    ['/openapi.json', lazy(() => serve(JSON.stringify(document()), { 'content-type': 'application/json' }))],
     [
       '/docs',
-      once(() =>
+      lazy(() =>
         serve(referencePage(document()), {
           'content-type': 'text/html; charset=utf-8',
           'content-security-policy': contentSecurityPolicy,

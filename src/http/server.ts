@@ -1,6 +1,7 @@
 /** The listener: hands each request to the plane that serves its path, and ends without dropping one. */
-import { faultFields, type Log, seldom } from '../log.ts';
-import { Underway } from '../underway.ts';
+
+import { InFlight } from '../in-flight.ts';
+import { faultFields, type Log, throttled } from '../log.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import { type Answering, HttpListener } from '../wire/server/listener.ts';
 import type { Reply } from '../wire/server/reply.ts';
@@ -43,8 +44,8 @@ const shortage =
   'No client can be let in because this process may open no further connection; raise its limit (ulimit -n).';
 
 export function listen(address: ListenAddress, { handlers, idle, cors, log }: ListenerParts): Listener {
-  const underway = new Underway();
-  const warn = seldom((message) => log.warn(message));
+  const underway = new InFlight();
+  const warn = throttled((message) => log.warn(message));
 
   const answer = async (request: Incoming): Promise<Reply | Upgraded> => {
     underway.begin();

@@ -1,9 +1,9 @@
 /** Handlers that speak the web's own Request and Response, behind a listener that does not. */
-import { ReceivedHeaders } from '../wire/answer.ts';
-import type { Bytes } from '../wire/collected.ts';
+import { ReceivedHeaders } from '../wire/client/answer.ts';
+import type { Bytes } from '../wire/client/collected.ts';
+import { streamOf } from '../wire/client/streamed.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import { type BodySource, bodyBy, type Reply } from '../wire/server/reply.ts';
-import { streamOf } from '../wire/streamed.ts';
 
 /** Answers a request, or null when the path is not its own. */
 export type Handler = (request: Incoming) => Promise<Reply | Upgraded | null> | null;

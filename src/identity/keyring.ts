@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
-import { LastKnown } from '../store/last-known.ts';
 import type { ApiKeyType } from '../store/schema.ts';
+import { StaleCache } from '../store/stale-cache.ts';
 import type { KeyCaller, KeyCallerKind, Rights } from './caller.ts';
 import { adminKeyRights, userKeyRights, workspaceKeyRights } from './rights.ts';
 import { digestOf } from './secrets.ts';
@@ -45,14 +45,14 @@ export function createKeyring(
   { capacity = 50_000, outageGraceMs = 0 }: KeyringOptions = {},
 ): Keyring {
   const known = new Map<string, Entry>();
-  const suspect = new LastKnown<Entry>(feed, () => performance.now(), outageGraceMs);
+  const suspect = new StaleCache<Entry>(feed, () => performance.now(), outageGraceMs);
   /** Grows with every notice, so that a look-up that a change overtook is not kept. */
   let generation = 0;
 
   feed.subscribe((changes) => {
     generation++;
     if (changes === 'all') {
-      suspect.doubt(known);
+      suspect.markStale(known);
       known.clear();
     } else forget(known, changes);
   });

@@ -1,6 +1,6 @@
 /** Metadata schemas that an organisation sets for its keys and workspaces: which are accepted, and what they do to metadata. */
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
 const fieldName = z.string().min(1).max(128);
 const fieldValue = z.string().max(1024);
@@ -18,7 +18,7 @@ const propertySchema = () =>
     });
 
 /** The part of JSON Schema draft-07 in which metadata, whose values are all strings, can be described. */
-const metadataSchema = once(() =>
+const metadataSchema = lazy(() =>
   z.strictObject({
     type: z.literal('object'),
     additionalProperties: z.literal(true),

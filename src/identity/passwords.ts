@@ -1,9 +1,9 @@
 /** Passwords: argon2id, one hash at a time for each core, so that a wave of sign-ins cannot stall the gateway. */
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
-export const passwordSchema = once(() => z.string().min(12).max(200));
+export const passwordSchema = lazy(() => z.string().min(12).max(200));
 
 export interface Passwords {
   hash(password: string): Promise<string>;

@@ -1,6 +1,6 @@
 /** The roles of people, in the organisation and in a workspace, and their order. */
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
 export const organisationRoles = ['owner', 'admin', 'member'] as const;
 export type OrganisationRole = (typeof organisationRoles)[number];
@@ -16,7 +16,7 @@ export const outranks = (role: WorkspaceRole, other: WorkspaceRole): boolean =>
   workspaceRoles.indexOf(role) < workspaceRoles.indexOf(other);
 
 /** A workspace role as clients write it: any case, with or without the `ws-` prefix. */
-export const workspaceRoleSchema = once(() =>
+export const workspaceRoleSchema = lazy(() =>
   z
     .string()
     .max(20)

@@ -1,8 +1,8 @@
 /** Rotation policies of API keys: their schema, their calendar, and the rules that bind them. */
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
+import { lazy } from '../lazy.ts';
 import { utcMidnight } from '../limits/entries.ts';
-import { once } from '../once.ts';
 
 export interface RotationPolicy {
   rotation_period: 'weekly' | 'monthly' | null;
@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 /** An old secret lives on at least this long, and this long when nobody says otherwise. */
 export const shortestTransitionMs = 30 * 60_000;
 
-export const transitionPeriod = once(() =>
+export const transitionPeriod = lazy(() =>
   z
     .int()
     .min(shortestTransitionMs)
@@ -25,7 +25,7 @@ export const transitionPeriod = once(() =>
 );
 
 /** What a caller may send of a policy; the read-only status is accepted so that a record read can be sent back, and ignored. */
-export const rotationPolicyInput = once(() =>
+export const rotationPolicyInput = lazy(() =>
   z
     .strictObject({
       rotation_period: z.enum(['weekly', 'monthly']).nullish(),
@@ -43,7 +43,7 @@ export const rotationPolicyInput = once(() =>
 export type RotationPolicyInput = z.output<ReturnType<typeof rotationPolicyInput>>;
 
 /** The reply form of a stored policy. */
-export const rotationPolicyRecord = once(() =>
+export const rotationPolicyRecord = lazy(() =>
   z.object({
     rotation_period: z.enum(['weekly', 'monthly']).nullable(),
     rotation_period_days: z.number().nullable(),

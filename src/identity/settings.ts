@@ -1,6 +1,6 @@
 /** Organisation settings, the sections of them that workspaces may override, and the values that are in force in a workspace. */
 import { z } from 'zod';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
 /** Security settings by section, with their defaults. */
 const securitySections = {
@@ -67,7 +67,7 @@ export type OverrideSection = SecuritySection | PlainSection;
 
 export const overrideSections = [...Object.keys(securitySections), ...Object.keys(plainSections)] as OverrideSection[];
 
-export const securityShape = once(
+export const securityShape = lazy(
   () =>
     Object.fromEntries(Object.keys(securityDefaults).map((name) => [name, z.boolean()])) as Record<
       SecuritySetting,
@@ -109,7 +109,7 @@ export const ttlFits = (ttl: KeyTtl | null): boolean =>
   ttl === null || ttl.default_ttl === null || ttl.max_ttl === null || ttl.default_ttl <= ttl.max_ttl;
 
 /** What a settings update may carry: any subset, nothing unknown. */
-const settingsShape = once(() => ({
+const settingsShape = lazy(() => ({
   user_api_key_auto_create: z.boolean(),
   default_workspace_user_api_key_auto_create: z.boolean(),
   user_api_key_rotation_period: rotationPeriodSchema().nullable(),
@@ -136,11 +136,11 @@ const settingsShape = once(() => ({
   security_settings: z.strictObject(securityShape()).exactPartial(),
 }));
 
-export const organisationSettingsUpdate = once(() => z.strictObject(settingsShape()).exactPartial());
+export const organisationSettingsUpdate = lazy(() => z.strictObject(settingsShape()).exactPartial());
 type OrganisationSettingsUpdate = z.output<ReturnType<typeof organisationSettingsUpdate>>;
 
 /** What a workspace may set for itself; whether its section is open is checked against the organisation. */
-export const workspaceSettingsUpdate = once(() =>
+export const workspaceSettingsUpdate = lazy(() =>
   z
     .strictObject({
       user_api_key_auto_create: settingsShape().user_api_key_auto_create,

@@ -1,5 +1,5 @@
 /** What happens to providers by themselves: they expire, and their limits and those of grants start anew. */
-import { recordSystemEvent } from '../admin/kernel/audit.ts';
+import { recordSystemEvent } from '../admin/kernel/audit/audit.ts';
 import type { Services } from '../admin/kernel/services.ts';
 import { usageLimitColumns } from '../admin/kernel/usage-limits.ts';
 import { rollWindow, type StoredUsageLimit } from '../limits/entries.ts';

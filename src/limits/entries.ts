@@ -1,7 +1,7 @@
 /** The limits that keys and workspaces carry: their schemas, their reset calendar, and what a change of them does to what was used. */
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
-import { once } from '../once.ts';
+import { lazy } from '../lazy.ts';
 
 const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
 
@@ -24,11 +24,11 @@ const rateLimitsSchema = (least: number) =>
       message: 'one entry for each type and unit',
     });
 
-export const keyRateLimits = once(() => rateLimitsSchema(0));
-export const workspaceRateLimits = once(() => rateLimitsSchema(1));
+export const keyRateLimits = lazy(() => rateLimitsSchema(0));
+export const workspaceRateLimits = lazy(() => rateLimitsSchema(1));
 
 /** What a caller may send of a usage limit; read-only fields are accepted so that a record read can be sent back, and ignored. */
-export const usageLimitInput = once(() =>
+export const usageLimitInput = lazy(() =>
   z
     .strictObject({
       type: z.enum(['cost', 'tokens']).default('cost'),
@@ -62,7 +62,7 @@ const emptyList = () =>
     .transform((): null => null);
 
 /** Where there is one limit at most, an empty list says what null says. */
-export const soleUsageLimit = once(() =>
+export const soleUsageLimit = lazy(() =>
   z
     .union([usageLimitInput(), emptyList()], {
       // What is wrong with the limit itself; that it is no empty list either helps nobody.
@@ -72,7 +72,7 @@ export const soleUsageLimit = once(() =>
     .describe('Null or an empty list removes the limit'),
 );
 
-export const workspaceUsageLimits = once(() =>
+export const workspaceUsageLimits = lazy(() =>
   z
     .array(usageLimitInput())
     .max(2)
@@ -98,7 +98,7 @@ export interface StoredUsageLimit extends UsageLimitTerms {
 }
 
 /** The reply form of a stored usage limit. */
-export const usageLimitRecord = once(
+export const usageLimitRecord = lazy(
   () =>
     z.object({
       type: z.enum(['cost', 'tokens']),
@@ -115,7 +115,7 @@ export const usageLimitRecord = once(
     }) satisfies z.ZodType<StoredUsageLimit>,
 );
 
-export const rateLimitRecord = once(
+export const rateLimitRecord = lazy(
   () =>
     z.object({
       type: z.enum(['requests', 'tokens']),

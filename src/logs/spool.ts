@@ -2,7 +2,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultFields, type Log, seldom } from '../log.ts';
+import { faultFields, type Log, throttled } from '../log.ts';
 import { readySuffix } from './carrier.ts';
 import { keptBodies } from './messages.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
@@ -76,7 +76,7 @@ export class Spool implements LogSink {
   constructor(folder: string, diskLimit: number, log: Log, onReady: (segment: string) => void) {
     this.#folder = folder;
     this.#diskLimit = diskLimit;
-    this.#warn = seldom((message, fields) => log.warn(message, fields));
+    this.#warn = throttled((message, fields) => log.warn(message, fields));
     this.#onReady = onReady;
   }
 

@@ -1,5 +1,6 @@
 /** Which entry of the price data a model's name belongs to. The data's own matching, compiled once: the package builds its patterns anew at every look-up. */
-import { findProvider, type MatchLogic, type ModelInfo } from '@pydantic/genai-prices';
+import type { MatchLogic, ModelInfo } from '@pydantic/genai-prices';
+import type { PricedProvider } from './price-data.ts';
 
 type Matches = (name: string) => boolean;
 
@@ -11,12 +12,13 @@ export interface ModelBook {
 }
 
 /** The models of a provider of the price data, then those of the providers that it resells. */
-export function openModelBook(priceProviderId: string): ModelBook {
-  const provider = findProvider({ providerId: priceProviderId });
+export function openModelBook(
+  priceProviderId: string,
+  providerOf: (priceProviderId: string) => PricedProvider | undefined,
+): ModelBook {
+  const provider = providerOf(priceProviderId);
   const resold = provider?.fallback_model_providers ?? [];
-  const models = [provider, ...resold.map((providerId) => findProvider({ providerId }))].flatMap(
-    (each) => each?.models ?? [],
-  );
+  const models = [provider, ...resold.map(providerOf)].flatMap((each) => each?.models ?? []);
   const entries = models.map((model) => ({ model, matches: compile(model.match) }));
   return {
     find(name) {
@@ -68,12 +70,15 @@ function comparison(text: string, compare: (name: string, text: string) => boole
 const version = /[-@](\d{3,4}|\d{8}|\d{4}-\d{2}-\d{2}|v\d+(:\d+)?|latest)$/;
 const mostVersions = 2;
 
+/** Without the path that an ARN or a publisher puts before it, and without the vendor. */
+export const bareName = (model: string): string =>
+  model.slice(model.lastIndexOf('/') + 1).replace(/^(anthropic|google|meta)\./, '');
+
 /** The name as it is, without the path that an ARN or a publisher puts before it, and each of these without its version. */
 export function spellingsOf(model: string): Set<string> {
   const bare = model.slice(model.lastIndexOf('/') + 1);
-  const withoutVendor = bare.replace(/^(anthropic|google|meta)\./, '');
   const names = new Set<string>();
-  for (const name of [model, bare, withoutVendor]) {
+  for (const name of [model, bare, bareName(model)]) {
     let rest = name;
     names.add(rest);
     for (let removed = 0; removed < mostVersions && version.test(rest); removed++) {

@@ -3,7 +3,7 @@ import type { ModelPrice } from '@pydantic/genai-prices';
 import { perCall } from './price-keys.ts';
 
 /** A price that may grow with the size of the prompt. */
-interface Rate {
+export interface Rate {
   cents: number;
   /** The price once the prompt has more tokens than `above`; the largest that fits counts. In ascending order. */
   tiers: readonly { above: number; cents: number }[];

@@ -6,7 +6,7 @@ import { createPricer, type PricedCall } from './pricer.ts';
 
 const pricer = createPricer(createPriceTable({ now: () => new Date('2026-06-15T12:00:00Z') }));
 
-const cost = (provider: string, model: string, usage: Partial<PricedCall['usage']>, more: Partial<PricedCall> = {}) =>
+const priced = (provider: string, model: string, usage: Partial<PricedCall['usage']>, more: Partial<PricedCall> = {}) =>
   pricer.cost({
     provider,
     model,
@@ -14,8 +14,15 @@ const cost = (provider: string, model: string, usage: Partial<PricedCall['usage'
     prices: null,
     adjustments: null,
     batch: false,
+    reportsCost: false,
     ...more,
   });
+
+const cost = (...call: Parameters<typeof priced>): number => {
+  const worked = priced(...call);
+  if (!worked.known) throw new Error('the price is not known');
+  return worked.cents;
+};
 
 describe('OpenAI', () => {
   test('cached input costs less than the rest of the input', () => {
@@ -112,13 +119,20 @@ test('reasoning with a price of its own is billed at it, and a price of the call
   expect(cost('perplexity-ai', 'sonar', {})).toBe(0);
 });
 
-test('what is not known costs nothing', () => {
+test('what has no known price is not known to cost nothing', () => {
   const usage = { inputTokens: 1_000, outputTokens: 1_000, units: { web_search: 1 } };
-  expect(cost('openai', 'no-such-model', usage)).toBe(0);
-  expect(cost('no-such-provider', 'gpt-4o', usage)).toBe(0);
-  expect(cost('openai', '', usage)).toBe(0);
-  expect(cost('openai', 'gpt-4o'.repeat(1_000), usage)).toBe(0);
-  expect(cost('openai', 'gpt-4o', { units: { unheard_of: 5 } })).toBe(0);
+  const unknown = { known: false } as const;
+  expect(priced('openai', 'no-such-model', usage)).toEqual(unknown);
+  expect(priced('no-such-provider', 'gpt-4o', usage)).toEqual(unknown);
+  expect(priced('openai', '', usage)).toEqual(unknown);
+  expect(priced('openai', 'gpt-4o'.repeat(1_000), usage)).toEqual(unknown);
+  expect(priced('openai', 'gpt-4o', { units: { unheard_of: 5 } })).toEqual(unknown);
+  // A search has a price with every Gemini; this one has none for its tokens.
+  expect(priced('google', 'gemini-2.99-unheard-of', usage)).toEqual(unknown);
+});
+
+test('where nothing was used, nothing is charged, and that is known', () => {
+  expect(priced('openai', 'no-such-model', {})).toEqual({ known: true, cents: 0 });
 });
 
 test('a provider cannot lower a bill with figures below zero or parts larger than the whole', () => {
@@ -180,4 +194,44 @@ describe('adjustments', () => {
 test('a batched call costs half', () => {
   const usage = { inputTokens: 10_000, outputTokens: 1_000 };
   expect(cost('openai', 'gpt-4o', usage, { batch: true })).toBeCloseTo(1.75, 10);
+});
+
+describe('what a provider says that it charged', () => {
+  const usage = { inputTokens: 1_000, outputTokens: 1_000, reportedCents: 7 };
+
+  test('counts before any price list, where the provider is known to say it', () => {
+    expect(cost('openrouter', 'openai/gpt-4o', usage, { reportsCost: true })).toBe(7);
+    expect(cost('openrouter', 'no-such/model', usage, { reportsCost: true })).toBe(7);
+    // gpt-4o: 0.25 ¢ input and 1 ¢ output.
+    expect(cost('openai', 'gpt-4o', usage)).toBeCloseTo(1.25, 10);
+  });
+
+  test('is multiplied by the default adjustment, and gives way to prices of an administrator', () => {
+    const reportsCost = true;
+    expect(cost('openrouter', 'a/b', usage, { reportsCost, adjustments: { default: 2 } })).toBe(14);
+    expect(cost('openrouter', 'a/b', usage, { reportsCost, prices: { request_token: 0.001 } })).toBeCloseTo(1, 10);
+  });
+});
+
+describe('what the price data leaves out', () => {
+  test('audio of models that chat by voice', () => {
+    // gpt-4o-audio-preview: text $2.50 and $10, audio $40 and $80. 200 × 2.5 + 800 × 40 + 100 × 10 + 400 × 80 = 65,500 µ$.
+    const usage = { inputTokens: 1_000, inputAudioTokens: 800, outputTokens: 500, outputAudioTokens: 400 };
+    expect(cost('openai', 'gpt-4o-audio-preview-2024-12-17', usage)).toBeCloseTo(6.55, 10);
+  });
+
+  test('speech by the character', () => {
+    // $15 a million characters.
+    expect(cost('openai', 'tts-1', { units: { characters: 10_000 } })).toBeCloseTo(15, 10);
+    expect(cost('azure-openai', 'tts-1-hd', { units: { characters: 10_000 } })).toBeCloseTo(30, 10);
+    expect(cost('aws-polly', 'neural', { units: { characters: 10_000 } })).toBeCloseTo(16, 10);
+  });
+
+  test('tools that the provider runs: searches, containers, models that search by themselves', () => {
+    expect(cost('openai', 'o3-deep-research', { units: { web_search: 10 } })).toBeCloseTo(10, 10);
+    expect(cost('openai', 'gpt-4.1', { units: { code_interpreter_session: 2 } })).toBeCloseTo(6, 10);
+    expect(cost('openai', 'gpt-4o-search-preview', { inputTokens: 1_000 })).toBeCloseTo(0.25 + 2.5, 10);
+    expect(cost('vertex-ai', 'google.gemini-2.5-flash', { units: { web_search: 1 } })).toBeCloseTo(3.5, 10);
+    expect(cost('google', 'gemini-3-flash-preview', { units: { web_search: 2 } })).toBeCloseTo(2.8, 10);
+  });
 });

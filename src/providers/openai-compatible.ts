@@ -21,6 +21,7 @@ interface OpenAiCompatible {
   /** Headers besides the credential's. */
   headers?(facts: CallFacts): Record<string, string>;
   fields?: readonly ProviderField[];
+  reportsCost?: true;
   notes?: readonly string[];
 }
 

@@ -74,6 +74,8 @@ export interface Usage {
   outputAudioTokens: number;
   /** Units that are not tokens, by the price table's names: `web_search`, `generated_images`, ... */
   units: Readonly<Record<string, number>>;
+  /** What the provider says that it charged, in US cents; null where it does not say. */
+  reportedCents: number | null;
 }
 
 /** One server-sent event, parsed. Other framings are brought into this form: an AWS frame's event type and payload, a line of JSON. */
@@ -251,6 +253,8 @@ export interface Provider {
   billedModel?(target: Pick<CallFacts, 'fields' | 'model'>): string | null;
   /** Where a target's settings and model do not tell all that calls need, such as which model a customer's own name stands for; null: they do. */
   learns?(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Lesson | null;
+  /** The usage in its answers tells what the call cost: that is what it bills. */
+  reportsCost?: true;
   /** Models that no price list knows; shown with those that one does. */
   models?: readonly string[];
   /** What a user of it should know; for the documentation. */

@@ -8,7 +8,7 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import { Pool, type PoolClient, types } from 'pg';
-import { isSilence } from './away.ts';
+import { isSilence } from './unavailable.ts';
 
 /** No statement of a call comes near this; `query_timeout` in the address says otherwise. */
 const answerTimeoutMs = 10_000;

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { newDatabase, postgresInstalled } from '../../test/servers/postgres.ts';
-import { isAway } from './away.ts';
 import { type Change, openChangeFeed } from './changes.ts';
 import { openStore, type Store, type StoreAddress } from './database.ts';
 import { migrate, NewerSchemaError } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
+import { isAway } from './unavailable.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { ask, askText, bodyOf, until } from '../../test/servers/wire-calls.ts';
 import { wireWorld } from '../../test/servers/wire-world.ts';
 import { Abort } from './abort.ts';
-import { type ByteReader, polled, type ReadBytes } from './answer.ts';
-import { IncomingBody } from './incoming-body.ts';
+import { type ByteReader, polled, type ReadBytes } from './client/answer.ts';
+import { IncomingBody } from './http1/incoming-body.ts';
 import { type Polled, promised } from './polled.ts';
 
 const { newWire, serve } = wireWorld();

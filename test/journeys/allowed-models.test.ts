@@ -1,7 +1,7 @@
 /** A provider of which only some models may be used: no call reaches another one, whichever way it names it or hides its name. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
-import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
 import { json, lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { rawCall } from '../raw-client.ts';
 

@@ -1,7 +1,7 @@
 /** Rows of batches that a provider runs: they name only models that the caller may use, wherever the gateway sees them. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { SavedProvider } from '../../src/catalog/catalog.ts';
-import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
 import type { Json } from '../harness.ts';
 import { lastCall, type SimulatedProvider, json as says, startProvider } from '../providers/simulated.ts';
 import * as vertex from '../providers/vertex.ts';

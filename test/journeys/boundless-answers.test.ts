@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import * as openai from '../providers/openai.ts';
 import { type Behaviour, bytes, lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 

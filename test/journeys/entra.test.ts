@@ -1,6 +1,6 @@
 /** Azure and watsonx.ai behind the data plane, with tokens that a real token service on loopback hands out. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import { azureOpenAi } from '../providers/azure.ts';
 import { watsonxApi } from '../providers/other-clouds.ts';
 import { type Behaviour, bytes, json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
@@ -13,7 +13,7 @@ let resource: SimulatedProvider;
 beforeEach(async () => {
   services = await startTokenServices();
   plane = startPlane({ settings: { cloudIdentity: 'any' } });
-  plane.parts.credentials = services.credentials(
+  plane.deps.credentials = services.credentials(
     {
       TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
       AZURE_TENANT_ID: 't',
@@ -76,12 +76,12 @@ describe('Azure', () => {
     plane.providers.set('lent', savedProvider('lent', { ...azure, fields: managed }));
     plane.providers.set('other', savedProvider('other', { ...azure, fields: { azure_deployment_id: 'chat-prod' } }));
     const status = async (config: object) => (await ask(config)).status;
-    plane.parts.settings.cloudIdentity = 'saved';
+    plane.deps.settings.cloudIdentity = 'saved';
     expect(await status({ provider: '@lent' })).toBe(200);
     expect(await status({ provider: '@lent', azure_managed_client_id: 'somebody-else' })).toBe(403);
     expect(await status({ provider: '@other', azure_auth_mode: 'managed' })).toBe(403);
     expect(await status(target({ azure_auth_mode: 'managed' }))).toBe(403);
-    plane.parts.settings.cloudIdentity = 'off';
+    plane.deps.settings.cloudIdentity = 'off';
     expect(await status({ provider: '@lent' })).toBe(403);
   });
 

@@ -1,6 +1,6 @@
 /** Streams that the client leaves in the middle: what was produced until then is billed, whatever it was and in whichever dialect. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import { lastCall, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
 
 let plane: Plane;

@@ -1,6 +1,6 @@
 /** Nitro mode: bodies that nobody here reads go through as they are; whatever would need reading is refused. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
 import * as openai from '../providers/openai.ts';
 import { json, lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { rawCall } from '../raw-client.ts';

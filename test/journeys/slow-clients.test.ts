@@ -1,7 +1,7 @@
 /** Clients that begin a body and do not end it: they are told so, and their connection is closed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { IncomingMessage } from 'node:http';
-import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { openCall } from '../raw-client.ts';

@@ -1,7 +1,7 @@
 /** Providers whose credential is exchanged for a token, and calls that end while they wait for one. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
-import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import type { Json } from '../harness.ts';
 import * as openai from '../providers/openai.ts';
 import { json, lastCall, type SimulatedProvider, silence, startProvider } from '../providers/simulated.ts';
@@ -15,7 +15,7 @@ beforeEach(async () => {
   services = await startTokenServices();
   provider = await startProvider(openai.says('Hello'));
   plane = startPlane();
-  plane.parts.credentials = services.credentials();
+  plane.deps.credentials = services.credentials();
 });
 afterEach(async () => {
   expect(plane.faults).toEqual([]);

@@ -1,6 +1,6 @@
 /** Values that would become a header and hold what no header can carry: the request is refused, the provider is not blamed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { type Plane, savedProvider, startPlane } from '../gateway-parts.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import type { Json } from '../harness.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';

@@ -1,5 +1,5 @@
 /** Gemini as its API behaves: keys, addresses, refusals, answers whole and in records of a stream. */
-import { cutterOf } from '../../src/gateway/framing.ts';
+import { cutterOf } from '../../src/gateway/streaming/framing.ts';
 import type { ServerEvent } from '../../src/providers/provider.ts';
 import type { Json } from '../harness.ts';
 import { refusalOf } from './gemini-rules.ts';

@@ -1,7 +1,7 @@
 /** What tests of the HTTP server have in common: listeners and clients that end with their test, and no fault that nobody hears. */
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test';
-import type { Bytes } from '../../src/wire/collected.ts';
-import { collected } from '../../src/wire/collected.ts';
+import type { Bytes } from '../../src/wire/client/collected.ts';
+import { collected } from '../../src/wire/client/collected.ts';
 import type { Incoming, Upgraded } from '../../src/wire/server/incoming.ts';
 import { HttpListener } from '../../src/wire/server/listener.ts';
 import { type BodySource, bodyBy, type Reply, type Sink } from '../../src/wire/server/reply.ts';

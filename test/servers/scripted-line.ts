@@ -1,6 +1,6 @@
 /** A WebSocket of the server's on a connection that a test plays by hand. */
-import type { Frame, Relay } from '../../src/wire/socket/relay.ts';
-import { type Line, ServerSocket } from '../../src/wire/socket/server-socket.ts';
+import type { Frame, Relay } from '../../src/wire/websocket/relay.ts';
+import { type Line, ServerSocket } from '../../src/wire/websocket/server-socket.ts';
 import { clientFrame, farewell, kinds, serverFrames } from './client-frames.ts';
 
 /** A connection that takes as many bytes as it is told to, and writes down what is done to it. */

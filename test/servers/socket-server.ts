@@ -1,9 +1,9 @@
 /** A server on bare sockets that accepts every WebSocket; what is said over it is the test's own. */
 import type { Socket } from 'bun';
-import { readFields } from '../../src/wire/fields.ts';
-import { acceptance } from '../../src/wire/socket/handshake.ts';
-import type { Frame } from '../../src/wire/socket/relay.ts';
-import { ServerSocket } from '../../src/wire/socket/server-socket.ts';
+import { readFields } from '../../src/wire/http1/fields.ts';
+import { acceptance } from '../../src/wire/websocket/handshake.ts';
+import type { Frame } from '../../src/wire/websocket/relay.ts';
+import { ServerSocket } from '../../src/wire/websocket/server-socket.ts';
 import type { Farewell } from '../providers/realtime.ts';
 
 /** One accepted WebSocket. */

@@ -1,13 +1,13 @@
 /** Calls over the wire, as short as tests want them. */
-import type { ByteReader, WireAnswer } from '../../src/wire/answer.ts';
-import { collected } from '../../src/wire/collected.ts';
-import type { WireCall } from '../../src/wire/request.ts';
-import type { Wire } from '../../src/wire/wire.ts';
+import type { ByteReader, WireAnswer } from '../../src/wire/client/answer.ts';
+import { collected } from '../../src/wire/client/collected.ts';
+import type { HttpClient } from '../../src/wire/client/http-client.ts';
+import type { WireCall } from '../../src/wire/client/request.ts';
 
 type Asked = Partial<Omit<WireCall, 'url'>> & { signal?: AbortSignal };
 
 export const ask = (
-  wire: Wire,
+  wire: HttpClient,
   url: string,
   { signal = new AbortController().signal, ...call }: Asked = {},
 ): Promise<WireAnswer> =>
@@ -16,7 +16,7 @@ export const ask = (
 export const textOf = async ({ body }: WireAnswer): Promise<string> =>
   Buffer.from(body ? await collected(body, 1e9) : []).toString('latin1');
 
-export const askText = async (wire: Wire, url: string, asked?: Asked): Promise<string> =>
+export const askText = async (wire: HttpClient, url: string, asked?: Asked): Promise<string> =>
   textOf(await ask(wire, url, asked));
 
 export function bodyOf({ body }: WireAnswer): ByteReader {

@@ -1,7 +1,7 @@
 /** Makes calls over the wire in a process of its own, whose environment says whom to trust and which proxy to ask. */
 import { join } from 'node:path';
-import type { Pinned } from '../../src/wire/address.ts';
-import { Wire } from '../../src/wire/wire.ts';
+import type { Pinned } from '../../src/wire/client/address.ts';
+import { HttpClient } from '../../src/wire/client/http-client.ts';
 import { ask, faultOf, textOf } from './wire-calls.ts';
 
 interface ToldCall {
@@ -25,14 +25,14 @@ export async function callsIn(env: Record<string, string>, ...calls: ToldCall[])
   return JSON.parse(told);
 }
 
-async function outcomeOf(wire: Wire, { url, size, ...asked }: ToldCall): Promise<string> {
+async function outcomeOf(wire: HttpClient, { url, size, ...asked }: ToldCall): Promise<string> {
   const body = size === undefined ? null : Buffer.alloc(size, 'x');
   const call = ask(wire, url, { ...asked, body }).then(textOf);
   return call.catch(() => faultOf(call));
 }
 
 if (import.meta.main) {
-  const wire = new Wire(process.env);
+  const wire = new HttpClient(process.env);
   const outcomes: string[] = [];
   for (const call of JSON.parse(process.argv[2] ?? '[]')) outcomes.push(await outcomeOf(wire, call));
   process.stdout.write(JSON.stringify(outcomes));

@@ -1,16 +1,16 @@
 /** What tests of the wire have in common: wires and servers that end with their test, and no rejection that nobody hears. */
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test';
-import { Wire } from '../../src/wire/wire.ts';
+import { HttpClient } from '../../src/wire/client/http-client.ts';
 import { type RawServer, startRaw } from './raw-server.ts';
 
 interface WireWorld {
-  newWire(): Wire;
+  newWire(): HttpClient;
   serve(...args: Parameters<typeof startRaw>): Promise<RawServer>;
 }
 
 /** To be called where a test file begins. */
 export function wireWorld(now?: () => number): WireWorld {
-  const wires: Wire[] = [];
+  const wires: HttpClient[] = [];
   const servers: RawServer[] = [];
   const unheard: unknown[] = [];
   const note = (fault: unknown) => unheard.push(fault);
@@ -27,7 +27,7 @@ export function wireWorld(now?: () => number): WireWorld {
   });
   return {
     newWire() {
-      const wire = new Wire({}, now && { now });
+      const wire = new HttpClient({}, now && { now });
       wires.push(wire);
       return wire;
     },

@@ -1,7 +1,7 @@
 /** The audit log: who did what, when, and how it ended. */
 import { Group, Select, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { auditActions, auditResources } from '../../../src/admin/kernel/audit-vocabulary.ts';
+import { auditActions, auditResources } from '../../../src/admin/kernel/audit/audit-vocabulary.ts';
 import { useAuditRows } from '../../api/organisation.ts';
 import type { AuditRow } from '../../api/types.ts';
 import { setSearch, usePageIndex, useSearchField } from '../../router/router.tsx';

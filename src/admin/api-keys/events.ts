@@ -2,8 +2,8 @@
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyTable } from '../../store/schema.ts';
-import { recordSystemEvent } from '../kernel/audit.ts';
-import type { AuditAction } from '../kernel/audit-vocabulary.ts';
+import { recordSystemEvent } from '../kernel/audit/audit.ts';
+import type { AuditAction } from '../kernel/audit/audit-vocabulary.ts';
 import type { Services } from '../kernel/services.ts';
 
 const purpose = 'api-key-secret';

@@ -8,7 +8,7 @@ import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import type { ApiKeyTable, ApiKeyType } from '../../store/schema.ts';
-import { folded } from '../kernel/list-queries.ts';
+import { folded } from '../kernel/lists/list-queries.ts';
 import { liveKeys } from './live.ts';
 
 export interface NewKey {

@@ -4,7 +4,7 @@ import { grantableTo, type Scope } from '../../identity/scopes.ts';
 import { type OrganisationSettings, settingsInForce } from '../../identity/settings.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { liveKeys } from './live.ts';
 
 export interface KeyPlace {

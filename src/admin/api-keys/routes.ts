@@ -1,7 +1,7 @@
 /** API keys of all three types. */
 import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { byIdAccess, reachKey } from './access.ts';
 import { createEndpoints } from './create.ts';
 import { listKeys } from './list.ts';

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
 import { rotationPolicyInput, rotationPolicyRecord, transitionPeriod } from '../../identity/rotation.ts';
+import { lazy } from '../../lazy.ts';
 import { keyRateLimits, rateLimitRecord, soleUsageLimit, usageLimitRecord } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { commaList, email, flag, id, metadata, reference, timestamp } from '../kernel/fields.ts';
 
 export const keyTypes = ['organisation-service', 'workspace-service', 'workspace-user'] as const;
 
-export const keyRecord = once(() =>
+export const keyRecord = lazy(() =>
   z.object({
     object: z.literal('api-key'),
     id: z.string(),
@@ -50,12 +50,12 @@ export const keyRecord = once(() =>
 
 export type KeyRecord = z.output<ReturnType<typeof keyRecord>>;
 
-const name = once(() => z.string().trim().min(1).max(100));
+const name = lazy(() => z.string().trim().min(1).max(100));
 const description = () => z.string().trim().max(200);
-const scopes = once(() => z.array(z.string().trim().min(1).max(100)).min(1).max(300));
+const scopes = lazy(() => z.array(z.string().trim().min(1).max(100)).min(1).max(300));
 const alertEmails = () => z.array(email).max(50);
 
-const defaults = once(() =>
+const defaults = lazy(() =>
   z.object({
     metadata: metadata.nullish(),
     config_id: reference.nullish(),
@@ -63,7 +63,7 @@ const defaults = once(() =>
   }),
 );
 
-const optionalFields = once(() => ({
+const optionalFields = lazy(() => ({
   description: description().nullish(),
   rate_limits: keyRateLimits().nullish(),
   usage_limits: soleUsageLimit(),
@@ -74,13 +74,13 @@ const optionalFields = once(() => ({
   rotation_policy: rotationPolicyInput().nullish(),
 }));
 
-export const newKeyBody = once(() => z.object({ name: name(), scopes: scopes(), ...optionalFields() }));
-export const newWorkspaceKeyBody = once(() =>
+export const newKeyBody = lazy(() => z.object({ name: name(), scopes: scopes(), ...optionalFields() }));
+export const newWorkspaceKeyBody = lazy(() =>
   newKeyBody().extend({
     workspace_id: reference.optional().describe('Id or slug; may be left out where the calling key fixes it'),
   }),
 );
-export const newUserKeyBody = once(() =>
+export const newUserKeyBody = lazy(() =>
   newWorkspaceKeyBody().extend({
     user_id: id.nullish().describe('The owner; a signed-in caller may leave it out'),
   }),
@@ -88,7 +88,7 @@ export const newUserKeyBody = once(() =>
 
 export type NewKeyBody = z.output<ReturnType<typeof newKeyBody>>;
 
-export const createdKey = once(() =>
+export const createdKey = lazy(() =>
   z.object({
     object: z.literal('api-key'),
     id: z.string(),
@@ -96,7 +96,7 @@ export const createdKey = once(() =>
   }),
 );
 
-export const keyUpdateBody = once(() =>
+export const keyUpdateBody = lazy(() =>
   z.object({
     name: name().optional(),
     scopes: scopes().optional(),
@@ -129,7 +129,7 @@ export const changeableFields = [
 /** A key that was deleted is in no list. */
 const listedStatuses = ['active', 'exhausted', 'expired'] as const;
 
-export const keyListQuery = once(() =>
+export const keyListQuery = lazy(() =>
   z.object({
     workspace_id: reference.optional().describe('Only keys of this workspace, by id or slug'),
     ids: commaList(id).optional().describe('Exactly these keys, in this order; archived ones included'),
@@ -144,9 +144,9 @@ export const keyListQuery = once(() =>
 
 export type KeyListQuery = z.output<ReturnType<typeof keyListQuery>>;
 
-export const rotateBody = once(() => z.object({ key_transition_period_ms: transitionPeriod().nullish() }));
+export const rotateBody = lazy(() => z.object({ key_transition_period_ms: transitionPeriod().nullish() }));
 
-export const rotatedKey = once(() =>
+export const rotatedKey = lazy(() =>
   z.object({
     object: z.literal('api-key'),
     id: z.string(),
@@ -155,5 +155,5 @@ export const rotatedKey = once(() =>
   }),
 );
 
-export const revealedKey = once(() => z.object({ object: z.literal('api-key'), id: z.string(), key: z.string() }));
-export const keyPath = once(() => z.object({ apiKeyId: id }));
+export const revealedKey = lazy(() => z.object({ object: z.literal('api-key'), id: z.string(), key: z.string() }));
+export const keyPath = lazy(() => z.object({ apiKeyId: id }));

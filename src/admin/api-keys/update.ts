@@ -6,7 +6,7 @@ import { resetUsage, type StoredUsageLimit } from '../../limits/entries.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ApiKeyStatus, ApiKeyTable } from '../../store/schema.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
-import { folded } from '../kernel/list-queries.ts';
+import { folded } from '../kernel/lists/list-queries.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { byIdAccess, reachKey } from './access.ts';

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
 import { ApiError, invalidQuery } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { ListedAuditRow } from '../../store/list-tables.ts';
-import { type Condition, is } from '../kernel/condition.ts';
 import { endpoint, type Page, type Resource } from '../kernel/endpoint.ts';
 import { commaList, id } from '../kernel/fields.ts';
+import { type Condition, is } from '../kernel/lists/condition.ts';
+import type { PageOfIds } from '../kernel/lists/walk.ts';
 import type { Services } from '../kernel/services.ts';
-import type { PageOfIds } from '../kernel/walk.ts';
 
-const word = once(() => z.string().min(1).max(255));
-const userType = once(() => z.enum(['user', 'api_key', 'scim', 'system']));
+const word = lazy(() => z.string().min(1).max(255));
+const userType = lazy(() => z.enum(['user', 'api_key', 'scim', 'system']));
 
 const filters = () =>
   z.object({
@@ -34,7 +34,7 @@ const filters = () =>
 
 type Filters = z.output<ReturnType<typeof filters>>;
 
-export const auditRecord = once(() =>
+export const auditRecord = lazy(() =>
   z.object({
     id: z.string(),
     timestamp: z.string(),

@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
 import { type OrganisationSettings, organisationSettingsUpdate } from '../../identity/settings.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 
 const path = '/admin/organisation/auth-settings';
 
-const reply = once(() =>
+const reply = lazy(() =>
   z.object({
     object: z.literal('auth_settings'),
     login_method: z.literal('any'),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { forbidden } from '../../http/errors.ts';
 import { roleIn, runsAll, type SessionCaller } from '../../identity/caller.ts';
 import { organisationRoles, workspaceRoles } from '../../identity/roles.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { reference, timestamp } from '../kernel/fields.ts';
@@ -12,7 +12,7 @@ import { sessionsOnly, signedIn } from './session-reply.ts';
 /** A person who runs the organisation has a standing in all its workspaces; GET /workspaces pages through the rest. */
 const workspacesShown = 1_000;
 
-export const selfReply = once(() =>
+export const selfReply = lazy(() =>
   z.object({
     object: z.literal('self'),
     auth_type: z.literal('session'),

@@ -4,13 +4,13 @@ import { unauthenticated } from '../../http/errors.ts';
 import { sessionCookie } from '../../identity/authenticate.ts';
 import type { Caller, SessionCaller } from '../../identity/caller.ts';
 import type { NewSession, SessionOrigin } from '../../identity/sessions.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Call, Exchange } from '../kernel/endpoint.ts';
 import { timestamp } from '../kernel/fields.ts';
 
 type Answering = Pick<Call<unknown, unknown, unknown>, 'now' | 'exchange' | 'header'>;
 
-export const sessionReply = once(() =>
+export const sessionReply = lazy(() =>
   z.object({
     object: z.literal('session'),
     token: z.string().describe('Send it as `Authorization: Bearer`, or rely on the cookie that came with this reply'),

@@ -4,11 +4,11 @@ import { filePrefix } from '../../batches/files.ts';
 import { batchRecord } from '../../batches/records.ts';
 import { forbidden, invalid, notFound } from '../../http/errors.ts';
 import { mayInWorkspace } from '../../identity/caller.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 
-const seconds = once(() => z.int());
-const whenever = once(() => seconds().nullable());
+const seconds = lazy(() => z.int());
+const whenever = lazy(() => seconds().nullable());
 
 const record = () =>
   z.object({

@@ -2,7 +2,7 @@
 import { guardrailLists } from '../../catalog/config-rules.ts';
 import type { ConfigBody } from '../../catalog/config-schema.ts';
 import { masked } from '../integrations/masking.ts';
-import { isSecret } from '../kernel/mask.ts';
+import { isSecret } from '../kernel/audit/mask.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,22 +1,22 @@
 /** Configs on the wire. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { flag, reference } from '../kernel/fields.ts';
-import { listOf } from '../kernel/paging.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 
-const name = once(() => z.string().trim().min(1).max(255));
+const name = lazy(() => z.string().trim().min(1).max(255));
 /** As long as a body may be. */
 const longestText = 1024 * 1024;
 
-const config = once(() =>
+const config = lazy(() =>
   z
     .union([z.record(z.string().max(255), z.unknown()), z.string().min(2).max(longestText)])
     .describe('The routing config: an object, or its JSON as text'),
 );
 
-const isDefault = once(() => flag.optional().describe('Whether this is the default config of the workspace'));
+const isDefault = lazy(() => flag.optional().describe('Whether this is the default config of the workspace'));
 
-export const newConfig = once(() =>
+export const newConfig = lazy(() =>
   z.object({
     name: name(),
     config: config(),
@@ -34,7 +34,7 @@ const changeable = () => ({
   is_default: isDefault(),
 });
 
-export const configUpdate = once(() =>
+export const configUpdate = lazy(() =>
   z
     .object({ ...changeable(), workspace_id: reference.optional() })
     .refine(({ workspace_id: _, ...fields }) => Object.values(fields).some((field) => field !== undefined), {
@@ -42,10 +42,10 @@ export const configUpdate = once(() =>
     }),
 );
 
-export const configPath = once(() => z.object({ config: reference.describe('The id or the slug of the config') }));
-export const workspaceQuery = once(() => z.object({ workspace_id: reference.optional() }));
+export const configPath = lazy(() => z.object({ config: reference.describe('The id or the slug of the config') }));
+export const workspaceQuery = lazy(() => z.object({ workspace_id: reference.optional() }));
 
-const listedFields = once(() => ({
+const listedFields = lazy(() => ({
   id: z.string(),
   slug: z.string(),
   name: z.string(),
@@ -60,16 +60,16 @@ const listedFields = once(() => ({
   object: z.literal('config'),
 }));
 
-const versionFields = once(() => ({
+const versionFields = lazy(() => ({
   format: z.literal('json'),
   type: z.literal('ORG_CONFIG'),
   version_id: z.string(),
 }));
 
-const readConfig = once(() => z.record(z.string(), z.unknown()).describe('The config; credentials in it are masked'));
+const readConfig = lazy(() => z.record(z.string(), z.unknown()).describe('The config; credentials in it are masked'));
 
-const listedConfig = once(() => z.object(listedFields()).meta({ id: 'ListedConfig' }));
-export const configRecord = once(() =>
+const listedConfig = lazy(() => z.object(listedFields()).meta({ id: 'ListedConfig' }));
+export const configRecord = lazy(() =>
   z
     .object({
       success: z.literal(true),
@@ -80,7 +80,7 @@ export const configRecord = once(() =>
     })
     .meta({ id: 'Config' }),
 );
-const configVersion = once(() =>
+const configVersion = lazy(() =>
   z
     .object({
       ...listedFields(),
@@ -90,14 +90,14 @@ const configVersion = once(() =>
     .meta({ id: 'ConfigVersion' }),
 );
 
-export const configList = once(() => listOf(listedConfig()).extend({ success: z.literal(true) }));
-export const versionList = once(() => listOf(configVersion()));
+export const configList = lazy(() => listOf(listedConfig()).extend({ success: z.literal(true) }));
+export const versionList = lazy(() => listOf(configVersion()));
 
-const warnings = once(() =>
+const warnings = lazy(() =>
   z.array(z.string()).optional().describe('Parts of the config that can never have an effect'),
 );
 
-export const createdConfig = once(() =>
+export const createdConfig = lazy(() =>
   z.object({
     success: z.literal(true),
     object: z.literal('config'),
@@ -109,7 +109,7 @@ export const createdConfig = once(() =>
   }),
 );
 
-export const updatedConfig = once(() =>
+export const updatedConfig = lazy(() =>
   z.object({
     success: z.literal(true),
     object: z.literal('config'),

@@ -1,6 +1,6 @@
 /** Domain names that an organisation may claim: well formed, below a public suffix, and nobody's public mail service. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { commonSuffixes } from './common-suffixes.ts';
 import { publicMailProviders } from './public-mail-providers.ts';
 
@@ -22,7 +22,7 @@ export function rootOf(domain: string): string | null {
 
 export const isRoot = (domain: string): boolean => rootOf(domain) === domain;
 
-export const domainName = once(() =>
+export const domainName = lazy(() =>
   z
     .string()
     .trim()

@@ -1,7 +1,7 @@
 /** The records of e-mail domains: their shape in replies, how they are found, and when a name is taken. */
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
@@ -15,7 +15,7 @@ export const reading = {
 } as const;
 export const changing = { ...reading, scope: 'organisation_settings.update' } as const;
 
-export const emailDomain = once(() =>
+export const emailDomain = lazy(() =>
   z.object({
     object: z.literal('email_domain'),
     id: z.string(),

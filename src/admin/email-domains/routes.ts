@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { conflict, invalid } from '../../http/errors.ts';
 import { digestOf, newToken } from '../../identity/secrets.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id } from '../kernel/fields.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 import type { Services } from '../kernel/services.ts';
 import { queueNotice } from '../notices/outbox.ts';
 import { domainName, isRoot, rootOf } from './domain-name.ts';
@@ -17,7 +17,7 @@ import { asRecord, changing, domainPath, emailDomain, findDomain, reading, verif
 import { verifyDomain } from './verify.ts';
 
 const tag = 'E-mail domains';
-const params = once(() => z.object({ emailDomainId: id }));
+const params = lazy(() => z.object({ emailDomainId: id }));
 
 const listDomains = endpoint({
   method: 'GET',

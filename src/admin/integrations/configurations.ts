@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Configurations } from '../../catalog/saved.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { type FieldError, invalidFields } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { providers } from '../../providers/index.ts';
 import { providerRules, schemaOf } from './provider-rules.ts';
 import { customHeaders, customHost } from './upstream-overrides.ts';
 
-const scalar = once(() => z.union([z.string().max(16_384), z.number(), z.boolean()]));
-const flat = once(() => z.record(z.string().min(1).max(128), scalar()));
+const scalar = lazy(() => z.union([z.string().max(16_384), z.number(), z.boolean()]));
+const flat = lazy(() => z.record(z.string().min(1).max(128), scalar()));
 const setting = () =>
   z.union([scalar(), z.null(), flat(), z.array(z.union([scalar(), flat()])).max(200)], {
     error: 'must be text, a number, a boolean, null, a flat object or a list of these',
@@ -17,7 +17,7 @@ const setting = () =>
 const mostSettings = 100;
 
 /** What may be sent, whatever the provider; null takes a setting away. */
-export const sentConfigurations = once(() =>
+export const sentConfigurations = lazy(() =>
   z
     .record(
       z
@@ -31,7 +31,7 @@ export const sentConfigurations = once(() =>
     .meta({ examples: [{ openai_project: 'proj_1234' }] }),
 );
 
-const common = once(() =>
+const common = lazy(() =>
   z.looseObject({
     custom_host: customHost().optional(),
     custom_headers: customHeaders().optional(),

@@ -1,6 +1,6 @@
 /** How credentials look when they are read: never whole, and under a name that says so. */
 import type { Configurations, ModelConfigurations } from '../../catalog/saved.ts';
-import { isSecret } from '../kernel/mask.ts';
+import { isSecret } from '../kernel/audit/mask.ts';
 
 const stars = '*******';
 const shortest = 8;

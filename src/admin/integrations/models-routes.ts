@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { commaList, empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { catalogChange, integrationAccess, reachIntegration } from './access.ts';
 import { asModelRecord, modelRecord, modelSlug, modelsUpdate, mostModels, upsertModels } from './models.ts';
 import { integrationPath, workspaceQuery } from './schema.ts';

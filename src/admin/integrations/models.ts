@@ -8,7 +8,7 @@ import {
 } from '../../catalog/saved.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { createPriceTable } from '../../pricing/price-table.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
@@ -23,7 +23,7 @@ import { customHeaders, customHost } from './upstream-overrides.ts';
 /** How many models of one integration may have something set. */
 export const mostModels = 1_000;
 
-export const modelSlug = once(() =>
+export const modelSlug = lazy(() =>
   z
     .string()
     .trim()
@@ -58,7 +58,7 @@ const modelUpdate = () =>
   });
 type ModelUpdate = z.output<ReturnType<typeof modelUpdate>>;
 
-export const modelsUpdate = once(() =>
+export const modelsUpdate = lazy(() =>
   z
     .object({
       models: z
@@ -79,7 +79,7 @@ export const modelsUpdate = once(() =>
     }),
 );
 
-export const modelRecord = once(() =>
+export const modelRecord = lazy(() =>
   z.object({
     slug: z.string(),
     name: z.string(),

@@ -1,20 +1,20 @@
 /** Prices of single models, and factors on an integration's prices. Prices are US cents per unit. */
 import { z } from 'zod';
 import type { PricingConfig, StoredPricingAdjustments } from '../../catalog/saved.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { tokenPriceKeys } from '../../pricing/price-keys.ts';
 
 const each = <T extends z.ZodType>(schema: T): Record<string, T> =>
   Object.fromEntries(tokenPriceKeys.map((key) => [key, schema]));
 
 const most = 1e12;
-const unit = once(() => z.string().min(1).max(64));
-const price = once(() => z.strictObject({ price: z.number().min(0).max(most) }));
+const unit = lazy(() => z.string().min(1).max(64));
+const price = lazy(() => z.strictObject({ price: z.number().min(0).max(most) }));
 
 const bounded = <T extends z.ZodType>(value: T) =>
   z.record(unit(), value).refine((entries) => Object.keys(entries).length <= 100, { message: 'at most 100 entries' });
 
-export const pricingConfig = once(
+export const pricingConfig = lazy(
   () =>
     z.object({
       type: z.literal('static'),
@@ -27,9 +27,9 @@ export const pricingConfig = once(
     }) satisfies z.ZodType<PricingConfig>,
 );
 
-const factor = once(() => z.number().min(0).max(1e6).nullable());
+const factor = lazy(() => z.number().min(0).max(1e6).nullable());
 
-export const pricingAdjustments = once(
+export const pricingAdjustments = lazy(
   () =>
     z.strictObject({
       multiplier: z

@@ -1,7 +1,7 @@
 /** The settings that single providers ask for, by their ways to authenticate. */
 import { z } from 'zod';
 import type { Configurations } from '../../catalog/saved.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
 type Shape = Record<string, z.ZodType>;
 
@@ -34,16 +34,16 @@ export function schemaOf({ shape, mode, oneOf }: ProviderRule, settings: Configu
   });
 }
 
-const text = once(() => z.string().trim().min(1).max(2_048));
-const secret = once(() => z.string().min(1).max(16_384));
+const text = lazy(() => z.string().trim().min(1).max(2_048));
+const secret = lazy(() => z.string().min(1).max(16_384));
 /** Becomes part of a host name, so it must not be able to end one. */
-const hostPart = once(() =>
+const hostPart = lazy(() =>
   z
     .string()
     .max(255)
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'may hold only letters, digits, dots, - and _'),
 );
-const version = once(() => z.string().min(1).max(30));
+const version = lazy(() => z.string().min(1).max(30));
 
 const deployment = () =>
   z.looseObject({
@@ -69,7 +69,7 @@ const deployments = () =>
         : list.map((entry, index) => (index === 0 ? { ...entry, is_default: true } : entry)),
     );
 
-const azureMode = once(() => ({
+const azureMode = lazy(() => ({
   field: 'azure_auth_mode',
   shapes: {
     default: {},
@@ -80,7 +80,7 @@ const azureMode = once(() => ({
   },
 }));
 
-const awsMode = once(() => ({
+const awsMode = lazy(() => ({
   field: 'aws_auth_type',
   shapes: {
     accessKey: { aws_access_key_id: text(), aws_secret_access_key: secret() },
@@ -120,7 +120,7 @@ const sagemakerOptions = () =>
     ].map((name) => [`amzn_sagemaker_${name}`, text().optional()]),
   );
 
-const huggingFace = once((): ProviderRule => ({ shape: { huggingface_base_url: text().optional() } }));
+const huggingFace = lazy((): ProviderRule => ({ shape: { huggingface_base_url: text().optional() } }));
 
 const rules = (): Record<string, ProviderRule> => ({
   openai: { shape: { openai_organization: text().optional(), openai_project: text().optional() } },
@@ -163,4 +163,4 @@ const rules = (): Record<string, ProviderRule> => ({
   byteplus: { shape: { byteplus_region: hostPart().optional() } },
 });
 
-export const providerRules = once((): ReadonlyMap<string, ProviderRule> => new Map(Object.entries(rules())));
+export const providerRules = lazy((): ReadonlyMap<string, ProviderRule> => new Map(Object.entries(rules())));

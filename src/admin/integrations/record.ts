@@ -6,7 +6,7 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
 import type { Vault } from '../../store/vault.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { masked, maskedConfigurations } from './masking.ts';
 import type { globalAccessRecord, integrationRecord, listedIntegration } from './schema.ts';
 

@@ -1,7 +1,7 @@
 /** Integrations on the wire: the record, and what create, update and list accept. */
 import { z } from 'zod';
+import { lazy } from '../../lazy.ts';
 import { rateLimitRecord } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 import { sentConfigurations } from './configurations.ts';
 import { pricingAdjustments } from './pricing.ts';
@@ -9,7 +9,7 @@ import { secretMappingRecord, secretMappings } from './secret-mappings.ts';
 import { slug } from './slugs.ts';
 import { tags, tagsQuery } from './tags.ts';
 
-export const listedIntegration = once(() =>
+export const listedIntegration = lazy(() =>
   z.object({
     object: z.literal('integration'),
     id: z.string(),
@@ -38,7 +38,7 @@ const usageLimitTemplate = () =>
     next_usage_reset_at: timestamp.nullable(),
   });
 
-export const globalAccessRecord = once(() =>
+export const globalAccessRecord = lazy(() =>
   z.object({
     enabled: z.boolean().describe('True: new workspaces of the organisation may use the integration'),
     usage_limits: z.array(usageLimitTemplate()),
@@ -46,7 +46,7 @@ export const globalAccessRecord = once(() =>
   }),
 );
 
-export const integrationRecord = once(() =>
+export const integrationRecord = lazy(() =>
   listedIntegration().extend({
     masked_key: z
       .string()
@@ -61,10 +61,10 @@ export const integrationRecord = once(() =>
   }),
 );
 
-const integrationName = once(() => z.string().trim().min(1).max(255));
+const integrationName = lazy(() => z.string().trim().min(1).max(255));
 
 /** What a provider hands out as its key; it travels in a header, so it is one line. */
-export const upstreamKey = once(() =>
+export const upstreamKey = lazy(() =>
   z
     .string()
     .trim()
@@ -76,7 +76,7 @@ export const upstreamKey = once(() =>
     .meta({ examples: ['sk-0123456789abcdef'] }),
 );
 
-export const aiProviderId = once(() =>
+export const aiProviderId = lazy(() =>
   z
     .string()
     .trim()
@@ -86,9 +86,9 @@ export const aiProviderId = once(() =>
     .meta({ examples: ['openai'] }),
 );
 
-const description = once(() => z.string().trim().max(1_024));
+const description = lazy(() => z.string().trim().max(1_024));
 
-export const newIntegration = once(() =>
+export const newIntegration = lazy(() =>
   z.object({
     name: integrationName(),
     ai_provider_id: aiProviderId(),
@@ -112,7 +112,7 @@ export const newIntegration = once(() =>
   }),
 );
 
-const updatable = once(() =>
+const updatable = lazy(() =>
   z
     .object({
       name: integrationName(),
@@ -127,9 +127,9 @@ const updatable = once(() =>
 );
 
 /** The fields of an update that change something. */
-export const changeableFields = once(() => updatable().keyof().options);
+export const changeableFields = lazy(() => updatable().keyof().options);
 
-export const integrationUpdate = once(() =>
+export const integrationUpdate = lazy(() =>
   updatable().extend({
     workspace_id: reference.nullish().describe('May be repeated, never changed'),
     slug: z.string().max(255).nullish().describe('May be repeated, never changed'),
@@ -138,11 +138,11 @@ export const integrationUpdate = once(() =>
 );
 export type IntegrationUpdate = z.output<ReturnType<typeof integrationUpdate>>;
 
-export const createdIntegration = once(() =>
+export const createdIntegration = lazy(() =>
   z.object({ object: z.literal('integration'), id: z.string(), slug: z.string() }),
 );
 
-export const integrationFilters = once(() =>
+export const integrationFilters = lazy(() =>
   z.object({
     workspace_id: reference.optional().describe('Only what this workspace can use, by id or slug'),
     type: z.enum(['workspace', 'organisation', 'all']).default('all'),
@@ -153,6 +153,6 @@ export const integrationFilters = once(() =>
 );
 export type IntegrationFilters = z.output<ReturnType<typeof integrationFilters>>;
 
-export const integrationPath = once(() => z.object({ integration: reference.describe('Id or slug') }));
+export const integrationPath = lazy(() => z.object({ integration: reference.describe('Id or slug') }));
 /** Where the workspace of a call may be named although the path names the thing itself. */
-export const workspaceQuery = once(() => z.object({ workspace_id: reference.optional().describe('Id or slug') }));
+export const workspaceQuery = lazy(() => z.object({ workspace_id: reference.optional().describe('Id or slug') }));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { invalidFields } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { reference } from '../kernel/fields.ts';
 
 const fieldName = '[A-Za-z0-9_]+';
@@ -28,12 +28,12 @@ const mappingsOf = (holder: 'configurations' | 'model_config') =>
       message: 'each target_field may be mapped once',
     });
 
-export const secretMappings = once(() => mappingsOf('configurations'));
-export const virtualKeySecretMappings = once(() => mappingsOf('model_config'));
+export const secretMappings = lazy(() => mappingsOf('configurations'));
+export const virtualKeySecretMappings = lazy(() => mappingsOf('model_config'));
 
 type SentSecretMappings = z.output<ReturnType<typeof secretMappings>>;
 
-export const secretMappingRecord = once(
+export const secretMappingRecord = lazy(
   () =>
     z.object({
       target_field: z.string(),

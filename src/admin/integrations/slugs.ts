@@ -1,13 +1,13 @@
 /** Slugs of integrations and providers: chosen by their makers, or made from the name. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { recognisable, slugOf } from '../kernel/slug.ts';
 
 const longest = 255;
 
-export const slug = once(() =>
+export const slug = lazy(() =>
   z
     .string()
     .min(1)

@@ -2,18 +2,18 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { invalidQuery } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
 const mostPairs = 50;
 
-export const tags = once(() =>
+export const tags = lazy(() =>
   z
     .record(z.string().min(1).max(64), z.string().max(256))
     .refine((pairs) => Object.keys(pairs).length <= mostPairs, { message: `at most ${mostPairs} tags` })
     .meta({ examples: [{ team: 'support' }] }),
 );
 
-export const tagsQuery = once(() =>
+export const tagsQuery = lazy(() =>
   z
     .string()
     .max(8_000)

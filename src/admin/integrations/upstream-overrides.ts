@@ -1,9 +1,9 @@
 /** Where an integration or a model is reached instead of the provider's own address, and the headers that go with every call. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
 /** The form alone; whether the address may be called is for its own rules. */
-export const customHost = once(() =>
+export const customHost = lazy(() =>
   z
     .string()
     .min(1)
@@ -25,7 +25,7 @@ const ownedByTheConnection = new Set([
   'upgrade',
 ]);
 
-export const customHeaders = once(() =>
+export const customHeaders = lazy(() =>
   z
     .record(z.string().min(1).max(128), z.string().max(8_192))
     .refine((headers) => Object.keys(headers).length <= mostHeaders, { message: `at most ${mostHeaders} headers` })

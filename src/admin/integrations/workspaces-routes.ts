@@ -7,7 +7,7 @@ import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { catalogChange, reachIntegration } from './access.ts';
 import { limitsOf, listedChanges, overridden, savedGlobalAccess } from './grant-changes.ts';
 import { changedGrant, ensureDefaultProvider, grantsOf, saveGrant } from './grants.ts';

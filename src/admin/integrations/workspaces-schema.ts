@@ -1,12 +1,12 @@
 /** Which workspaces may use an integration of the organisation, on the wire. */
 import { z } from 'zod';
+import { lazy } from '../../lazy.ts';
 import { keyRateLimits, rateLimitRecord, usageLimitInput, usageLimitRecord } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 import { globalAccessRecord } from './schema.ts';
 import { slug } from './slugs.ts';
 
-const limits = once(() => ({
+const limits = lazy(() => ({
   usage_limits: z.array(usageLimitInput()).max(1).nullish().describe('At most one; null or an empty list removes it'),
   rate_limits: keyRateLimits().max(1).nullish().describe('At most one; null or an empty list removes it'),
 }));
@@ -21,7 +21,7 @@ export const overrides = (update: OverrideFlags): boolean =>
 
 const mostWorkspaces = 1_000;
 
-export const workspacesUpdate = once(() =>
+export const workspacesUpdate = lazy(() =>
   z
     .object({
       workspaces: z
@@ -60,7 +60,7 @@ export const workspacesUpdate = once(() =>
 );
 export type WorkspacesUpdate = z.output<ReturnType<typeof workspacesUpdate>>;
 
-export const grantRecord = once(() =>
+export const grantRecord = lazy(() =>
   z.object({
     id: z.string().describe('The slug of the workspace'),
     enabled: z.boolean(),
@@ -71,7 +71,7 @@ export const grantRecord = once(() =>
   }),
 );
 
-export const workspacesList = once(() =>
+export const workspacesList = lazy(() =>
   z.object({
     total: z.number(),
     workspaces: z.array(grantRecord()),

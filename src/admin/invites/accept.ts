@@ -4,7 +4,7 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { InviteTable } from '../../store/schema.ts';
 import { autoCreateUserKey } from '../api-keys/auto-create.ts';
-import { recordSystemEvent } from '../kernel/audit.ts';
+import { recordSystemEvent } from '../kernel/audit/audit.ts';
 import type { Services } from '../kernel/services.ts';
 import { joinWorkspace } from '../members/membership.ts';
 import { joinOrganisation } from '../users/membership.ts';

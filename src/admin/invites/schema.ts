@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { passwordSchema } from '../../identity/passwords.ts';
 import { workspaceRoleSchema, workspaceRoles } from '../../identity/roles.ts';
 import { grantableTo, parseScope } from '../../identity/scopes.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { email, id, personName, reference, timestamp } from '../kernel/fields.ts';
 
 const invitedRoles = ['admin', 'member'] as const;
 const inviteStatuses = ['pending', 'accepted', 'cancelled', 'expired'] as const;
 
-export const inviteParams = once(() => z.object({ inviteId: id }));
+export const inviteParams = lazy(() => z.object({ inviteId: id }));
 
-export const inviteFilters = once(() =>
+export const inviteFilters = lazy(() =>
   z.object({
     role: z.enum(invitedRoles).optional(),
     email: email.optional().describe('The whole address, in any case'),
@@ -33,7 +33,7 @@ const userKeyScope = () =>
       return z.NEVER;
     });
 
-export const inviteBody = once(() =>
+export const inviteBody = lazy(() =>
   z.object({
     email,
     role: z.enum(invitedRoles, { error: (issue) => (issue.input === 'owner' ? ownerByTransfer : undefined) }),
@@ -59,7 +59,7 @@ export const inviteBody = once(() =>
   }),
 );
 
-export const inviteRecord = once(() =>
+export const inviteRecord = lazy(() =>
   z.object({
     object: z.literal('invite'),
     id: z.string(),
@@ -81,15 +81,15 @@ export const inviteRecord = once(() =>
 );
 
 export const linkReplies = {
-  create: once(() => z.object({ id: z.string(), invite_link: z.string() })),
+  create: lazy(() => z.object({ id: z.string(), invite_link: z.string() })),
   // Clients of the reference product read the second spelling here.
-  resend: once(() => z.object({ invite_link: z.string(), inviteLink: z.string() })),
+  resend: lazy(() => z.object({ invite_link: z.string(), inviteLink: z.string() })),
 };
 
 /** The form of a token; anything else in its place names nothing. */
-export const linkParams = once(() => z.object({ token: z.string().regex(/^[\w-]{1,100}$/) }));
+export const linkParams = lazy(() => z.object({ token: z.string().regex(/^[\w-]{1,100}$/) }));
 
-export const linkRead = once(() =>
+export const linkRead = lazy(() =>
   z.object({
     object: z.literal('invite'),
     organisation_name: z.string(),
@@ -101,7 +101,7 @@ export const linkRead = once(() =>
   }),
 );
 
-export const acceptBody = once(() =>
+export const acceptBody = lazy(() =>
   z.object({
     password: passwordSchema()
       .optional()
@@ -111,4 +111,4 @@ export const acceptBody = once(() =>
   }),
 );
 
-export const acceptReply = once(() => z.object({ organisation_id: z.string(), user_id: z.string() }));
+export const acceptReply = lazy(() => z.object({ organisation_id: z.string(), user_id: z.string() }));

@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import type { Caller, CallerKind } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
-import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
+import type { AuditAction, AuditResource } from './audit/audit-vocabulary.ts';
 import type { Services } from './services.ts';
 
 /** Who may call. `scope: null` lets in every listed kind of caller; the handler then decides what they see. */
@@ -145,10 +145,10 @@ export function endpoint<
 >(declaration: Declaration<P, Q, B, R, A> & ByMethod): Endpoint {
   const { params, query, body, reply } = declaration;
   const schemas = {
-    ...(params && { params: once(params) }),
-    ...(query && { query: once(query) }),
-    ...(body && { body: once(body) }),
-    reply: once(reply),
+    ...(params && { params: lazy(params) }),
+    ...(query && { query: lazy(query) }),
+    ...(body && { body: lazy(body) }),
+    reply: lazy(reply),
   };
   return { ...declaration, ...schemas } as unknown as Endpoint;
 }

@@ -1,6 +1,6 @@
 /** Field schemas that more than one resource uses. Every string and list has a bound. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
 export const id = z.uuid();
 /** An id or a slug, wherever a workspace or another named thing is referred to. */
@@ -8,7 +8,7 @@ export const reference = z.string().trim().min(1).max(255);
 export const email = z.string().trim().toLowerCase().max(254).pipe(z.email());
 /** A time of a reply: RFC 3339 in UTC. */
 export const timestamp = z.string();
-export const empty = once(() => z.object({}));
+export const empty = lazy(() => z.object({}));
 /** A part of a person's name; it travels in headers and mails, so it is one line. */
 export const personName = z
   .string()

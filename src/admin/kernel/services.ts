@@ -11,7 +11,7 @@ import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
 import type { Dependant } from './endpoint.ts';
-import type { LongLists } from './long-lists.ts';
+import type { LongLists } from './lists/long-lists.ts';
 
 export interface Services {
   settings: Settings;

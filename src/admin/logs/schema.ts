@@ -1,11 +1,11 @@
 /** A log as the service shows it. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
-const text = once(() => z.string());
-const time = once(() => z.int().nullable().describe('In milliseconds; null where it was not measured'));
+const text = lazy(() => z.string());
+const time = lazy(() => z.int().nullable().describe('In milliseconds; null where it was not measured'));
 
-export const metricsSchema = once(() =>
+export const metricsSchema = lazy(() =>
   z.object({
     id: text(),
     organisation_id: text(),
@@ -69,15 +69,15 @@ export const metricsSchema = once(() =>
   }),
 );
 
-const headers = once(() => z.record(z.string(), z.string()));
-const body = once(() =>
+const headers = lazy(() => z.record(z.string(), z.string()));
+const body = lazy(() =>
   z
     .unknown()
     .describe('JSON as it is, other text as a string; what is neither, or too large to keep, as its type and size'),
 );
-const message = once(() => z.object({ headers: headers().optional(), body: body().optional() }));
+const message = lazy(() => z.object({ headers: headers().optional(), body: body().optional() }));
 
-export const logSchema = once(() =>
+export const logSchema = lazy(() =>
   z.object({
     _id: text(),
     organisation_id: text(),

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { sessionRights } from '../../identity/rights.ts';
 import { type OrganisationRole, organisationRoles, type WorkspaceRole, workspaceRoles } from '../../identity/roles.ts';
 import { type OrganisationLayer, settingsInForce } from '../../identity/settings.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
-import { holdsLowered } from '../kernel/list-queries.ts';
-import { countedPage } from '../kernel/walk.ts';
+import { holdsLowered } from '../kernel/lists/list-queries.ts';
+import { countedPage } from '../kernel/lists/walk.ts';
 
-export const memberRecord = once(() =>
+export const memberRecord = lazy(() =>
   z.object({
     object: z.literal('workspace-user'),
     id: z.string().describe("The user's id"),

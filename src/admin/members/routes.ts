@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { workspaceRoleSchema } from '../../identity/roles.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { email, empty, id, reference } from '../kernel/fields.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 import { activeWorkspaceRow, surroundingsOf, workspaceRow } from '../workspaces/row.ts';
 import { leaveWorkspace } from './membership.ts';
 import { listMembers, memberRecord, memberRecordOf } from './record.ts';
@@ -25,8 +25,8 @@ import {
 const tag = 'Workspace members';
 /** Workspace keys manage no members, whatever their scopes. */
 const callers = ['admin-key', 'session'] as const;
-const inWorkspace = once(() => z.object({ workspaceId: reference }));
-const ofMember = once(() => z.object({ workspaceId: reference, userId: id }));
+const inWorkspace = lazy(() => z.object({ workspaceId: reference }));
+const ofMember = lazy(() => z.object({ workspaceId: reference, userId: id }));
 
 const addMembers = endpoint({
   method: 'POST',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { forbidden, invalidFields, notFound } from '../../http/errors.ts';
 import { type Caller, mayInWorkspace, roleIn, runsAll } from '../../identity/caller.ts';
 import { outranks, type WorkspaceRole, workspaceRoleSchema } from '../../identity/roles.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { autoCreateUserKey } from '../api-keys/auto-create.ts';
@@ -12,7 +12,7 @@ import type { Services } from '../kernel/services.ts';
 import { joinWorkspace } from './membership.ts';
 
 /** A person and the role that they are to have in a workspace. */
-export const appointment = once(() => z.object({ id, role: workspaceRoleSchema().default('member') }));
+export const appointment = lazy(() => z.object({ id, role: workspaceRoleSchema().default('member') }));
 type Appointment = z.output<ReturnType<typeof appointment>>;
 
 /** Nobody hands out a role above their own. */

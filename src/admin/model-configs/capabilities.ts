@@ -1,6 +1,6 @@
 /** What a model can do and which parameters it takes, as far as its name and its prices tell. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { KnownModel } from '../../pricing/price-table.ts';
 
 const kinds = ['chat', 'text', 'embedding', 'image', 'audio', 'moderation', 'rerank', 'video', 'ocr'] as const;
@@ -16,7 +16,7 @@ const parameter = () =>
     options: z.array(z.string()),
   });
 
-export const capabilities = once(() =>
+export const capabilities = lazy(() =>
   z
     .object({
       name: z.string(),

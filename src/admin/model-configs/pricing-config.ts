@@ -1,11 +1,11 @@
 /** A model's prices in the form that clients of the price files read: cents per token or unit. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { perCall, type TokenPriceKey, tokenPriceKeys } from '../../pricing/price-keys.ts';
 import { centsAt, type PriceSheet } from '../../pricing/price-sheet.ts';
 import { batchFactor } from '../../pricing/pricer.ts';
 
-const price = once(() => z.object({ price: z.number().describe('US cents per token or unit') }));
+const price = lazy(() => z.object({ price: z.number().describe('US cents per token or unit') }));
 
 // Object.fromEntries forgets which keys it was given.
 const byTokenKey = () =>
@@ -14,7 +14,7 @@ const byTokenKey = () =>
     z.ZodOptional<ReturnType<typeof price>>
   >;
 
-const tokenPrices = once(() =>
+const tokenPrices = lazy(() =>
   z.object({ ...byTokenKey(), additional_units: z.record(z.string(), price()).optional() }),
 );
 
@@ -23,7 +23,7 @@ interface Formula {
   operands: (Formula | { value: string })[];
 }
 
-export const pricingConfig = once(() =>
+export const pricingConfig = lazy(() =>
   z
     .object({
       pay_as_you_go: tokenPrices(),

@@ -1,20 +1,20 @@
 /** Public: the prices and abilities of the models that the program knows. */
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { KnownModel, PriceTable } from '../../pricing/price-table.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { capabilities, capabilitiesOf } from './capabilities.ts';
 import { pricingConfig, pricingConfigOf, unknownPricing } from './pricing-config.ts';
 
 const tag = 'Model catalogue';
-const oneModel = once(() =>
+const oneModel = lazy(() =>
   z.object({
     provider: z.string().min(1).max(64).describe('A provider’s id, such as `openai`'),
     model: z.string().min(1).max(256).describe('A model’s id; it may hold slashes'),
   }),
 );
-const wholeProvider = once(() =>
+const wholeProvider = lazy(() =>
   z.object({
     file: z
       .string()

@@ -1,17 +1,17 @@
 /** Reading the outbox: what would be mailed, or was. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { decode } from '../../store/json.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { timestamp } from '../kernel/fields.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 import { openFields } from './outbox.ts';
 import { showFields } from './show.ts';
 
 const statuses = ['queued', 'sent', 'failed'] as const;
 
-export const noticeRecord = once(() =>
+export const noticeRecord = lazy(() =>
   z.object({
     object: z.literal('notice'),
     id: z.string(),

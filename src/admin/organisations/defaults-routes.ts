@@ -1,6 +1,6 @@
 /** Defaults of the organisation: the guardrails that every request passes. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { OrganisationDefaults } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -26,7 +26,7 @@ const readDefaults = endpoint({
   },
 });
 
-const references = once(() =>
+const references = lazy(() =>
   z
     .array(reference)
     .max(100)

@@ -1,16 +1,16 @@
 /** Which workspaces are excluded from the organisation's default guardrails, for each direction. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { GuardrailDirection } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 import { changeExclusions } from './exclusions.ts';
 
 const tag = 'Workspace exclusions';
 
-const excludedWorkspace = once(() =>
+const excludedWorkspace = lazy(() =>
   z.object({
     workspace_id: z.string(),
     slug: z.string(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
 import { faultOfMetadataSchema } from '../../identity/metadata-schema.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { OrganisationProperties } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -23,7 +23,7 @@ const readProperties = endpoint({
   handle: async ({ db, caller }) => decode((await organisationRow(db, caller.organisationId)).properties),
 });
 
-const metadataSchema = once(() =>
+const metadataSchema = lazy(() =>
   z
     .record(z.string().max(100), z.unknown())
     .nullable()

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { ApiError, forbidden, notFound } from '../../http/errors.ts';
 import { type Caller, mayInOrganisation, type SessionCaller } from '../../identity/caller.ts';
 import { organisationRoles } from '../../identity/roles.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference } from '../kernel/fields.ts';
-import { countOf } from '../kernel/list-queries.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
 import { activeMember } from '../users/rules.ts';
@@ -24,7 +24,7 @@ import { settingsEndpoints } from './settings-routes.ts';
 import { announceUpdate, type OrganisationChange, saveOrganisation } from './update.ts';
 
 const tag = 'Organisations';
-const name = once(() => z.string().trim().min(1).max(255));
+const name = lazy(() => z.string().trim().min(1).max(255));
 
 /** The person behind a call that is open to sessions only. */
 function personOf(caller: Caller): SessionCaller {
@@ -120,7 +120,7 @@ const read = endpoint({
       : summaryOf(await organisationRow(db, caller.organisationId)),
 });
 
-const address = once(() => z.string().trim().max(2048).nullable().optional());
+const address = lazy(() => z.string().trim().max(2048).nullable().optional());
 
 const update = endpoint({
   method: 'PUT',

@@ -7,10 +7,10 @@ import {
   securityShape,
   type WorkspaceOverrides,
 } from '../../identity/settings.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { timestamp } from '../kernel/fields.ts';
 
-const overrideShape = once(
+const overrideShape = lazy(
   () =>
     Object.fromEntries(overrideSections.map((section) => [section, z.boolean()])) as Record<
       OverrideSection,
@@ -19,8 +19,8 @@ const overrideShape = once(
 );
 
 /** Section to whether workspaces may hold own values of it. */
-export const overridesRecord = once(() => z.object(overrideShape()));
-export const overridesUpdate = once(() => z.strictObject(overrideShape()).exactPartial());
+export const overridesRecord = lazy(() => z.object(overrideShape()));
+export const overridesUpdate = lazy(() => z.strictObject(overrideShape()).exactPartial());
 
 /** Every section by name; one that nobody touched is closed. */
 export const overridesShown = (overrides: WorkspaceOverrides) =>
@@ -52,20 +52,20 @@ const settingsValues = () =>
     security_settings: z.object(securityShape()),
   }) satisfies z.ZodType<OrganisationSettings>;
 
-export const settingsRecord = once(() => settingsValues().extend({ workspace_overrides: overridesRecord() }));
+export const settingsRecord = lazy(() => settingsValues().extend({ workspace_overrides: overridesRecord() }));
 
-const jsonSchema = once(() => z.record(z.string(), z.unknown()));
+const jsonSchema = lazy(() => z.record(z.string(), z.unknown()));
 
-export const propertiesRecord = once(() =>
+export const propertiesRecord = lazy(() =>
   z.object({
     api_key_metadata_schema: jsonSchema().nullable(),
     workspace_metadata_schema: jsonSchema().nullable(),
   }),
 );
 
-const guardrailReference = once(() => z.object({ id: z.string(), slug: z.string() }));
+const guardrailReference = lazy(() => z.object({ id: z.string(), slug: z.string() }));
 
-export const defaultsRecord = once(() =>
+export const defaultsRecord = lazy(() =>
   z.object({
     input_guardrails: z.array(guardrailReference()),
     output_guardrails: z.array(guardrailReference()),
@@ -73,7 +73,7 @@ export const defaultsRecord = once(() =>
 );
 
 /** What everyone who belongs to the organisation may see of it. */
-export const organisationSummary = once(() =>
+export const organisationSummary = lazy(() =>
   z.object({
     object: z.literal('organisation'),
     id: z.string(),
@@ -83,7 +83,7 @@ export const organisationSummary = once(() =>
   }),
 );
 
-export const organisationRecord = once(() =>
+export const organisationRecord = lazy(() =>
   organisationSummary().extend({
     owner_ids: z.array(z.string()),
     default_jwt_workspace_id: z.string().nullable(),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
 import { invalid } from '../../http/errors.ts';
+import { lazy } from '../../lazy.ts';
 import {
   keyRateLimits,
   type RateLimit,
@@ -9,7 +10,6 @@ import {
   soleUsageLimit,
   type UsageLimitInput,
 } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ProviderStatus, ProviderTable } from '../../store/schema.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
@@ -20,7 +20,7 @@ const rateLimits = () =>
     error: 'must be a limit with type, unit and value, or a list of them, one for each type and unit',
   });
 
-export const limitFields = once(() => ({
+export const limitFields = lazy(() => ({
   usage_limits: soleUsageLimit(),
   rate_limits: rateLimits().nullish().describe('Null removes the limits'),
   expires_at: dateTime.nullish().describe('From then on requests are refused; null: never'),

@@ -2,7 +2,7 @@
 import type { Db } from '../../store/database.ts';
 import { carries } from '../integrations/tags.ts';
 import type { Page } from '../kernel/endpoint.ts';
-import { newestFirst } from '../kernel/list-queries.ts';
+import { newestFirst } from '../kernel/lists/list-queries.ts';
 import type { SavedPair } from './access.ts';
 
 interface Choice {

@@ -1,14 +1,14 @@
 /** Providers on the wire: the record, and what create, update and list accept. */
 import { z } from 'zod';
+import { lazy } from '../../lazy.ts';
 import { rateLimitRecord, usageLimitRecord } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { slug } from '../integrations/slugs.ts';
 import { tags, tagsQuery } from '../integrations/tags.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 import { name, note, workspaceField } from './fields.ts';
 import { limitFields } from './limits.ts';
 
-export const providerRecord = once(() =>
+export const providerRecord = lazy(() =>
   z.object({
     object: z.literal('provider'),
     id: z.string(),
@@ -33,7 +33,7 @@ export const providerRecord = once(() =>
   }),
 );
 
-export const newProvider = once(() =>
+export const newProvider = lazy(() =>
   z.object({
     name: name(),
     integration_id: reference.describe('Id or slug of an integration that the workspace may use'),
@@ -45,7 +45,7 @@ export const newProvider = once(() =>
   }),
 );
 
-const updatable = once(() =>
+const updatable = lazy(() =>
   z
     .object({
       name: name(),
@@ -58,17 +58,17 @@ const updatable = once(() =>
 );
 
 /** The fields of an update that change something. */
-export const changeableFields = once(() => updatable().keyof().options);
+export const changeableFields = lazy(() => updatable().keyof().options);
 
-export const providerUpdate = once(() => updatable().extend({ workspace_id: workspaceField() }));
+export const providerUpdate = lazy(() => updatable().extend({ workspace_id: workspaceField() }));
 
-export const savedProvider = once(() => z.object({ object: z.literal('provider'), id: z.string(), slug: z.string() }));
+export const savedProvider = lazy(() => z.object({ object: z.literal('provider'), id: z.string(), slug: z.string() }));
 
-export const providerFilters = once(() =>
+export const providerFilters = lazy(() =>
   z.object({
     workspace_id: reference.optional().describe('Id or slug; required unless the calling key fixes it'),
     tags: tagsQuery(),
   }),
 );
 
-export const providerPath = once(() => z.object({ provider: reference.describe('Id or slug') }));
+export const providerPath = lazy(() => z.object({ provider: reference.describe('Id or slug') }));

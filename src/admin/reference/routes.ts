@@ -4,7 +4,7 @@ import { allProviders, providers } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { referenceOf } from '../../providers/reference.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 
 const tag = 'Reference';
 

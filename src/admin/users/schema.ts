@@ -1,12 +1,12 @@
 /** Users of an organisation on the wire. */
 import { z } from 'zod';
 import { organisationRoles } from '../../identity/roles.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { email, id, timestamp } from '../kernel/fields.ts';
 
-export const userParams = once(() => z.object({ userId: id }));
+export const userParams = lazy(() => z.object({ userId: id }));
 
-export const userFilters = once(() =>
+export const userFilters = lazy(() =>
   z.object({
     role: z.enum(organisationRoles).optional(),
     email: email.optional().describe('The whole address, in any case'),
@@ -16,7 +16,7 @@ export const userFilters = once(() =>
 
 const ownerByTransfer = 'must be admin or member; owners are made by transferring ownership';
 
-export const userUpdate = once(() =>
+export const userUpdate = lazy(() =>
   z.object({
     role: z.enum(['admin', 'member'], {
       error: (issue) => (issue.input === 'owner' ? ownerByTransfer : undefined),
@@ -24,7 +24,7 @@ export const userUpdate = once(() =>
   }),
 );
 
-export const userListed = once(() =>
+export const userListed = lazy(() =>
   z.object({
     object: z.literal('user'),
     id: z.string(),
@@ -41,7 +41,7 @@ export const userListed = once(() =>
   }),
 );
 
-export const userRead = once(() =>
+export const userRead = lazy(() =>
   userListed().extend({
     workspace_ids: z.array(z.string()).describe('Slugs of the workspaces that the person may enter'),
   }),

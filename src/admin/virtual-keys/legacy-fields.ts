@@ -1,10 +1,10 @@
 /** The camelCase fields in which virtual keys write the settings of their provider, as configurations of an integration. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { customHeaders, customHost } from '../integrations/upstream-overrides.ts';
 
-const text = once(() => z.string().trim().min(1).max(2_048).nullish());
-const secret = once(() => z.string().min(1).max(16_384).nullish());
+const text = lazy(() => z.string().trim().min(1).max(2_048).nullish());
+const secret = lazy(() => z.string().min(1).max(16_384).nullish());
 
 const deployment = () =>
   z.object({
@@ -18,7 +18,7 @@ const deployment = () =>
   });
 type Deployment = z.output<ReturnType<typeof deployment>>;
 
-export const deploymentConfig = once(() => z.array(deployment()).min(1).max(200).nullish());
+export const deploymentConfig = lazy(() => z.array(deployment()).min(1).max(200).nullish());
 
 /** Our name for each field that is no more than another spelling. */
 const spellings = [
@@ -55,7 +55,7 @@ export const legacyName = (setting: string): string => oldNames.get(setting) ?? 
 const flatObject = () =>
   z.record(z.string().min(1).max(128), z.union([z.string().max(16_384), z.number(), z.boolean()]));
 
-export const legacyFields = once(
+export const legacyFields = lazy(
   () =>
     ({
       resourceName: text(),

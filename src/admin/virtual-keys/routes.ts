@@ -15,7 +15,7 @@ import { isIntegrationSlugTaken, isProviderSlugTaken, newProviderSlug } from '..
 import { updatedColumns } from '../integrations/update.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { asList, listOf } from '../kernel/paging.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { providerAccess, requireActiveWorkspace, requireWorkspace, type SavedPair } from '../providers/access.ts';
 import { insertProvider } from '../providers/insert.ts';

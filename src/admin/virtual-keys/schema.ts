@@ -1,7 +1,7 @@
 /** Virtual keys on the wire: the record, and what create, update and list accept. */
 import { z } from 'zod';
+import { lazy } from '../../lazy.ts';
 import { rateLimitRecord, usageLimitRecord } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { aiProviderId, upstreamKey } from '../integrations/schema.ts';
 import { secretMappingRecord, virtualKeySecretMappings } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
@@ -10,7 +10,7 @@ import { name, note, workspaceField } from '../providers/fields.ts';
 import { limitFields } from '../providers/limits.ts';
 import { deploymentConfig, legacyFields } from './legacy-fields.ts';
 
-export const virtualKeyRecord = once(() =>
+export const virtualKeyRecord = lazy(() =>
   z.object({
     object: z.literal('virtual-key'),
     id: z.string(),
@@ -33,7 +33,7 @@ export const virtualKeyRecord = once(() =>
   }),
 );
 
-export const newVirtualKey = once(() =>
+export const newVirtualKey = lazy(() =>
   z.object({
     name: name(),
     provider: aiProviderId(),
@@ -47,7 +47,7 @@ export const newVirtualKey = once(() =>
   }),
 );
 
-const updatable = once(() =>
+const updatable = lazy(() =>
   z
     .object({
       name: name(),
@@ -62,19 +62,19 @@ const updatable = once(() =>
 );
 
 /** The fields of an update that change something. */
-export const changeableFields = once(() => updatable().keyof().options);
+export const changeableFields = lazy(() => updatable().keyof().options);
 
-export const virtualKeyUpdate = once(() => updatable().extend({ workspace_id: workspaceField() }));
+export const virtualKeyUpdate = lazy(() => updatable().extend({ workspace_id: workspaceField() }));
 
-export const savedVirtualKey = once(() =>
+export const savedVirtualKey = lazy(() =>
   z.object({ object: z.literal('virtual-key'), id: z.string(), slug: z.string() }),
 );
 
-export const createdVirtualKey = once(() =>
+export const createdVirtualKey = lazy(() =>
   savedVirtualKey().extend({
     success: z.literal(true),
     data: z.object({ slug: z.string() }),
   }),
 );
 
-export const virtualKeyPath = once(() => z.object({ virtualKey: reference.describe('Id or slug') }));
+export const virtualKeyPath = lazy(() => z.object({ virtualKey: reference.describe('Id or slug') }));

@@ -1,15 +1,15 @@
 /** What callers send and receive of workspaces. */
 import { z } from 'zod';
 import { workspaceSettingsUpdate } from '../../identity/settings.ts';
+import { lazy } from '../../lazy.ts';
 import { rateLimitRecord, usageLimitRecord, workspaceRateLimits, workspaceUsageLimits } from '../../limits/entries.ts';
-import { once } from '../../once.ts';
 import { commaList, id, metadata, reference, timestamp } from '../kernel/fields.ts';
 import { memberRecord } from '../members/record.ts';
 import { appointment } from '../members/rules.ts';
 import { isOneEmoji } from './name.ts';
 
-const name = once(() => z.string().trim().min(1).max(255));
-const icon = once(() =>
+const name = lazy(() => z.string().trim().min(1).max(255));
+const icon = lazy(() =>
   z
     .string()
     .trim()
@@ -18,7 +18,7 @@ const icon = once(() =>
     .nullable()
     .describe('One emoji; empty or null removes it'),
 );
-const description = once(() => z.string().trim().max(500).nullable());
+const description = lazy(() => z.string().trim().max(500).nullable());
 const slug = () =>
   z
     .string()
@@ -29,8 +29,8 @@ const slug = () =>
     })
     .refine((text) => !id.safeParse(text).success, { message: 'may not look like an id' });
 
-const guardrails = once(() => z.array(reference).max(50));
-const defaults = once(() =>
+const guardrails = lazy(() => z.array(reference).max(50));
+const defaults = lazy(() =>
   z
     .object({
       metadata: metadata.describe('Joins every request and wins over the metadata of key and request'),
@@ -42,7 +42,7 @@ const defaults = once(() =>
 );
 export type SentDefaults = z.output<ReturnType<typeof defaults>>;
 
-export const newWorkspace = once(() =>
+export const newWorkspace = lazy(() =>
   z.object({
     name: name().describe('An emoji in front becomes the icon'),
     icon: icon().optional(),
@@ -59,7 +59,7 @@ export const newWorkspace = once(() =>
   }),
 );
 
-const updatable = once(() =>
+const updatable = lazy(() =>
   z
     .object({
       name: name(),
@@ -75,14 +75,14 @@ const updatable = once(() =>
     .partial(),
 );
 
-export const workspaceUpdate = once(() =>
+export const workspaceUpdate = lazy(() =>
   updatable().refine((update) => Object.keys(update).length > 0, {
     message: `Send at least one field to change: ${Object.keys(updatable().shape).join(', ')}`,
   }),
 );
 export type WorkspaceUpdate = z.output<ReturnType<typeof workspaceUpdate>>;
 
-export const confirmation = once(() =>
+export const confirmation = lazy(() =>
   z.object({
     name: z.string().trim().min(1).max(330).describe("The workspace's name, to confirm which one is meant"),
     force_delete: z.boolean().default(false).describe('True also removes what is still in the workspace'),
@@ -95,7 +95,7 @@ const nameFormat = () =>
     .default('display')
     .describe('`display`: the icon stands in front of the name; `plain`: the name alone');
 
-export const filters = once(() =>
+export const filters = lazy(() =>
   z.object({
     name: z.string().min(1).max(255).optional().describe('Any part of the plain name; case matters'),
     exact_name: z.string().min(1).max(255).optional().describe('The whole plain name'),
@@ -109,7 +109,7 @@ export const filters = once(() =>
 );
 export type Filters = z.output<ReturnType<typeof filters>>;
 
-export const workspaceRecord = once(() =>
+export const workspaceRecord = lazy(() =>
   z.object({
     id: z.string(),
     object: z.literal('workspace'),
@@ -137,7 +137,7 @@ export const workspaceRecord = once(() =>
 export type WorkspaceRecord = z.output<ReturnType<typeof workspaceRecord>>;
 
 /** One workspace: with the settings in force for callers who may see them. */
-export const singleWorkspace = once(() =>
+export const singleWorkspace = lazy(() =>
   workspaceRecord().extend({
     settings: z.record(z.string(), z.unknown()).optional().describe('In force here; shown to admins and managers'),
     security_settings: z.record(z.string(), z.boolean()).optional().describe('In force here; as settings'),
@@ -147,7 +147,7 @@ export const singleWorkspace = once(() =>
 /** The most members that a workspace's own record carries. */
 export const membersShown = 500;
 
-export const workspaceWithMembers = once(() =>
+export const workspaceWithMembers = lazy(() =>
   singleWorkspace().extend({
     users: z
       .array(memberRecord())
@@ -156,4 +156,4 @@ export const workspaceWithMembers = once(() =>
   }),
 );
 
-export const inWorkspace = once(() => z.object({ workspaceId: reference }));
+export const inWorkspace = lazy(() => z.object({ workspaceId: reference }));

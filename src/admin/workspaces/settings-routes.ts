@@ -1,7 +1,7 @@
 /** The settings in force in a workspace, and its own values in the sections that the organisation has opened. */
 import { z } from 'zod';
 import { settingsInForce, workspaceSettingsUpdate } from '../../identity/settings.ts';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { decode, encode } from '../../store/json.ts';
 import { type Endpoint, endpoint } from '../kernel/endpoint.ts';
 import { activeWorkspaceRow, surroundingsOf, workspaceRow } from './row.ts';
@@ -19,7 +19,7 @@ const sourced = <T extends z.ZodType>(value: T) =>
     overridable: z.boolean().describe('True when the workspace may hold a value of its own'),
   });
 
-const reply = once(() =>
+const reply = lazy(() =>
   z.object({
     user_api_key_auto_create: sourced(z.boolean()),
     default_workspace_user_api_key_auto_create: sourced(z.boolean()),

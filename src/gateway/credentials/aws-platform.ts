@@ -1,12 +1,12 @@
 /** Short-lived keys of the machine or the container that the gateway runs on. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 import { GatewayError } from '../errors.ts';
 import type { AwsKeys } from './aws.ts';
 import type { Surroundings } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
-const issued = once(() =>
+const issued = lazy(() =>
   z
     .object({
       AccessKeyId: z.string().min(1),

@@ -1,7 +1,7 @@
 /** Authorises calls to clouds: signs them, or adds a token that is fetched once and kept until shortly before it ends. */
 import type { Authentication } from '../../providers/authentication.ts';
 import type { Abortable } from '../../wire/abort.ts';
-import { unlessGivenUp } from '../send.ts';
+import { unlessGivenUp } from '../upstream/send.ts';
 import { aws } from './aws.ts';
 import { entra } from './entra.ts';
 import { exchange } from './exchange.ts';

@@ -6,7 +6,7 @@ import { checkedResponse } from '../../../test/event-grammar.ts';
 import type { Json } from '../../../test/harness.ts';
 import { dialects } from '../../../test/stream-dialects.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
-import { Resumption } from '../resumption.ts';
+import { Resumption } from '../streaming/resumption.ts';
 import { newStreamState, type StreamState } from './dialect.ts';
 import { responsesDialect } from './responses.ts';
 import { responsesTakeover } from './responses-takeover.ts';

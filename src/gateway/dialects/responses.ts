@@ -1,5 +1,5 @@
 /** The responses dialect: named events with sequence numbers, from `response.created` to `response.completed`. */
-import { laterUsage, readUsage } from '../../providers/usage.ts';
+import { laterUsage, readResponseUsage } from '../../providers/usage.ts';
 import { type Dialect, jsonOf, noteText, objectIn, reportedFault } from './dialect.ts';
 import { noteStep } from './responses-steps.ts';
 import { responsesTakeover } from './responses-takeover.ts';
@@ -20,7 +20,7 @@ export const responsesDialect: Dialect = {
     const response = objectIn(json, 'response');
     if (typeof response.id === 'string') state.id ??= response.id;
     if (typeof response.model === 'string') state.model ??= response.model;
-    const usage = readUsage(response.usage);
+    const usage = readResponseUsage(response);
     if (usage) state.usage = laterUsage(state.usage, usage);
     if (json.type === 'error') return reportedFault(json.error ?? json);
     if (json.type === 'response.failed') return reportedFault(response.error);

@@ -1,36 +1,36 @@
 /** Files and batches of the gateway's own, for requests that name no provider for them. */
 import { BatchRefusal } from '../../batches/batches.ts';
-import type { BatchDesk } from '../../batches/desk.ts';
 import { FileFault, isId } from '../../batches/files.ts';
 import { LineFault } from '../../batches/line-chunks.ts';
 import { batchRecord, fileRecord } from '../../batches/records.ts';
 import type { ManagedBatchTable, ManagedFileTable } from '../../batches/schema.ts';
+import type { BatchService } from '../../batches/service.ts';
 import { isKept } from '../../providers/batch-rows.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { wordOf } from '../../providers/json.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import type { Journey } from '../journey.ts';
-import type { GatewayParts } from '../parts.ts';
 import { keepsRowsHere } from './keeps-rows.ts';
 import { readUpload } from './multipart.ts';
 import { namedProvider } from './named-provider.ts';
 import { newBatchOf } from './new-batch.ts';
 import { ownerOf } from './owner.ts';
 
-interface Managed extends GatewayParts {
-  desk: BatchDesk;
+interface Managed extends GatewayDeps {
+  batchService: BatchService;
 }
-type Operation = (parts: Managed, journey: Journey) => Promise<Response>;
+type Operation = (deps: Managed, context: RequestContext) => Promise<Response>;
 
 const operations: Partial<Record<EndpointKind, Operation>> = {
   uploadFile,
   listFiles,
-  retrieveFile: async (parts, journey) => Response.json(fileRecord(await fileOf(parts, journey))),
-  retrieveFileContent: async (parts, journey) => contentOf(parts, (await fileOf(parts, journey)).id),
+  retrieveFile: async (deps, context) => Response.json(fileRecord(await fileOf(deps, context))),
+  retrieveFileContent: async (deps, context) => contentOf(deps, (await fileOf(deps, context)).id),
   deleteFile,
   createBatch,
   listBatches,
-  retrieveBatch: async (parts, journey) => Response.json(batchRecord(await batchOf(parts, journey))),
+  retrieveBatch: async (deps, context) => Response.json(batchRecord(await batchOf(deps, context))),
   cancelBatch,
   getBatchOutput,
 };
@@ -44,33 +44,36 @@ const keeping: Partial<Record<EndpointKind, EndpointKind>> = {
 };
 
 /** An id of ours; or no provider to ask, or one that keeps nothing: then the gateway does it in its place. */
-export function isManaged({ providers }: GatewayParts, journey: Journey): boolean {
-  const { kind } = journey.matched.route;
+export function isManaged({ providers }: GatewayDeps, context: RequestContext): boolean {
+  const { kind } = context.matched.route;
   if (!operations[kind]) return false;
-  const { id } = journey.matched.params;
+  const { id } = context.matched.params;
   if (id !== undefined) return isKept(id);
-  const named = namedProvider(journey);
+  const named = namedProvider(context);
   const known = providers.get(named ?? '');
-  if (namesOwnFile(journey)) return !known?.rowsInline || runsAtOnce(journey);
+  if (namesOwnFile(context)) return !known?.rowsInline || runsAtOnce(context);
   if (named === null || named === 'gw') return true;
-  if (keepsRowsHere(known) && journey.purpose === 'batch') return true;
+  if (keepsRowsHere(known) && context.purpose === 'batch') return true;
   return known !== undefined && !known.endpoints[keeping[kind] ?? kind];
 }
 
 /** A batch of lines that were uploaded to us is run by us, whoever answers the lines; but a provider that takes rows from us can be handed them. */
-const namesOwnFile = ({ body }: Journey): boolean => body.form === 'json' && isKept(wordOf(body.json.input_file_id));
+const namesOwnFile = ({ body }: RequestContext): boolean =>
+  body.form === 'json' && isKept(wordOf(body.json.input_file_id));
 
-const runsAtOnce = ({ body }: Journey): boolean => body.form === 'json' && body.json.completion_window === 'immediate';
+const runsAtOnce = ({ body }: RequestContext): boolean =>
+  body.form === 'json' && body.json.completion_window === 'immediate';
 
-export async function managedReply(parts: GatewayParts, journey: Journey): Promise<Response> {
-  const operation = operations[journey.matched.route.kind];
-  const { desk } = parts;
-  if (!operation || !desk) throw new GatewayError('missing_provider', 'this gateway keeps no files or batches itself');
-  const reply = await operation({ ...parts, desk }, journey).catch((fault) => {
+export async function managedReply(deps: GatewayDeps, context: RequestContext): Promise<Response> {
+  const operation = operations[context.matched.route.kind];
+  const { batchService } = deps;
+  if (!operation || !batchService)
+    throw new GatewayError('missing_provider', 'this gateway keeps no files or batchService itself');
+  const reply = await operation({ ...deps, batchService }, context).catch((fault) => {
     throw asGatewayError(fault);
   });
-  reply.headers.set(`${journey.own.prefix}trace-id`, journey.traceId);
-  reply.headers.set(`${journey.own.prefix}request-id`, journey.requestId);
+  reply.headers.set(`${context.own.prefix}trace-id`, context.traceId);
+  reply.headers.set(`${context.own.prefix}request-id`, context.requestId);
   return reply;
 }
 
@@ -82,24 +85,24 @@ function asGatewayError(fault: unknown): unknown {
   return fault;
 }
 
-async function fileOf({ desk }: Managed, journey: Journey): Promise<ManagedFileTable> {
-  const id = journey.matched.params.id ?? '';
-  const file = await desk.files.find(ownerOf(journey), id);
+async function fileOf({ batchService }: Managed, context: RequestContext): Promise<ManagedFileTable> {
+  const id = context.matched.params.id ?? '';
+  const file = await batchService.files.find(ownerOf(context), id);
   if (!file) throw new GatewayError('file_not_found', `no file "${id}" is kept in this workspace`);
   return file;
 }
 
-async function batchOf({ desk }: Managed, journey: Journey): Promise<ManagedBatchTable> {
-  const id = journey.matched.params.id ?? '';
-  const batch = await desk.batches.find(ownerOf(journey), id);
+async function batchOf({ batchService }: Managed, context: RequestContext): Promise<ManagedBatchTable> {
+  const id = context.matched.params.id ?? '';
+  const batch = await batchService.batches.find(ownerOf(context), id);
   if (!batch) throw new GatewayError('batch_not_found', `no batch "${id}" is kept in this workspace`);
   return batch;
 }
 
 const longestName = 512;
 
-async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response> {
-  const { body } = journey;
+async function uploadFile({ batchService }: Managed, context: RequestContext): Promise<Response> {
+  const { body } = context;
   if (body.form !== 'stream' || !body.contentType?.startsWith('multipart/form-data')) {
     throw new GatewayError('invalid_content_type', 'send multipart/form-data with the fields purpose and file');
   }
@@ -111,7 +114,7 @@ async function uploadFile({ desk }: Managed, journey: Journey): Promise<Response
   }
   const said = form.field('purpose');
   const purpose = said === null ? async () => knownPurpose(await form.laterField('purpose')) : knownPurpose(said);
-  return Response.json(fileRecord(await desk.files.write(ownerOf(journey), { filename, purpose }, content)));
+  return Response.json(fileRecord(await batchService.files.write(ownerOf(context), { filename, purpose }, content)));
 }
 
 function knownPurpose(purpose: string | null): string {
@@ -120,21 +123,21 @@ function knownPurpose(purpose: string | null): string {
   throw new GatewayError('invalid_body', 'purpose must be a word such as batch', { field: 'purpose' });
 }
 
-async function listFiles({ desk }: Managed, journey: Journey): Promise<Response> {
-  const query = new URLSearchParams(journey.query);
+async function listFiles({ batchService }: Managed, context: RequestContext): Promise<Response> {
+  const query = new URLSearchParams(context.query);
   const page = { purpose: wordIn(query, 'purpose'), after: wordIn(query, 'after'), limit: limitOf(query, 10_000) };
-  const { files, hasMore } = await desk.files.list(ownerOf(journey), page);
+  const { files, hasMore } = await batchService.files.list(ownerOf(context), page);
   return Response.json(listOf(files.map(fileRecord), files, hasMore));
 }
 
-async function deleteFile(parts: Managed, journey: Journey): Promise<Response> {
-  const { id } = await fileOf(parts, journey);
-  await parts.desk.files.remove(ownerOf(journey), id);
+async function deleteFile(deps: Managed, context: RequestContext): Promise<Response> {
+  const { id } = await fileOf(deps, context);
+  await deps.batchService.files.remove(ownerOf(context), id);
   return Response.json({ id, object: 'file', deleted: true });
 }
 
-function contentOf({ desk }: Managed, id: string): Response {
-  const chunks = desk.files.content(id);
+function contentOf({ batchService }: Managed, id: string): Response {
+  const chunks = batchService.files.content(id);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -146,29 +149,29 @@ function contentOf({ desk }: Managed, id: string): Response {
   return new Response(body, { headers: { 'content-type': 'application/octet-stream' } });
 }
 
-async function createBatch({ desk }: Managed, journey: Journey): Promise<Response> {
-  const batch = await desk.batches.create(ownerOf(journey), journey.caller.keyId, newBatchOf(journey));
+async function createBatch({ batchService }: Managed, context: RequestContext): Promise<Response> {
+  const batch = await batchService.batches.create(ownerOf(context), context.caller.keyId, newBatchOf(context));
   return Response.json(batchRecord(batch));
 }
 
-async function listBatches({ desk }: Managed, journey: Journey): Promise<Response> {
-  const query = new URLSearchParams(journey.query);
+async function listBatches({ batchService }: Managed, context: RequestContext): Promise<Response> {
+  const query = new URLSearchParams(context.query);
   const page = { after: wordIn(query, 'after'), limit: limitOf(query, 20) };
-  const { batches, hasMore } = await desk.batches.list(ownerOf(journey), page);
+  const { batches, hasMore } = await batchService.batches.list(ownerOf(context), page);
   return Response.json(listOf(batches.map(batchRecord), batches, hasMore));
 }
 
-async function cancelBatch(parts: Managed, journey: Journey): Promise<Response> {
-  const { id } = await batchOf(parts, journey);
-  const batch = await parts.desk.batches.cancel(ownerOf(journey), id);
+async function cancelBatch(deps: Managed, context: RequestContext): Promise<Response> {
+  const { id } = await batchOf(deps, context);
+  const batch = await deps.batchService.batches.cancel(ownerOf(context), id);
   if (!batch) throw new GatewayError('batch_not_found', `no batch "${id}" is kept in this workspace`);
   return Response.json(batchRecord(batch));
 }
 
-async function getBatchOutput(parts: Managed, journey: Journey): Promise<Response> {
-  const batch = await batchOf(parts, journey);
+async function getBatchOutput(deps: Managed, context: RequestContext): Promise<Response> {
+  const batch = await batchOf(deps, context);
   const file = batch.output_file_id ?? batch.error_file_id;
-  if (file) return contentOf(parts, file);
+  if (file) return contentOf(deps, file);
   const ended = ['completed', 'cancelled', 'expired', 'failed'].includes(batch.status);
   if (ended) return new Response('', { headers: { 'content-type': 'application/octet-stream' } });
   throw new GatewayError('batch_not_finished', `the batch is ${batch.status}; ask again when it has ended`);

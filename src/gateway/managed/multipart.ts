@@ -1,6 +1,6 @@
 /** Reads a multipart form as it arrives: small text fields, and one file whose bytes are handed on without being held. */
 import { GatewayError } from '../errors.ts';
-import { boundaryOf, isFile, parameter } from '../form.ts';
+import { boundaryOf, isFile, parameter } from '../request/form.ts';
 import { broken, FormCutter, type FormEvent } from './form-cutter.ts';
 
 interface UploadedForm {

@@ -1,12 +1,12 @@
 /** The provider that a request or its config names for all of it. */
-import type { Journey } from '../journey.ts';
+import type { RequestContext } from '../context.ts';
 
 /** Null when there is none; empty where there are several. */
 export function namedProvider({
   provider,
   plan: { root },
   workspace,
-}: Pick<Journey, 'provider' | 'plan' | 'workspace'>): string | null {
+}: Pick<RequestContext, 'provider' | 'plan' | 'workspace'>): string | null {
   const saved = (slug: string) => workspace.provider(slug)?.provider ?? slug;
   if (provider.savedSlug !== null) return saved(provider.savedSlug);
   if (provider.name !== null) return provider.name;

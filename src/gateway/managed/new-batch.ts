@@ -3,8 +3,8 @@ import type { NewBatch } from '../../batches/batches.ts';
 import { batchEndpoints } from '../../batches/rows.ts';
 import { RequestFault } from '../../providers/faults.ts';
 import { Fields } from '../../providers/fields.ts';
+import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
-import type { Journey } from '../journey.ts';
 
 const windows = ['24h', 'immediate'];
 const mostMetadata = 16;
@@ -12,7 +12,7 @@ const mostMetadata = 16;
 /** Headers that say how each line is routed; who calls is fixed by the key that makes the batch. */
 const notOptions = new Set(['api-key', 'trace-id', 'span-id', 'parent-span-id']);
 
-export function newBatchOf({ body, own }: Journey): NewBatch {
+export function newBatchOf({ body, own }: RequestContext): NewBatch {
   if (body.form !== 'json') throw new GatewayError('invalid_body', 'send the batch as a JSON object');
   try {
     const fields = new Fields(body.json);

@@ -1,8 +1,8 @@
 /** Whose the files and batches are that a request asks for. */
 import type { Owner } from '../../batches/files.ts';
-import type { Journey } from '../journey.ts';
+import type { RequestContext } from '../context.ts';
 
-export const ownerOf = ({ caller, workspace }: Journey): Owner => ({
+export const ownerOf = ({ caller, workspace }: RequestContext): Owner => ({
   organisationId: caller.organisationId,
   workspaceId: workspace.workspaceId,
 });

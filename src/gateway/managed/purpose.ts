@@ -1,7 +1,8 @@
 /** What an upload is for, where that decides who keeps it: looked up in the form before any of it is carried on. */
-import type { Bytes, ClientBody } from '../body.ts';
+
 import { GatewayError } from '../errors.ts';
-import { readFormFields } from '../form.ts';
+import type { Bytes, ClientBody } from '../request/body.ts';
+import { readFormFields } from '../request/form.ts';
 
 export interface Looked {
   purpose: string | null;

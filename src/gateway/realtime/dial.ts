@@ -2,61 +2,65 @@
 import { shapeParameters } from '../../catalog/parameters.ts';
 import type { Leaf } from '../../catalog/plan.ts';
 import type { JsonObject } from '../../providers/provider.ts';
-import type { Answer } from '../answer.ts';
-import { asGatewayError, newTrail, repeatedly } from '../attempt.ts';
-import { authorised } from '../authorised.ts';
-import { parametersOf } from '../body.ts';
+import type { Answer } from '../attempt/answer.ts';
+import { asGatewayError, newAttemptRecord, withRetries } from '../attempt/attempt.ts';
+import { type AttemptContext, failed } from '../attempt/exchange.ts';
+import { operationOf } from '../attempt/operation.ts';
+import { resolveTarget, type Target } from '../attempt/target.ts';
+import { type RequestContext, timeoutOf } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
-import { failed, type Try } from '../exchange.ts';
-import { type Journey, timeoutOf } from '../journey.ts';
-import { operationOf } from '../operation.ts';
-import type { GatewayParts } from '../parts.ts';
-import { explain, GivenUp } from '../send.ts';
-import { resolveTarget, type Target } from '../target.ts';
-import { buildUpstream, type Upstream } from '../upstream.ts';
+import { parametersOf } from '../request/body.ts';
+import { authorised } from '../upstream/authorised.ts';
+import { explain, GivenUp } from '../upstream/send.ts';
+import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
 import { offeredProtocols, upstreamQuery } from './handshake.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { type DialAddress, type ProviderSocket, UpstreamSocket } from './upstream-socket.ts';
 
-export async function dial(parts: GatewayParts, journey: Journey, leaf: Leaf): Promise<Answer> {
-  const trail = newTrail(leaf);
+export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
+  const record = newAttemptRecord(leaf);
   try {
-    const shaped = shapeParameters(parametersOf(journey.body), leaf);
-    const target = resolveTarget(parts, journey, leaf, shaped);
-    trail.target = target;
-    const upstream = sessionUpstream(journey, leaf, target, shaped);
-    trail.upstream = upstream;
-    const call: Try = { parts, journey, leaf, trail, target };
-    return await repeatedly(call, upstream, 'fresh', dialOnce);
+    const shaped = shapeParameters(parametersOf(context.body), leaf);
+    const target = resolveTarget(deps, context, leaf, shaped);
+    record.target = target;
+    const upstream = sessionUpstream(context, leaf, target, shaped);
+    record.upstream = upstream;
+    const call: AttemptContext = { deps, context, leaf, record, target };
+    return await withRetries(call, upstream, 'fresh', dialOnce);
   } catch (fault) {
-    return failed(trail, asGatewayError(parts, journey, fault));
+    return failed(record, asGatewayError(deps, context, fault));
   }
 }
 
-async function dialOnce(call: Try, upstream: Upstream): Promise<Answer> {
-  const { trail } = call;
+async function dialOnce(call: AttemptContext, upstream: Upstream): Promise<Answer> {
+  const { record } = call;
   const sentAt = performance.now();
   try {
     const socket = inDialect(call, upstream, await open(call, upstream));
-    trail.status = 101;
-    trail.error = null;
-    return { status: 101, headers: null, content: { form: 'socket', socket }, trail, rescue: null };
+    record.status = 101;
+    record.error = null;
+    return { status: 101, headers: null, content: { form: 'socket', socket }, record, rescue: null };
   } catch (fault) {
-    return failed(trail, asGatewayError(call.parts, call.journey, fault));
+    return failed(record, asGatewayError(call.deps, call.context, fault));
   } finally {
-    trail.endedAt = performance.now();
-    trail.upstreamMs += trail.endedAt - sentAt;
+    record.endedAt = performance.now();
+    record.upstreamMs += record.endedAt - sentAt;
   }
 }
 
 /** Clients speak OpenAI's events, whatever the provider speaks. */
-function inDialect({ parts, journey }: Try, { endpoint, facts }: Upstream, socket: UpstreamSocket): ProviderSocket {
+function inDialect(
+  { deps, context }: AttemptContext,
+  { endpoint, facts }: Upstream,
+  socket: UpstreamSocket,
+): ProviderSocket {
   if (!endpoint.realtime) return socket;
-  return new TranslatedSocket(socket, endpoint.realtime(facts), (fault) => parts.onFault(fault, journey.requestId));
+  return new TranslatedSocket(socket, endpoint.realtime(facts), (fault) => deps.onFault(fault, context.requestId));
 }
 
-function sessionUpstream(journey: Journey, leaf: Leaf, target: Target, shaped: JsonObject): Upstream {
-  const asked = { ...journey, query: upstreamQuery(journey.query, target.model) };
+function sessionUpstream(context: RequestContext, leaf: Leaf, target: Target, shaped: JsonObject): Upstream {
+  const asked = { ...context, query: upstreamQuery(context.query, target.model) };
   const operation = operationOf(asked, target, shaped, { stream: true, strict: true });
   const upstream = buildUpstream(asked, leaf, target, operation);
   if (target.provider.local) {
@@ -65,24 +69,24 @@ function sessionUpstream(journey: Journey, leaf: Leaf, target: Target, shaped: J
   // The handshake with the provider is our own.
   const own = Object.entries(upstream.headers).filter(([name]) => !/^sec-websocket-/i.test(name));
   const headers = Object.fromEntries(own);
-  const beta = journey.own.get('openai-beta') ?? journey.request.headers.get('openai-beta');
+  const beta = context.own.get('openai-beta') ?? context.request.headers.get('openai-beta');
   if (beta && !upstream.endpoint.realtime) headers['openai-beta'] = beta;
   return { ...upstream, headers };
 }
 
-async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): Promise<UpstreamSocket> {
+async function open({ deps, context, leaf, target }: AttemptContext, upstream: Upstream): Promise<UpstreamSocket> {
   const abort = new AbortController();
   const giveUp = (error: GatewayError) => abort.abort(new GivenUp(error));
   const leave = () => giveUp(clientLeft());
-  const gone = journey.request.gone;
+  const gone = context.request.gone;
   if (gone.aborted) leave();
   else gone.addEventListener('abort', leave, { once: true });
-  const timeoutMs = timeoutOf(parts, journey, leaf);
-  const deadline = parts.deadlines.set(timeoutMs, () =>
+  const timeoutMs = timeoutOf(deps, context, leaf);
+  const deadline = deps.deadlines.set(timeoutMs, () =>
     giveUp(new GatewayError('request_timeout', `the provider did not accept the session within ${timeoutMs} ms`)),
   );
   try {
-    const address = await addressOf(parts, journey, await authorised(parts, target, upstream, abort.signal));
+    const address = await addressOf(deps, context, await authorised(deps, target, upstream, abort.signal));
     return await UpstreamSocket.open(address, abort.signal).catch((fault) => {
       if (!tookNoOffer(fault)) throw fault;
       return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
@@ -95,10 +99,10 @@ async function open({ parts, journey, leaf, target }: Try, upstream: Upstream): 
   }
 }
 
-async function addressOf(parts: GatewayParts, journey: Journey, upstream: Upstream): Promise<DialAddress> {
+async function addressOf(deps: GatewayDeps, context: RequestContext, upstream: Upstream): Promise<DialAddress> {
   const { url, headers, endpoint } = upstream;
-  const protocols = endpoint.realtime ? [] : offeredProtocols(journey.request.headers).forProvider;
-  const pinned = upstream.customHost ? await parts.hostGuard.check(url) : null;
+  const protocols = endpoint.realtime ? [] : offeredProtocols(context.request.headers).forProvider;
+  const pinned = upstream.customHost ? await deps.hostGuard.check(url) : null;
   if (!pinned) return { url: webSocketUrl(url), headers, protocols, serverName: null };
   const address = new URL(url);
   address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;

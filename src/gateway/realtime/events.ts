@@ -1,6 +1,6 @@
 /** Which of a provider's events say something that is worth keeping. All others are relayed unread. */
 import type { JsonObject } from '../../providers/provider.ts';
-import type { Frame } from '../../wire/socket/relay.ts';
+import type { Frame } from '../../wire/websocket/relay.ts';
 
 /** Speech comes in events of other types, thousands of them: they are passed over without parsing. */
 const worthReading =

@@ -1,19 +1,19 @@
 /** The client's handshake: that it is one, what it asks for, and what of it goes on to the provider. Our key never does. */
 import type { JsonObject } from '../../providers/provider.ts';
-import type { ReceivedHeaders } from '../../wire/answer.ts';
-import { isHandshake } from '../../wire/socket/handshake.ts';
-import { isToken } from '../../wire/token.ts';
+import type { ReceivedHeaders } from '../../wire/client/answer.ts';
+import { isToken } from '../../wire/http1/token.ts';
+import { isHandshake } from '../../wire/websocket/handshake.ts';
+import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
-import { subprotocolPrefix } from '../identify.ts';
-import type { Journey } from '../journey.ts';
+import { subprotocolPrefix } from '../request/identify.ts';
 
 /** The journey of a session, with the query in the place of a body. */
-export function sessionJourney(journey: Journey): Journey {
-  requireHandshake(journey);
-  return { ...journey, body: { form: 'query', parameters: parametersOf(journey.query) } };
+export function sessionJourney(context: RequestContext): RequestContext {
+  requireHandshake(context);
+  return { ...context, body: { form: 'query', parameters: parametersOf(context.query) } };
 }
 
-function requireHandshake({ request }: Journey): void {
+function requireHandshake({ request }: RequestContext): void {
   if (isHandshake(request.method, request.headers.fields)) return;
   throw new GatewayError(
     'upgrade_required',

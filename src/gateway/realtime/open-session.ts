@@ -1,10 +1,10 @@
 /** From an open upstream to a session: the client is accepted, and both are bound to each other, to the log and to the key. */
-import type { Underway } from '../../underway.ts';
-import { credentialOf } from '../identify.ts';
-import type { Journey } from '../journey.ts';
-import type { GatewayParts } from '../parts.ts';
-import { replyHeaders } from '../reply.ts';
-import type { Routed } from '../route.ts';
+import type { InFlight } from '../../in-flight.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { credentialOf } from '../request/identify.ts';
+import { replyHeaders } from '../response/reply.ts';
+import type { Routed } from '../routing/route.ts';
 import { chosenProtocol, offeredProtocols } from './handshake.ts';
 import { Session, type SessionTerms } from './session.ts';
 import { SessionLog } from './session-log.ts';
@@ -17,47 +17,47 @@ const keyExhausted = 4412;
 
 /** False when the client is gone. */
 export function openSession(
-  parts: GatewayParts,
-  journey: Journey,
+  deps: GatewayDeps,
+  context: RequestContext,
   routed: Routed,
   upstream: ProviderSocket,
-  underway: Underway,
+  underway: InFlight,
 ): boolean {
-  const headers = replyHeaders(journey, routed.answer);
-  const log = new SessionLog(parts, journey, routed, headers);
+  const headers = replyHeaders(context, routed.answer);
+  const log = new SessionLog(deps, context, routed, headers);
   const leave = underway.enter();
-  const session = new Session(upstream, parts.deadlines, {
+  const session = new Session(upstream, deps.deadlines, {
     pingMs,
-    standing: () => standing(parts, journey),
-    observe: (frame) => guarded(parts, journey, () => log.observe(frame)),
-    ended: (ending) => guarded(parts, journey, () => log.end(ending)),
+    standing: () => standing(deps, context),
+    observe: (frame) => guarded(deps, context, () => log.observe(frame)),
+    ended: (ending) => guarded(deps, context, () => log.end(ending)),
     over: leave,
   });
-  const protocol = chosenProtocol(offeredProtocols(journey.request.headers), upstream.protocol);
-  if (journey.request.upgrade(session, { ...headers, 'sec-websocket-protocol': protocol })) return true;
+  const protocol = chosenProtocol(offeredProtocols(context.request.headers), upstream.protocol);
+  if (context.request.upgrade(session, { ...headers, 'sec-websocket-protocol': protocol })) return true;
   leave();
   upstream.terminate();
   return false;
 }
 
 /** A key that was revoked or used up ends the sessions that were opened with it. */
-async function standing(parts: GatewayParts, journey: Journey): ReturnType<SessionTerms['standing']> {
+async function standing(deps: GatewayDeps, context: RequestContext): ReturnType<SessionTerms['standing']> {
   try {
-    const caller = await parts.keyring.find(credentialOf(journey).credential);
+    const caller = await deps.keyring.find(credentialOf(context).credential);
     if (!caller) return { code: keyGone, reason: 'this API key is unknown, expired or revoked' };
     return caller.exhausted ? { code: keyExhausted, reason: 'usage limit exceeded for this API key' } : null;
   } catch (fault) {
     // The store is away: the session goes on with what was known when it began.
-    parts.onFault(fault, journey.requestId);
+    deps.onFault(fault, context.requestId);
     return null;
   }
 }
 
 /** A fault in the log must not end the session. */
-function guarded(parts: GatewayParts, journey: Journey, work: () => void): void {
+function guarded(deps: GatewayDeps, context: RequestContext, work: () => void): void {
   try {
     work();
   } catch (fault) {
-    parts.onFault(fault, journey.requestId);
+    deps.onFault(fault, context.requestId);
   }
 }

@@ -1,14 +1,14 @@
 /** What a session leaves in the log: one record for each response of the model, with its usage and cost, and one for the session itself. */
 import { readUsage } from '../../providers/usage.ts';
-import type { Frame } from '../../wire/socket/relay.ts';
-import type { Trail } from '../answer.ts';
-import { JsonBody } from '../body.ts';
+import type { Frame } from '../../wire/websocket/relay.ts';
+import type { AttemptRecord } from '../attempt/answer.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import type { HeaderFields } from '../headers.ts';
-import type { Journey } from '../journey.ts';
-import type { GatewayParts } from '../parts.ts';
-import type { Routed } from '../route.ts';
-import { settle } from '../settle.ts';
+import { JsonBody } from '../request/body.ts';
+import type { HeaderFields } from '../request/headers.ts';
+import type { Routed } from '../routing/route.ts';
+import { settle } from '../settle/settle.ts';
 import { Conversation } from './conversation.ts';
 import { objectIn, type ProviderEvent, readEvent, textIn } from './events.ts';
 import type { Ending } from './session.ts';
@@ -19,8 +19,8 @@ const mostNoted = 64 * 1024;
 const mostPending = 100;
 
 export class SessionLog {
-  readonly #parts: GatewayParts;
-  readonly #journey: Journey;
+  readonly #deps: GatewayDeps;
+  readonly #context: RequestContext;
   readonly #routed: Routed;
   readonly #headers: HeaderFields;
   readonly #openedAt = performance.now();
@@ -31,9 +31,9 @@ export class SessionLog {
   #leftOut = 0;
   #responses = 0;
 
-  constructor(parts: GatewayParts, journey: Journey, routed: Routed, headers: HeaderFields) {
-    this.#parts = parts;
-    this.#journey = journey;
+  constructor(deps: GatewayDeps, context: RequestContext, routed: Routed, headers: HeaderFields) {
+    this.#deps = deps;
+    this.#context = context;
     this.#routed = routed;
     this.#headers = headers;
   }
@@ -50,14 +50,14 @@ export class SessionLog {
   }
 
   end(ending: Ending): void {
-    const { trail } = this.#routed.answer;
-    trail.endedAt = performance.now();
-    trail.upstreamMs += trail.endedAt - this.#openedAt;
+    const { record } = this.#routed.answer;
+    record.endedAt = performance.now();
+    record.upstreamMs += record.endedAt - this.#openedAt;
     if (ending.by === 'provider' && ending.code === 1006) {
-      trail.error = new GatewayError('stream_incomplete', 'the provider cut the session off');
-      trail.status = trail.error.status;
+      record.error = new GatewayError('stream_incomplete', 'the provider cut the session off');
+      record.status = record.error.status;
     }
-    settle(this.#parts, this.#journey, this.#routed.trails, {
+    settle(this.#deps, this.#context, this.#routed.records, {
       status: 101,
       headers: this.#headers,
       body: Buffer.from(this.#summary(ending)),
@@ -67,7 +67,7 @@ export class SessionLog {
   /** The events are JSON already. */
   #summary(ending: Ending): string {
     const told = {
-      session_id: this.#journey.requestId,
+      session_id: this.#context.requestId,
       closed: ending,
       responses: this.#responses,
       ...(this.#leftOut > 0 && { events_left_out: this.#leftOut }),
@@ -100,24 +100,24 @@ export class SessionLog {
     this.#pending.delete(id);
     const status = response.status === 'failed' ? 500 : 200;
     const conversation = Buffer.from(this.#conversation.text);
-    const trail: Trail = {
-      ...this.#routed.answer.trail,
+    const record: AttemptRecord = {
+      ...this.#routed.answer.record,
       status,
       usage: readUsage(response.usage),
       startedAt,
       endedAt,
       upstreamMs: endedAt - startedAt,
     };
-    const journey: Journey = {
-      ...this.#journey,
+    const context: RequestContext = {
+      ...this.#context,
       startedAt,
-      receivedAt: this.#parts.clock.now().getTime() - Math.round(endedAt - startedAt),
+      receivedAt: this.#deps.clock.now().getTime() - Math.round(endedAt - startedAt),
       spanId: Bun.randomUUIDv7(),
-      parentSpanId: this.#journey.spanId,
+      parentSpanId: this.#context.spanId,
       spanName: 'response.done',
       body: new JsonBody(conversation, {}),
     };
-    settle(this.#parts, journey, [trail], {
+    settle(this.#deps, context, [record], {
       status,
       headers: this.#headers,
       body: Buffer.from(text).subarray(0, longestBody),

@@ -7,7 +7,7 @@ import { RealtimeClient } from '../../../test/realtime-client.ts';
 import { startRealtimeWorld, workspaceKey } from '../../../test/realtime-world.ts';
 import { type Listener, listen } from '../../http/server.ts';
 import { webRequest } from '../../http/web.ts';
-import { Deadlines } from '../deadlines.ts';
+import { Deadlines } from '../upstream/deadlines.ts';
 import { type Ending, Session } from './session.ts';
 import { UpstreamSocket } from './upstream-socket.ts';
 

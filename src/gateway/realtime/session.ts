@@ -1,6 +1,6 @@
 /** A realtime session: frames go both ways, each side at the pace of the other, until one of them leaves. */
-import type { ClientSocket, Frame, Relay } from '../../wire/socket/relay.ts';
-import type { Deadline, Deadlines } from '../deadlines.ts';
+import type { ClientSocket, Frame, Relay } from '../../wire/websocket/relay.ts';
+import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
 import type { ProviderSocket } from './upstream-socket.ts';
 
 /** Bytes waiting for one side from which on the other is not read; what was read already, one frame at most, comes on top. */

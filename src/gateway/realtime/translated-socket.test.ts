@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type SimulatedRealtime, startRealtime } from '../../../test/providers/realtime.ts';
 import type { RealtimeTranslator } from '../../providers/provider.ts';
-import type { Frame } from '../../wire/socket/relay.ts';
+import type { Frame } from '../../wire/websocket/relay.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { UpstreamSocket } from './upstream-socket.ts';
 

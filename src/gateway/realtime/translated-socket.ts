@@ -1,6 +1,6 @@
 /** The provider's side of a session in another dialect than the client's: every frame becomes the other side's words on its way. */
 import type { RealtimeTranslator, Relayed } from '../../providers/provider.ts';
-import type { Frame } from '../../wire/socket/relay.ts';
+import type { Frame } from '../../wire/websocket/relay.ts';
 import type { ProviderSocket, UpstreamListener } from './upstream-socket.ts';
 
 export class TranslatedSocket implements ProviderSocket {

@@ -1,6 +1,6 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
-import { isSendable } from '../../wire/socket/farewell.ts';
-import type { Frame } from '../../wire/socket/relay.ts';
+import { isSendable } from '../../wire/websocket/close-frame.ts';
+import type { Frame } from '../../wire/websocket/relay.ts';
 
 export interface UpstreamListener {
   message(frame: Frame): void;

@@ -1,5 +1,5 @@
 /** What a model of Anthropic's can do, told by its name: the generations differ in how they think and in what they refuse. */
-import { kept } from '../../kept.ts';
+import { memoize } from '../../memoize.ts';
 
 export interface ModelTraits {
   /** How thinking is asked for: not at all, with a budget of tokens, adaptively or by budget, or only adaptively. */
@@ -41,7 +41,7 @@ function versionOf(name: string): Version {
   return late ? { line: late[1] ?? '', number: Number(late[2]) * 100 + Number(late[3] ?? 0) } : newest;
 }
 
-export const traitsOf = kept((model): ModelTraits => {
+export const traitsOf = memoize((model): ModelTraits => {
   const { line, number } = versionOf(model);
   const isOpus = line === 'opus';
   const adaptiveOnly = number >= 500 || (isOpus && number >= 407);

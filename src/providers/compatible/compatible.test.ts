@@ -1,7 +1,7 @@
 /** Every OpenAI-compatible provider through the real data plane: its address, its credential, the path of each endpoint, and the client's own bytes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { compatibleProviders, type Expected } from '../../../test/compatible-providers.ts';
-import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
+import { type Plane, startPlane } from '../../../test/gateway-deps.ts';
 import { json, type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
 import type { EndpointKind } from '../endpoints.ts';
 import { providers } from '../index.ts';

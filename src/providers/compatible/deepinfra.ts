@@ -34,4 +34,5 @@ export const deepinfra = openAiCompatible({
       translation: ranking,
     },
   },
+  reportsCost: true,
 });

@@ -25,6 +25,7 @@ export const openrouter = openAiCompatible({
     }),
     ...offered('complete', 'embed', 'createModelResponse', 'createSpeech', 'createTranscription', 'listModels'),
   },
+  reportsCost: true,
   headers({ clientHeader }) {
     const referer = clientHeader('http-referer');
     const title = clientHeader('x-title');

@@ -16,6 +16,7 @@ export const perplexityAi = openAiCompatible({
     embed: { path: '/v1/embeddings' },
     listModels: { path: '/v1/models' },
   },
+  reportsCost: true,
   notes: [
     'Chat has no tools and one choice; a call that asks for more is refused.',
     'Answers carry citations and search_results; what to search is told by search_domain_filter and the like.',

@@ -1,7 +1,7 @@
 /** Operations in a provider's own form, through the real data plane: what is asked upstream, and what the client is given. */
 import { describe, expect, test } from 'bun:test';
 import { askedProvider } from '../../../test/asked-provider.ts';
-import { workspaceKey } from '../../../test/gateway-parts.ts';
+import { workspaceKey } from '../../../test/gateway-deps.ts';
 import type { Json } from '../../../test/harness.ts';
 import { bytes, json } from '../../../test/providers/simulated.ts';
 

@@ -1,6 +1,6 @@
 /** Which provider is asked and answered otherwise: its quirks as its own server sees them, and its answers as a client does. */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
+import { type Plane, startPlane } from '../../../test/gateway-deps.ts';
 import { sharedByTests } from '../../../test/journey.ts';
 import { json, type SimulatedProvider, startProvider, stream } from '../../../test/providers/simulated.ts';
 import type { JsonObject } from '../provider.ts';

@@ -23,5 +23,6 @@ export const xAi = openAiCompatible({
       'realtime',
     ),
   },
+  reportsCost: true,
   notes: ['Reasoning models refuse stop, presence_penalty and frequency_penalty.'],
 });

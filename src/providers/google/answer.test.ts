@@ -201,6 +201,7 @@ test('usage counts thoughts as written, what tools brought as read, and images a
     inputAudioTokens: 15,
     outputAudioTokens: 0,
     units: { request_image_token: 25, response_image_token: 10, web_search: 1 },
+    reportedCents: null,
   });
   expect(written({ candidates: [{ parts: [{ text: 'A' }] }], usage }).usage.total_tokens).toBe(190);
 });

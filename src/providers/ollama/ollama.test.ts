@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { callFacts } from '../../../test/call-facts.ts';
 import { readChatStream } from '../../../test/chat-stream.ts';
-import { type Plane, startPlane } from '../../../test/gateway-parts.ts';
+import { type Plane, startPlane } from '../../../test/gateway-deps.ts';
 import { sharedByTests } from '../../../test/journey.ts';
 import {
   type Behaviour,

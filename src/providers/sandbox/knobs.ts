@@ -1,10 +1,10 @@
 /** What a caller may tell the sandbox to do, in the model's name: `echo+delay=200+status=503`. */
 import { z } from 'zod';
-import { once } from '../../once.ts';
+import { lazy } from '../../lazy.ts';
 
 const wholeNumber = (most: number) => z.coerce.number().int().min(0).max(most);
 
-const knobsSchema = once(() =>
+const knobsSchema = lazy(() =>
   z.object({
     /** Milliseconds before the answer begins. */
     delay: wholeNumber(600_000).default(0),

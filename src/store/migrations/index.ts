@@ -6,6 +6,7 @@ import { batches } from './0003_batches.ts';
 import { longLists } from './0004_long_lists.ts';
 import { tableChanges } from './0005_table_changes.ts';
 import { listChanges } from './0006_list_changes.ts';
+import { prices } from './0030_prices.ts';
 
 interface Migration {
   name: string;
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: 'long lists', up: longLists },
   { name: 'table changes', up: tableChanges },
   { name: 'list changes', up: listChanges },
+  { name: 'prices', up: prices },
 ];

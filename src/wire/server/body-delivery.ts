@@ -1,5 +1,5 @@
 /** A body that is made while it is sent: its pieces leave as they come, framed so that the client knows its end. */
-import { lastChunk, type Outgoing } from '../outgoing.ts';
+import { lastChunk, type Outgoing } from '../http1/outgoing.ts';
 import type { Sink } from './reply.ts';
 
 /** Who is told how it ended. */

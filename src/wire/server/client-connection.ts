@@ -1,13 +1,13 @@
 /** One client's connection: its requests are read one after the other, and each is answered before the next is begun. */
 import type { Socket } from 'bun';
-import { BodyFrames } from '../body-frames.ts';
-import type { Bytes } from '../collected.ts';
+import type { Bytes } from '../client/collected.ts';
 import { closedByClient, tooLate } from '../fault.ts';
-import { type Flow, IncomingBody } from '../incoming-body.ts';
-import { Outgoing } from '../outgoing.ts';
-import { acceptance } from '../socket/handshake.ts';
-import type { Relay } from '../socket/relay.ts';
-import { ServerSocket } from '../socket/server-socket.ts';
+import { BodyFrames } from '../http1/body-frames.ts';
+import { type Flow, IncomingBody } from '../http1/incoming-body.ts';
+import { Outgoing } from '../http1/outgoing.ts';
+import { acceptance } from '../websocket/handshake.ts';
+import type { Relay } from '../websocket/relay.ts';
+import { ServerSocket } from '../websocket/server-socket.ts';
 import { BodyDelivery, type Delivered } from './body-delivery.ts';
 import type { Host } from './host.ts';
 import type { Upgraded } from './incoming.ts';

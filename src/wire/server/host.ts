@@ -1,17 +1,17 @@
 /** Whoever listens, as a connection knows it. */
-import type { Bytes } from '../collected.ts';
-import type { Relay } from '../socket/relay.ts';
+import type { Bytes } from '../client/collected.ts';
+import type { Relay } from '../websocket/relay.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { Incoming, Upgraded } from './incoming.ts';
-import type { KnownHeads } from './known-heads.ts';
 import type { Reply } from './reply.ts';
 import type { RefusedHead } from './request-head.ts';
+import type { RequestHeadCache } from './request-head-cache.ts';
 
 export interface Host {
   readonly secure: boolean;
   /** No further request is taken over a connection that has answered one. */
   readonly ending: boolean;
-  readonly heads: KnownHeads;
+  readonly heads: RequestHeadCache;
   answer(request: Incoming): Promise<Reply | Upgraded>;
   /** The reply to a head that is not served. */
   refusal(refused: RefusedHead): Reply & { body: Bytes };

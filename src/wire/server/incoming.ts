@@ -1,7 +1,7 @@
 /** A request as its handlers see it: what was asked, by whom, and whether he still waits for the answer. */
 import type { Listener } from '../abort.ts';
-import type { ByteReader, ReceivedHeaders } from '../answer.ts';
-import type { Relay } from '../socket/relay.ts';
+import type { ByteReader, ReceivedHeaders } from '../client/answer.ts';
+import type { Relay } from '../websocket/relay.ts';
 
 export interface Incoming {
   readonly method: string;

@@ -1,10 +1,10 @@
 /** Takes connections and hands their requests to whoever answers them, until it is told to stop. */
 import type { SocketHandler, TLSOptions } from 'bun';
-import { noFileIsLeft } from '../open-files.ts';
-import type { Relay } from '../socket/relay.ts';
+import { noFileIsLeft } from '../client/open-files.ts';
+import type { Relay } from '../websocket/relay.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Host } from './host.ts';
-import { KnownHeads } from './known-heads.ts';
+import { RequestHeadCache } from './request-head-cache.ts';
 
 interface Listening {
   hostname: string;
@@ -25,7 +25,7 @@ const probedEveryMs = 60_000;
 export class HttpListener implements Host {
   readonly secure: boolean;
   ending = false;
-  readonly heads = new KnownHeads();
+  readonly heads = new RequestHeadCache();
   readonly #answering: Answering;
   readonly #connections = new Set<ClientConnection>();
   readonly #relays = new Set<Relay>();

@@ -1,9 +1,9 @@
 /** What is answered to a request, and how its head is written. */
 import { STATUS_CODES } from 'node:http';
-import { kept } from '../../kept.ts';
-import type { Bytes } from '../collected.ts';
-import { lengthIn } from '../fields.ts';
-import { isToken, ofConnection, unfit } from '../token.ts';
+import { memoize } from '../../memoize.ts';
+import type { Bytes } from '../client/collected.ts';
+import { lengthIn } from '../http1/fields.ts';
+import { isToken, ofConnection, unfit } from '../http1/token.ts';
 
 /** Where a body goes, piece by piece. */
 export interface Sink {
@@ -92,7 +92,7 @@ function framingLine(framing: ReplyFraming): string {
   return `content-length: ${framing.length}\r\n`;
 }
 
-const isTold = kept((name) => {
+const isTold = memoize((name) => {
   if (!isToken.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
   return !ofConnection.has(name.toLowerCase());
 });

@@ -1,9 +1,9 @@
 /** The head of a request, read strictly: what two servers might read in two ways is refused. */
-import { kept } from '../../kept.ts';
-import { ReceivedHeaders } from '../answer.ts';
-import type { Framing } from '../answer-head.ts';
-import { type Fields, readFields, staysOpen } from '../fields.ts';
-import { isToken } from '../token.ts';
+import { memoize } from '../../memoize.ts';
+import { ReceivedHeaders } from '../client/answer.ts';
+import type { Framing } from '../client/answer-head.ts';
+import { type Fields, readFields, staysOpen } from '../http1/fields.ts';
+import { isToken } from '../http1/token.ts';
 
 export interface RequestHead {
   method: string;
@@ -78,7 +78,7 @@ const refusedVersion = (version: string): RefusedHead =>
     : new RefusedHead(400, 'the request line cannot be read');
 
 /** Empty where it is none. */
-const methodOf = kept((written) => (isToken.test(written) ? written : ''));
+const methodOf = memoize((written) => (isToken.test(written) ? written : ''));
 
 function targetOf(asked: string, fields: Fields): string {
   const path = asked.startsWith('/') || asked === '*' ? asked : pathOf(asked, fields);
@@ -108,7 +108,7 @@ function requireHost(host: string | undefined, old: boolean): void {
   }
 }
 
-const isHost = kept((written) => !/[/?#@\\\s,]/.test(written) && URL.canParse(`http://${written}/`));
+const isHost = memoize((written) => !/[/?#@\\\s,]/.test(written) && URL.canParse(`http://${written}/`));
 
 /** Where the body ends is said once, and in a way that everybody understands alike. */
 function framingOf(fields: Fields, old: boolean): Framing | null {

@@ -1,7 +1,7 @@
 /** A request under way over a client's connection. */
 import { Abort, type Listener, signalOf } from '../abort.ts';
-import type { ByteReader, ReceivedHeaders } from '../answer.ts';
-import type { Relay } from '../socket/relay.ts';
+import type { ByteReader, ReceivedHeaders } from '../client/answer.ts';
+import type { Relay } from '../websocket/relay.ts';
 import type { Incoming } from './incoming.ts';
 import type { RequestHead } from './request-head.ts';
 

@@ -24,6 +24,7 @@ export function chatUsage(usage: Usage): JsonObject {
       cache_read_input_tokens: cacheReadTokens,
       cache_creation_input_tokens: cacheWriteTokens,
     }),
+    ...(usage.reportedCents !== null && { cost: usage.reportedCents / 100 }),
     ...(units.web_search && { server_tool_use: { web_search_requests: units.web_search } }),
   };
 }

@@ -3,7 +3,8 @@ import type { JsonObject, Usage } from '../../provider.ts';
 import { noUsage } from '../../usage.ts';
 
 export function messagesUsage(usage: Usage | null): JsonObject {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, units, ...kinds } = usage ?? noUsage;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, units, reportedCents, ...kinds } =
+    usage ?? noUsage;
   const read = counted({ audio_tokens: kinds.inputAudioTokens, image_tokens: units.request_image_token });
   const written = counted({
     thinking_tokens: kinds.reasoningTokens,
@@ -24,6 +25,7 @@ export function messagesUsage(usage: Usage | null): JsonObject {
     }),
     ...(read && { input_tokens_details: read }),
     ...(written && { output_tokens_details: written }),
+    ...(reportedCents !== null && { cost: reportedCents / 100 }),
     ...(units.web_search && { server_tool_use: { web_search_requests: units.web_search } }),
   };
 }

@@ -17,5 +17,6 @@ export const responsesUsage = (usage: Usage): JsonObject => ({
     ...(usage.units.response_image_token && { image_tokens: usage.units.response_image_token }),
   },
   total_tokens: usage.inputTokens + usage.outputTokens,
+  ...(usage.reportedCents !== null && { cost: usage.reportedCents / 100 }),
   ...(usage.units.web_search && { server_tool_use: { web_search_requests: usage.units.web_search } }),
 });

@@ -1,0 +1,92 @@
+/** The audit trail: one row for every administrative action, written with the action itself, or queued when the action was refused. */
+import type { Db } from '../../../store/database.ts';
+import type { AuditLogTable } from '../../../store/schema.ts';
+import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
+
+export type AuditRow = AuditLogTable;
+
+/** Something that happened by itself, such as a key that expired. */
+interface SystemEvent {
+  organisationId: string;
+  workspaceId?: string | null;
+  resource: AuditResource;
+  action: AuditAction;
+  resourceId: string;
+  details: Record<string, unknown>;
+}
+
+export async function recordSystemEvent(db: Db, now: Date, event: SystemEvent): Promise<void> {
+  await insertAuditRow(db, {
+    id: Bun.randomUUIDv7(),
+    timestamp: now.toISOString(),
+    method: '',
+    uri: '',
+    request_id: '',
+    request_body: '',
+    query_params: '',
+    request_headers: '',
+    user_id: 'system',
+    user_type: 'system',
+    organisation_id: event.organisationId,
+    workspace_id: event.workspaceId ?? null,
+    response_status_code: 200,
+    resource_type: event.resource,
+    resource_id: event.resourceId,
+    action: event.action,
+    client_ip: '',
+    country: null,
+    details: JSON.stringify(event.details),
+  });
+}
+
+export const insertAuditRow = async (db: Db, row: AuditRow): Promise<void> => {
+  await db.insertInto('audit_logs').values(row).execute();
+};
+
+export interface AuditTrail {
+  /** Writes the row soon, without making anyone wait; tries again while the store is away. */
+  queue(row: AuditRow): void;
+  /** Resolves when everything queued is stored, or when the store has been away too long to wait for it. */
+  flush(): Promise<void>;
+}
+
+const retryDelayMs = 1_000;
+const rowsKept = 10_000;
+/** A program that is told to end must end, store or no store. */
+const flushPatienceMs = 5_000;
+
+export function createAuditTrail(db: Db, warn: (message: string) => void): AuditTrail {
+  const waiting: AuditRow[] = [];
+  let draining: Promise<void> | null = null;
+
+  const drain = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, 100);
+      try {
+        await db.insertInto('audit_logs').values(batch).execute();
+        waiting.splice(0, batch.length);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        warn(`${waiting.length} audit rows wait for the store (${reason}); trying again in ${retryDelayMs} ms.`);
+        await Bun.sleep(retryDelayMs);
+      }
+    }
+    draining = null;
+  };
+
+  return {
+    queue(row) {
+      if (waiting.length >= rowsKept) {
+        waiting.shift();
+        warn(`The store has been away so long that the oldest of ${rowsKept} queued audit rows was dropped.`);
+      }
+      waiting.push(row);
+      draining ??= drain();
+    },
+    flush: async () => {
+      if (!draining) return;
+      await Promise.race([draining, Bun.sleep(flushPatienceMs)]);
+      if (waiting.length > 0) warn(`The store stayed away, so ${waiting.length} queued audit rows were lost.`);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** What a target answered, and what is remembered of the attempt for the log. */
+import type { Leaf } from '../../catalog/plan.ts';
+import type { CacheStatus } from '../../logs/record.ts';
+import type { Usage } from '../../providers/provider.ts';
+import type { Abort } from '../../wire/abort.ts';
+import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
+import type { GatewayError } from '../errors.ts';
+import type { ProviderSocket } from '../realtime/upstream-socket.ts';
+import type { Bytes } from '../request/body.ts';
+import type { UpstreamEvents } from '../streaming/upstream-events.ts';
+import type { Sent } from '../upstream/upstream-request.ts';
+import type { Target } from './target.ts';
+
+/** The trail of one target: filled as the attempt goes on, read when it is settled. */
+export interface AttemptRecord {
+  /** The node's place in the plan. */
+  path: string;
+  /** Null where a strategy itself could not choose a target. */
+  leaf: Leaf | null;
+  target: Target | null;
+  upstream: Sent | null;
+  /** The status that this target ended with. */
+  status: number;
+  error: GatewayError | null;
+  /** As the answer's header tells it: the retry that succeeded, 0 for none, -1 when they were used up. */
+  retryCount: number;
+  startedAt: number;
+  endedAt: number;
+  /** Time spent waiting for the provider, all tries together. */
+  upstreamMs: number;
+  firstTokenMs: number | null;
+  responseHeaders: AnswerHeaders | null;
+  /** What was received; of a stream, once it has ended. */
+  received: Uint8Array | null;
+  /** As a stream reported it, or an answer that was translated. */
+  usage: Usage | null;
+  /** That usage does not count yet what was produced. */
+  usageOpen: boolean;
+  /** The model that such a one named. */
+  model: string | null;
+  /** Characters that a stream delivered, for providers that report no usage. */
+  producedCharacters: number;
+  cacheStatus: CacheStatus;
+}
+
+/** The trail as it stands, for what comes later is no part of it. Written out, because a copy by three dots costs far more. */
+export const asItStands = (record: AttemptRecord): AttemptRecord => ({
+  path: record.path,
+  leaf: record.leaf,
+  target: record.target,
+  upstream: record.upstream,
+  status: record.status,
+  error: record.error,
+  retryCount: record.retryCount,
+  startedAt: record.startedAt,
+  endedAt: record.endedAt,
+  upstreamMs: record.upstreamMs,
+  firstTokenMs: record.firstTokenMs,
+  responseHeaders: record.responseHeaders,
+  received: record.received,
+  usage: record.usage,
+  usageOpen: record.usageOpen,
+  model: record.model,
+  producedCharacters: record.producedCharacters,
+  cacheStatus: record.cacheStatus,
+});
+
+/** How a stream stands to what the client already has: there was nothing, it goes on from it, or it says it all again. */
+export type Joining = 'fresh' | 'continued' | 'restarted';
+
+export type Content =
+  | { form: 'bytes'; bytes: Bytes }
+  /** A stream of a dialect that we understand. */
+  | { form: 'events'; events: UpstreamEvents; joined: Joining }
+  /** Carried through as it comes. */
+  | { form: 'raw'; body: ByteReader | null; abort: Abort; idleMs: number }
+  /** A realtime session that the provider has accepted. */
+  | { form: 'socket'; socket: ProviderSocket }
+  | { form: 'error'; error: GatewayError };
+
+/** The text that a client has already received of a stream that broke. */
+export interface Delivered {
+  text: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: AnswerHeaders | null;
+  content: Content;
+  record: AttemptRecord;
+  /** Goes on with the next target when this stream breaks; null when there is none. */
+  rescue: ((delivered: Delivered) => Promise<Answer>) | null;
+}
+
+/** 101 is how a realtime session succeeds. */
+export const isSuccess = (status: number): boolean => (status >= 200 && status <= 299) || status === 101;
+
+/** Lets go of an answer that nobody will read. */
+export function discard({ content }: Answer): void {
+  if (content.form === 'events') content.events.abandon();
+  else if (content.form === 'raw') content.abort.abort();
+  else if (content.form === 'socket') content.socket.terminate();
+}

@@ -1,0 +1,181 @@
+/** One leaf of the plan: shape the parameters, resolve the target, ask it, ask again. What goes wrong here is an answer too. */
+import { shapeParameters } from '../../catalog/parameters.ts';
+import type { Leaf, PlanNode } from '../../catalog/plan.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { isTooDeep, RequestFault } from '../../providers/faults.ts';
+import type { JsonObject } from '../../providers/provider.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { dialectOf } from '../dialects/index.ts';
+import { GatewayError } from '../errors.ts';
+import { parametersOf } from '../request/body.ts';
+import { withMedia } from '../upstream/media.ts';
+import { withUpload } from '../upstream/upload.ts';
+import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
+import { type Answer, type AttemptRecord, type Delivered, discard, type Joining } from './answer.ts';
+import { discovered } from './discovery.ts';
+import { type AttemptContext, exchange, failed } from './exchange.ts';
+import { type Operation, operationOf } from './operation.ts';
+import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
+import { resolveTarget } from './target.ts';
+
+export { failed };
+
+export function attempt(
+  deps: GatewayDeps,
+  context: RequestContext,
+  leaf: Leaf,
+  delivered: Delivered | null,
+): Promise<Answer> {
+  const record = newAttemptRecord(leaf);
+  try {
+    const shaped = shapeParameters(parametersOf(context.body), leaf);
+    const target = resolveTarget(deps, context, leaf, shaped);
+    record.target = target;
+    const call: AttemptContext = { deps, context, leaf, record, target };
+    const begun = delivered?.text ? delivered : null;
+    if (!begun && !target.provider.learns) return ask(call, shaped, 'fresh');
+    return learnedFirst(call, shaped, begun).catch((fault) => asFailure(call, fault));
+  } catch (fault) {
+    return Promise.resolve(failed(record, asGatewayError(deps, context, fault)));
+  }
+}
+
+async function learnedFirst(asked: AttemptContext, shaped: JsonObject, delivered: Delivered | null): Promise<Answer> {
+  const { deps, context, leaf, record } = asked;
+  const target = asked.target.provider.learns
+    ? await discovered(deps, context, leaf, asked.target, shaped)
+    : asked.target;
+  record.target = target;
+  const call: AttemptContext = { ...asked, target };
+  if (!delivered) return ask(call, shaped, 'fresh');
+  const continued = target.provider.continuesPrefix ? await continueFrom(call, shaped, delivered) : null;
+  return continued ?? ask(call, shaped, 'restarted');
+}
+
+const asFailure = ({ deps, context, record }: AttemptContext, fault: unknown): Answer =>
+  failed(record, asGatewayError(deps, context, fault));
+
+/** Asks a model that accepts the beginning of its own answer to go on from it; null when it refuses. */
+async function continueFrom(call: AttemptContext, shaped: JsonObject, delivered: Delivered): Promise<Answer | null> {
+  const { resume } = dialectOf(call.context.matched.route.kind);
+  if (!resume) return null;
+  const answer = await ask(call, resume.continuation(shaped, delivered.text), 'continued');
+  return answer.status === 400 || answer.status === 422 ? null : answer;
+}
+
+function ask(call: AttemptContext, shaped: JsonObject, joined: Joining): Promise<Answer> {
+  const { context, target, leaf } = call;
+  const stream = asksForStream(context, shaped);
+  const strict = leaf.strictOpenAiCompliance && !context.rules.strictOff;
+  const asked = withUpload(
+    context,
+    operationOf(context, target, shaped, { stream, strict }),
+    call.deps.settings.bodyLimit,
+  );
+  if (!(asked instanceof Promise || asked.translation?.media)) return askFor(call, asked, joined);
+  return askWithMore(call, asked, joined).catch((fault) => asFailure(call, fault));
+}
+
+function askFor(call: AttemptContext, operation: Operation, joined: Joining): Promise<Answer> {
+  const upstream = buildUpstream(call.context, call.leaf, call.target, operation);
+  call.record.upstream = upstream;
+  return withRetries(call, upstream, joined, exchange);
+}
+
+/** With an upload that must be taken apart, or with media that must be fetched before. */
+async function askWithMore(call: AttemptContext, asked: MaybePromise<Operation>, joined: Joining): Promise<Answer> {
+  const operation = await asked;
+  const wanted = operation.translation?.media?.(operation.facts) ?? [];
+  return askFor(call, wanted.length === 0 ? operation : await withMedia(call, operation, wanted), joined);
+}
+
+/** Tries until the target answers, its retries are used up, or trying again is no use. */
+export async function withRetries(
+  call: AttemptContext,
+  upstream: Upstream,
+  joined: Joining,
+  once: (call: AttemptContext, upstream: Upstream, joined: Joining) => Promise<Answer>,
+): Promise<Answer> {
+  const { deps, context, record } = call;
+  const retry: RetryState = { made: 0, waitedMs: 0 };
+  try {
+    for (;;) {
+      const answer = await once(call, upstream, joined);
+      record.retryCount = retry.made;
+      const wait = nextWait(call, upstream, retry, answer);
+      if (wait === 'done') return answer;
+      if (wait === 'used up') {
+        record.retryCount = -1;
+        return answer;
+      }
+      discard(answer);
+      await deps.pause(wait, context.request.gone);
+      retry.made++;
+      retry.waitedMs += wait;
+    }
+  } catch (fault) {
+    return asFailure(call, fault);
+  }
+}
+
+const asksForStream = (context: RequestContext, shaped: JsonObject): boolean =>
+  shaped.stream === true || (context.body.form === 'form' && shaped.stream === 'true');
+
+function nextWait(
+  { deps, context, leaf }: AttemptContext,
+  upstream: Upstream,
+  state: RetryState,
+  { content, status, headers }: Answer,
+): number | 'done' | 'used up' {
+  const rule = leaf.retry ?? context.rules.retry;
+  if (!rule || rule.attempts === 0) return 'done';
+  const unreachable = content.form === 'error' && isTransportFault(content.error);
+  if (!unreachable && !rule.onStatus.has(status)) return 'done';
+  if (content.form === 'error' && isOurRefusal(content.error)) return 'done';
+  if (content.form === 'bytes' && isFinalRefusal(status, content.bytes)) return 'done';
+  if (!upstream.repeatable || context.request.left) return 'done';
+  return waitBefore(rule, state, { status, headers, now: deps.clock.now() }) ?? 'used up';
+}
+
+/** Without an answer there is no status to look up in a list. */
+const isTransportFault = ({ code }: GatewayError): boolean =>
+  code === 'upstream_unreachable' || code === 'upstream_connect_timeout' || code === 'too_many_connections';
+
+/** A provider that stays silent is not asked twice, and what we refuse ourselves we would refuse again. */
+const isOurRefusal = ({ code, status }: GatewayError): boolean =>
+  code === 'first_token_timeout' ||
+  code === 'stream_stalled' ||
+  (status < 500 && code !== 'request_timeout' && code !== 'upstream_refused');
+
+export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
+  const now = performance.now();
+  return {
+    path: node.path,
+    leaf: node.kind === 'leaf' ? node : null,
+    target: null,
+    upstream: null,
+    status: 0,
+    error: null,
+    retryCount: 0,
+    startedAt: now,
+    endedAt: now,
+    upstreamMs: 0,
+    firstTokenMs: null,
+    responseHeaders: null,
+    received: null,
+    usage: null,
+    usageOpen: false,
+    model: null,
+    producedCharacters: 0,
+    cacheStatus: 'DISABLED',
+  };
+};
+
+export function asGatewayError(deps: GatewayDeps, context: RequestContext, fault: unknown): GatewayError {
+  if (fault instanceof GatewayError) return fault;
+  if (fault instanceof RequestFault) return new GatewayError('invalid_body', fault.message, { field: fault.field });
+  if (isTooDeep(fault)) return new GatewayError('invalid_body', 'the body is nested too deeply', { field: 'body' });
+  deps.onFault(fault, context.requestId);
+  return new GatewayError('internal_error', 'something went wrong on our side');
+}

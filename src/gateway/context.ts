@@ -1,0 +1,78 @@
+/** One request on its way through the stages: what each of them found out. */
+import type { WorkspaceCatalog } from '../catalog/catalog.ts';
+import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
+import type { KeyCaller } from '../identity/caller.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
+import type { GatewayDeps } from './deps.ts';
+import type { ClientBody } from './request/body.ts';
+import type { OwnHeaders } from './request/headers.ts';
+import type { MatchedRoute } from './request/routes.ts';
+
+/** Known from the moment the request is received. */
+export interface Arrival {
+  request: Incoming;
+  own: OwnHeaders;
+  matched: MatchedRoute;
+  /** As the client asked: path with version, and query with its question mark. */
+  path: string;
+  query: string;
+  receivedAt: number;
+  /** Monotonic, for durations. */
+  startedAt: number;
+  requestId: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  spanName: string;
+}
+
+/** Where the caller stands. */
+export interface Identified extends Arrival {
+  caller: KeyCaller;
+  workspace: WorkspaceCatalog;
+  /** The header that carried our key. */
+  credentialHeader: string;
+  /** Every header in which our key stands, for none of them may travel on. */
+  keyHeaders: ReadonlySet<string>;
+}
+
+/** What headers set for every target of the request, over whatever the config says. */
+export interface HeaderRules {
+  requestTimeout: number | null;
+  customHost: string | null;
+  forwardHeaders: readonly { from: string; to: string }[] | null;
+  /** Only `false` counts: `true` cannot undo a config's `false`. */
+  strictOff: boolean;
+  /** Counts where the config says nothing of retries. */
+  retry: RetryRule | null;
+  debug: boolean;
+}
+
+/** The provider that the request itself names, beside or instead of a config. */
+export interface RequestProvider {
+  /** A saved provider's slug, without the @. */
+  savedSlug: string | null;
+  /** A provider by its own name, with the credential in the request. */
+  name: string | null;
+  credential: string | null;
+  /** A model given with the provider: `@slug/model`. */
+  model: string | null;
+}
+
+export interface RequestContext extends Identified {
+  body: ClientBody;
+  plan: Plan;
+  rules: HeaderRules;
+  provider: RequestProvider;
+  metadata: Readonly<Record<string, string>>;
+  /** What an upload is for, where that decides who keeps it; null where nobody needs to know. */
+  purpose: string | null;
+  /** Stands before the names of metadata that become labels on a cloud's bill. */
+  labelPrefix: string;
+  /** Headers that the operator keeps from passing through. */
+  ignoredHeaders: ReadonlySet<string>;
+}
+
+/** How long one try may take: as the request says, else its target, else the installation. */
+export const timeoutOf = ({ settings }: GatewayDeps, { rules }: RequestContext, leaf: Leaf): number =>
+  rules.requestTimeout ?? leaf.requestTimeout ?? settings.requestTimeout;

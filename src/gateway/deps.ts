@@ -1,0 +1,50 @@
+/** What the data plane works with; wired once, in app.ts. */
+import type { BatchService } from '../batches/service.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Plan } from '../catalog/plan.ts';
+import type { Clock } from '../clock.ts';
+import type { GatewaySettings } from '../environment.ts';
+import type { Keyring } from '../identity/keyring.ts';
+import type { LogSink } from '../logs/record.ts';
+import type { Pricer } from '../pricing/pricer.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { HttpClient } from '../wire/client/http-client.ts';
+import type { Pause } from './attempt/pause.ts';
+import type { Credentials } from './credentials/credentials.ts';
+import type { TokenCache } from './credentials/token-cache.ts';
+import type { Breakers } from './routing/breakers.ts';
+import type { StickyChoices } from './routing/sticky.ts';
+import type { Deadlines } from './upstream/deadlines.ts';
+import type { HostGuard } from './upstream/host-guard.ts';
+
+export interface GatewayDeps {
+  settings: GatewaySettings;
+  clock: Clock;
+  keyring: Pick<Keyring, 'find'>;
+  catalog: Catalog;
+  providers: ReadonlyMap<string, Provider>;
+  pricer: Pricer;
+  sink: LogSink;
+  deadlines: Deadlines;
+  breakers: Breakers;
+  sticky: StickyChoices;
+  hostGuard: HostGuard;
+  /** Makes the calls to providers. */
+  http: HttpClient;
+  /** Files and batches that the gateway keeps itself; null where it keeps none. */
+  batchService: BatchService | null;
+  /** Signs and fetches tokens for clouds. */
+  credentials: Credentials;
+  /** What providers were asked about targets, under a digest of who asked. */
+  discoveries: TokenCache;
+  /** Inline configs seen lately, by their text. */
+  inlinePlans: Map<string, Plan>;
+  /** Uniform in [0, 1); tests hand in their own. */
+  random: () => number;
+  /** Between two tries of a target; tests hand in one that does not wait. */
+  pause: Pause;
+  /** Whether a fault only says that the state store cannot serve at the moment. */
+  isStoreAway(fault: unknown): boolean;
+  /** Told of faults of ours, with the request they happened in. */
+  onFault(fault: unknown, requestId: string): void;
+}

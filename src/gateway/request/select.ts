@@ -1,0 +1,296 @@
+/** Headers, the key's defaults and the body to a plan: a compiled tree of targets, and what the headers set over it. */
+import { compileConfig, parseConfig, planForProvider } from '../../catalog/compile.ts';
+import { faultOfForwardedHeader } from '../../catalog/forward-headers.ts';
+import { retryRule } from '../../catalog/inheritance.ts';
+import type { Plan } from '../../catalog/plan.ts';
+import type { GatewaySettings } from '../../environment.ts';
+import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { digestOf } from '../../identity/secrets.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { HeaderRules, Identified, RequestContext, RequestProvider } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { GatewayError } from '../errors.ts';
+import { keepsRowsHere } from '../managed/keeps-rows.ts';
+import { namedProvider } from '../managed/named-provider.ts';
+import { type Looked, lookForPurpose } from '../managed/purpose.ts';
+import { refuseHost } from '../upstream/host-guard.ts';
+import { type ClientBody, inTime, readBody } from './body.ts';
+import type { OwnHeaders } from './headers.ts';
+import { metadataOf } from './metadata.ts';
+import { unreadBody, wantsNitro } from './nitro.ts';
+import { requireSavedOnly } from './saved-only.ts';
+import { requireSingleTarget } from './single-target.ts';
+
+/** The plan of a request that names no config: its one leaf takes the provider from the request. */
+const requestPlan = planForProvider({ from: 'request' });
+
+/** At once where the body is there. */
+export function select(deps: GatewayDeps, identified: Identified): MaybePromise<RequestContext> {
+  const { settings } = deps;
+  requireSavedOnly(identified, settings.blockInlineConfig);
+  const rules = identified.own.once(headerRules, settings);
+  const plan = choosePlan(deps, identified);
+  const exceeded = plan.exceeds(settings.targetLimits);
+  if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
+  if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
+  const provider = requestProvider(identified);
+  refuseTrace(identified);
+  const sent = wantsNitro(identified) ? unreadBody(identified, plan) : bodyOf(deps, identified);
+  const chosen: Chosen = { plan, rules, provider };
+  if (isUpload(identified)) return ofUpload(deps, identified, chosen, sent);
+  return sent instanceof Promise ? later(deps, identified, chosen, sent) : journeyOf(deps, identified, chosen, sent);
+}
+
+type Chosen = Pick<RequestContext, 'plan' | 'rules' | 'provider'>;
+
+async function later(
+  deps: GatewayDeps,
+  identified: Identified,
+  chosen: Chosen,
+  sent: Promise<ClientBody>,
+): Promise<RequestContext> {
+  return journeyOf(deps, identified, chosen, await sent);
+}
+
+async function ofUpload(
+  deps: GatewayDeps,
+  identified: Identified,
+  chosen: Chosen,
+  sent: MaybePromise<ClientBody>,
+): Promise<RequestContext> {
+  const { purpose, body } = await lookedInto(deps, { ...identified, ...chosen }, await sent);
+  return journeyOf(deps, identified, chosen, body, purpose);
+}
+
+function journeyOf(
+  { settings }: GatewayDeps,
+  identified: Identified,
+  { plan, rules, provider }: Chosen,
+  body: ClientBody,
+  purpose: string | null = null,
+): RequestContext {
+  return {
+    request: identified.request,
+    own: identified.own,
+    matched: identified.matched,
+    path: identified.path,
+    query: identified.query,
+    receivedAt: identified.receivedAt,
+    startedAt: identified.startedAt,
+    requestId: identified.requestId,
+    traceId: identified.traceId,
+    spanId: identified.spanId,
+    parentSpanId: identified.parentSpanId,
+    spanName: identified.spanName,
+    caller: identified.caller,
+    workspace: identified.workspace,
+    credentialHeader: identified.credentialHeader,
+    keyHeaders: identified.keyHeaders,
+    plan,
+    rules,
+    provider,
+    body,
+    metadata: metadataOf(identified, plan.metadata, body, settings.headersToMetadata),
+    purpose,
+    labelPrefix: settings.labelPrefix,
+    ignoredHeaders: settings.ignoredHeaders,
+  };
+}
+
+/** Where the rows of a batch are kept here and other files there, whether it is such a file must be known. */
+function lookedInto(
+  { settings, providers }: GatewayDeps,
+  named: Parameters<typeof namedProvider>[0],
+  body: ClientBody,
+): MaybePromise<Looked> {
+  const takesRows = keepsRowsHere(providers.get(namedProvider(named) ?? ''));
+  return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
+}
+
+function bodyOf({ settings, deadlines }: GatewayDeps, { request, matched }: Identified): MaybePromise<ClientBody> {
+  const reading = readBody(request, matched.route, settings.bodyLimit);
+  if (!(reading instanceof Promise)) return reading;
+  return inTime(reading, request.length, deadlines, settings.bodyTimeout);
+}
+
+const isUpload = ({ matched }: Identified): boolean => matched.route.kind === 'uploadFile';
+
+/** A server that answers it sends back the request as it came, with the credential that we put into it. */
+function refuseTrace({ request, matched }: Identified): void {
+  if (matched.route.kind !== 'proxy' || request.method !== 'TRACE') return;
+  throw new GatewayError('unsupported_endpoint', 'TRACE is not passed on to providers');
+}
+
+/** A request that was refused before it had a plan, as its log record needs it. */
+export function unplanned({ settings }: GatewayDeps, identified: Identified): RequestContext {
+  const body: ClientBody = { form: 'none' };
+  return {
+    ...identified,
+    plan: requestPlan,
+    rules: {
+      requestTimeout: null,
+      customHost: null,
+      forwardHeaders: null,
+      strictOff: false,
+      retry: null,
+      debug: identified.own.flag('debug') !== false,
+    },
+    provider: { savedSlug: null, name: null, credential: null, model: null },
+    body,
+    metadata: metadataOf(identified, {}, body, settings.headersToMetadata),
+    purpose: null,
+    labelPrefix: settings.labelPrefix,
+    ignoredHeaders: settings.ignoredHeaders,
+  };
+}
+
+function choosePlan(deps: GatewayDeps, { own, caller, workspace }: Identified): Plan {
+  const named = own.get('config')?.trim();
+  const { configId, allowConfigOverride } = caller.defaults;
+  if (!named) {
+    if (configId === null) return requestPlan;
+    const plan = workspace.plan(configId);
+    if (plan) return plan;
+    throw new GatewayError('config_not_found', 'the default config of this API key is gone; give the key another one');
+  }
+  if (configId !== null && !allowConfigOverride && !isSamePlan(workspace, configId, named)) {
+    throw new GatewayError('config_override_not_allowed', 'this API key is bound to its own config; send no other', {
+      field: 'x-gw-config',
+    });
+  }
+  if (named.startsWith('{')) return inlinePlan(deps, named);
+  const plan = workspace.plan(named);
+  if (!plan) {
+    throw new GatewayError('config_not_found', `no config "${named}" in this workspace`, { field: 'x-gw-config' });
+  }
+  return plan;
+}
+
+/** A config that is gone is no other's equal. */
+function isSamePlan(workspace: Identified['workspace'], one: string, other: string): boolean {
+  const plan = workspace.plan(one);
+  return plan !== null && plan === workspace.plan(other);
+}
+
+const inlineKept = 1_000;
+const longestInline = 65_536;
+
+/** Clients send the same inline config again and again; it is compiled once. */
+function inlinePlan(deps: GatewayDeps, text: string): Plan {
+  const { inlinePlans } = deps;
+  const known = inlinePlans.get(text);
+  if (known) return known;
+  if (text.length > longestInline) {
+    throw new GatewayError('invalid_config', `an inline config may have ${longestInline} characters; save this one`);
+  }
+  const plan = compileInline(deps, text);
+  if (inlinePlans.size >= inlineKept) inlinePlans.delete(inlinePlans.keys().next().value ?? '');
+  inlinePlans.set(text, plan);
+  return plan;
+}
+
+function compileInline({ settings, providers }: GatewayDeps, text: string): Plan {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GatewayError('invalid_config_json', `x-gw-config is not valid JSON (${reason})`, {
+      field: 'x-gw-config',
+    });
+  }
+  const parsed = parseConfig(value, 'inline', {
+    faultOfCustomHost: (url) => faultOfCustomHost(url, settings.trustedHosts),
+    needsCredential: (name) => providers.get(name)?.needsCredential ?? true,
+  });
+  if (!parsed.ok) {
+    const faults = parsed.errors.map(({ path, message }) => `path: ${path}, message: ${message}`);
+    throw new GatewayError('invalid_config', `the config is not valid: ${faults.join('; ')}`, {
+      field: 'x-gw-config',
+      faults,
+    });
+  }
+  return compileConfig(parsed.config, {
+    id: digestOf(text),
+    saved: null,
+    ignoredKeys: parsed.ignoredKeys,
+  });
+}
+
+function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
+  const customHost = own.get('custom-host');
+  if (customHost) refuseHost(customHost, settings.trustedHosts);
+  const strict = own.flag('strict-open-ai-compliance') ?? own.flag('strict-openai-compliance');
+  return {
+    requestTimeout: own.milliseconds('request-timeout'),
+    customHost,
+    forwardHeaders: forwardedNames(own.get('forward-headers')),
+    strictOff: strict === false,
+    retry: retryOf(own.milliseconds('retry-count')),
+    debug: own.flag('debug') !== false,
+  };
+}
+
+const retryOf = (attempts: number | null): HeaderRules['retry'] => (attempts === null ? null : retryRule({ attempts }));
+
+function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
+  if (header === null) return null;
+  const names = header
+    .replace(/^\s*\[|\]\s*$/g, '')
+    .split(',')
+    .map((name) => name.trim().replace(/^"|"$/g, '').toLowerCase())
+    .filter((name) => name !== '');
+  for (const name of names) {
+    const fault = faultOfForwardedHeader(name);
+    if (fault)
+      throw new GatewayError('invalid_forward_headers', `${name}: ${fault}`, { field: 'x-gw-forward-headers' });
+  }
+  return names.map((name) => ({ from: name, to: name }));
+}
+
+/** The provider that the headers name. */
+function requestProvider({ own, keyHeaders, workspace }: Identified): RequestProvider {
+  const { virtualKey, header, named } = own.once(namedProviders);
+  if (virtualKey && named) {
+    const kind = workspace.provider(virtualKey)?.provider;
+    const agree = named.savedSlug ? named.savedSlug === virtualKey : kind === undefined || named.name === kind;
+    if (!agree) {
+      throw new GatewayError(
+        'provider_conflict',
+        `x-gw-provider names ${header} but x-gw-virtual-key names ${virtualKey}; send one of them`,
+        { field: 'x-gw-provider' },
+      );
+    }
+  }
+  const authorization = keyHeaders.has('authorization') ? null : own.fields.authorization;
+  const apiKey = keyHeaders.has('x-api-key') ? null : own.fields['x-api-key'];
+  return {
+    savedSlug: virtualKey ?? named?.savedSlug ?? null,
+    name: virtualKey ? null : (named?.name ?? null),
+    model: named?.model ?? null,
+    credential: authorization?.replace(/^bearer\s+/i, '') ?? apiKey ?? null,
+  };
+}
+
+function namedProviders(own: OwnHeaders) {
+  const virtualKey = own.get('virtual-key')?.replace(/^@/, '') ?? null;
+  const header = own.get('provider') ?? own.get('mode')?.replace(/^proxy\s+/, '') ?? null;
+  return { virtualKey, header, named: header ? parseProvider(header) : null };
+}
+
+/** `@slug`, `@slug/model` or a provider's own name. Of a header that was sent twice, a saved one wins. */
+function parseProvider(header: string): Pick<RequestProvider, 'savedSlug' | 'name' | 'model'> {
+  const values = header.split(',').map((value) => value.trim());
+  const value = values.findLast((candidate) => candidate.startsWith('@')) ?? values[0] ?? '';
+  if (!value.startsWith('@')) return { savedSlug: null, name: value, model: null };
+  const { slug, model } = splitModel(value);
+  return { savedSlug: slug, name: null, model };
+}
+
+/** `@slug/model` at its first slash; the model may hold further ones. */
+export function splitModel(text: string): { slug: string; model: string | null } {
+  const slash = text.indexOf('/');
+  return slash === -1
+    ? { slug: text.slice(1), model: null }
+    : { slug: text.slice(1, slash), model: text.slice(slash + 1) };
+}

@@ -1,0 +1,224 @@
+/** Walks the plan: single, fallback, loadbalance, conditional, in any nesting, to the leaf that answers. */
+import { createHash } from 'node:crypto';
+import { chosenChild } from '../../catalog/conditions.ts';
+import type { Leaf, PlanNode, Strategy } from '../../catalog/plan.ts';
+import { wordOf } from '../../providers/json.ts';
+import { type Answer, type AttemptRecord, type Delivered, discard } from '../attempt/answer.ts';
+import { attempt, failed, newAttemptRecord } from '../attempt/attempt.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { GatewayError, type GatewayErrorCode } from '../errors.ts';
+import { parametersOf } from '../request/body.ts';
+import type { BreakerScope } from './breakers.ts';
+
+export interface Routed {
+  answer: Answer;
+  /** Every target that was tried, in order. */
+  records: AttemptRecord[];
+}
+
+/** What a leaf is tried with: a call, or the opening of a realtime session. */
+type TryLeaf = (deps: GatewayDeps, context: RequestContext, leaf: Leaf, delivered: Delivered | null) => Promise<Answer>;
+
+/** Every target that is tried is noted in `trails`, in order. */
+export const route = (
+  deps: GatewayDeps,
+  context: RequestContext,
+  records: AttemptRecord[],
+  tryLeaf: TryLeaf = attempt,
+): Promise<Answer> => new Walk(deps, context, tryLeaf, records).visit(context.plan.root, null);
+
+class Walk {
+  readonly #deps: GatewayDeps;
+  readonly #context: RequestContext;
+  readonly #try: TryLeaf;
+  readonly #records: AttemptRecord[];
+  readonly #scope: BreakerScope;
+
+  constructor(deps: GatewayDeps, context: RequestContext, tryLeaf: TryLeaf, records: AttemptRecord[]) {
+    this.#deps = deps;
+    this.#context = context;
+    this.#try = tryLeaf;
+    this.#records = records;
+    this.#scope = { workspaceId: context.workspace.workspaceId, planId: context.plan.id };
+  }
+
+  visit(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
+    const answer = this.#ask(node, delivered);
+    return node.kind === 'leaf' || node.breaker ? answer.then((known) => this.#noted(node, known)) : answer;
+  }
+
+  /** Whoever waits for the answer has it noted. */
+  #ask(node: PlanNode, delivered: Delivered | null): Promise<Answer> {
+    if (node.kind === 'leaf') return this.#try(this.#deps, this.#context, node, delivered);
+    return this.#follow(node, delivered);
+  }
+
+  /** The answer of a node, once its trail and its breaker have taken note of it. */
+  #noted(node: PlanNode, answer: Answer): Answer {
+    if (node.kind === 'leaf') this.#records.push(answer.record);
+    const status = node.breaker && healthOf(answer);
+    if (status !== null) this.#deps.breakers.record(this.#scope, node, status);
+    return answer;
+  }
+
+  #follow(strategy: Strategy, delivered: Delivered | null): Promise<Answer> {
+    if (strategy.mode === 'fallback') return this.#fallback(strategy, this.#eligible(strategy), 0, delivered);
+    const child = this.#choose(strategy);
+    return child instanceof GatewayError
+      ? Promise.resolve(this.#unrouted(strategy, child))
+      : this.visit(child, delivered);
+  }
+
+  /** A strategy without a target for this request has failed like any target; a fallback above it goes on. */
+  #unrouted(strategy: Strategy, error: GatewayError): Answer {
+    const record = newAttemptRecord(strategy);
+    this.#records.push(record);
+    return failed(record, error);
+  }
+
+  #choose(strategy: Strategy): PlanNode | GatewayError {
+    if (strategy.mode === 'conditional') return this.#matching(strategy);
+    const eligible = this.#eligible(strategy);
+    if (strategy.mode === 'loadbalance') return this.#balanced(strategy, eligible);
+    return eligible[0] ?? new GatewayError('no_eligible_target', `${strategy.path} has no target`);
+  }
+
+  /** Children whose breaker is open are left out; when all are open, none is. */
+  #eligible(strategy: Strategy): readonly PlanNode[] {
+    const { children } = strategy;
+    let closed: PlanNode[] | null = null;
+    let index = 0;
+    for (const child of children) {
+      if (this.#deps.breakers.isOpen(this.#scope, child)) closed ??= children.slice(0, index);
+      else closed?.push(child);
+      index++;
+    }
+    return closed && closed.length > 0 ? closed : children;
+  }
+
+  async #fallback(
+    strategy: Strategy,
+    children: readonly PlanNode[],
+    from: number,
+    delivered: Delivered | null,
+  ): Promise<Answer> {
+    let answer: Answer | null = null;
+    for (let index = from; index < children.length; index++) {
+      const child = children[index];
+      if (!child) break;
+      if (answer) discard(answer);
+      answer = this.#noted(child, await this.#ask(child, delivered));
+      if (this.#stopsAt(strategy, answer)) return this.#withRescue(strategy, children, index + 1, answer);
+    }
+    return answer ?? this.#unrouted(strategy, new GatewayError('no_eligible_target', `${strategy.path} has no target`));
+  }
+
+  #stopsAt(strategy: Strategy, answer: Answer): boolean {
+    if (answer.content.form === 'socket') return true;
+    if (answer.content.form === 'error' && answer.content.error.code === 'internal_error') return true;
+    // An upload that was begun cannot be sent to anyone else.
+    const { body } = this.#context;
+    if (body.form === 'stream' && body.stream.locked) return true;
+    const isFailure = strategy.onStatus
+      ? strategy.onStatus.has(answer.status)
+      : answer.status < 200 || answer.status > 299;
+    return !isFailure || this.#context.request.left;
+  }
+
+  /** A stream that breaks later goes on with the targets behind this one. */
+  #withRescue(strategy: Strategy, children: readonly PlanNode[], next: number, answer: Answer): Answer {
+    if (!strategy.recoverStreams || next >= children.length || answer.content.form !== 'events') return answer;
+    const inner = answer.rescue;
+    const outer = (delivered: Delivered) => this.#fallback(strategy, children, next, delivered);
+    return {
+      ...answer,
+      rescue: async (delivered) => {
+        const broken = children[next - 1];
+        if (broken) this.#deps.breakers.record(this.#scope, broken, brokenStreamStatus);
+        const rescued = inner && (await inner(delivered));
+        // It may break too; then those behind its own fallback are still there.
+        if (rescued?.content.form === 'events') return this.#withRescue(strategy, children, next, rescued);
+        return outer(delivered);
+      },
+    };
+  }
+
+  #balanced(strategy: Strategy, eligible: readonly PlanNode[]): PlanNode | GatewayError {
+    const key = this.#stickyKey(strategy);
+    if (key !== null) {
+      const remembered = strategy.children[this.#deps.sticky.recall(key) ?? -1];
+      if (remembered && remembered.weight > 0 && eligible.includes(remembered)) return remembered;
+    }
+    const r = this.#deps.random();
+    // When all that have a share are open, the breaker is ignored.
+    const chosen = draw(eligible, r) ?? draw(strategy.children, r);
+    if (!chosen) return new GatewayError('no_eligible_target', `every target of ${strategy.path} has weight 0`);
+    if (key !== null && strategy.sticky) {
+      this.#deps.sticky.remember(key, strategy.children.indexOf(chosen), strategy.sticky.ttlSeconds);
+    }
+    return chosen;
+  }
+
+  /** Who this request counts as for a sticky choice; null when it carries none of the fields. */
+  #stickyKey(strategy: Strategy): string | null {
+    if (!strategy.sticky) return null;
+    const { metadata, body, request, workspace, plan } = this.#context;
+    const parameters = parametersOf(body);
+    const pairs = strategy.sticky.fields.flatMap((field) => {
+      const [root = '', ...rest] = field.split('.');
+      const name = rest.join('.');
+      const value =
+        root === 'params' ? parameters[name] : root === 'headers' ? request.headers.get(name) : metadata[name];
+      return value === undefined || value === null ? [] : [`${field}=${wordOf(value)}`];
+    });
+    if (pairs.length === 0) return null;
+    const identity = [workspace.workspaceId, plan.id, strategy.path, ...pairs].join('\n');
+    return createHash('sha256').update(identity).digest('hex');
+  }
+
+  #matching(strategy: Strategy): PlanNode | GatewayError {
+    const { metadata, body, request, path, matched } = this.#context;
+    const facts = {
+      metadata,
+      params: parametersOf(body),
+      pathname: path,
+      headers: request.headers,
+      kind: matched.route.kind,
+    };
+    const child = strategy.children[chosenChild(strategy, facts) ?? -1];
+    if (child) return child;
+    return new GatewayError(
+      'router_no_match',
+      `no condition of ${strategy.path} matches this request and it has no default`,
+    );
+  }
+}
+
+/** What a stream that broke counts as, although it began with 200. */
+const brokenStreamStatus = 502;
+
+/** A weighted draw: `r` in [0, 1) falls into one child's share. */
+export function draw<T extends { weight: number }>(children: readonly T[], r: number): T | null {
+  const total = children.reduce((sum, child) => sum + child.weight, 0);
+  let left = r * total;
+  let last: T | null = null;
+  for (const child of children) {
+    if (child.weight <= 0) continue;
+    if (left < child.weight) return child;
+    left -= child.weight;
+    last = child;
+  }
+  // Sums of fractions are not exact: what is left over belongs to the last.
+  return last;
+}
+
+const faultsOfOurs: ReadonlySet<GatewayErrorCode> = new Set(['internal_error', 'too_many_connections']);
+
+/** The status by which a breaker judges; null for our own refusals and faults, which say nothing about the target. */
+function healthOf({ content, status }: Answer): number | null {
+  if (content.form !== 'error') return status;
+  const { code } = content.error;
+  const isTheirs = code === 'upstream_refused' || status === 408 || (status >= 500 && !faultsOfOurs.has(code));
+  return isTheirs ? status : null;
+}

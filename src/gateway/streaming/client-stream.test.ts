@@ -1,0 +1,324 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { newLab, saveConfig, savedProvider, workspaceKey } from '../../../test/gateway-deps.ts';
+import * as anthropic from '../../../test/providers/anthropic.ts';
+import * as openai from '../../../test/providers/openai.ts';
+import { inPieces, refusal, type Scripted, scriptedProvider, streamed } from '../../../test/providers/scripted.ts';
+import { dialects, messageEvents, type StreamDialect } from '../../../test/stream-dialects.ts';
+import { incomingOf, responseOf } from '../../http/web.ts';
+import { providers } from '../../providers/index.ts';
+import { objectsOf } from '../../providers/json.ts';
+import type { JsonObject } from '../../providers/provider.ts';
+import { createGateway } from '../handle.ts';
+import { readEvents } from './sse.ts';
+
+const lab = newLab();
+const scripts: Record<'a' | 'b' | 'c', Scripted> = {
+  a: () => refusal(500),
+  b: () => refusal(500),
+  c: () => refusal(500),
+};
+let continuesPrefix = false;
+for (const slug of ['a', 'b', 'c'] as const) {
+  lab.providers.set(slug, savedProvider(slug, { provider: `scripted-${slug}` }));
+}
+lab.deps.providers = new Map([
+  ...providers,
+  ...(['a', 'b', 'c'] as const).map((slug): [string, ReturnType<typeof scriptedProvider>] => {
+    const provider = scriptedProvider(`scripted-${slug}`, {}, () => scripts[slug]);
+    Object.defineProperty(provider, 'continuesPrefix', { get: () => continuesPrefix });
+    return [provider.id, provider];
+  }),
+]);
+const gateway = createGateway(lab.deps);
+afterAll(() => lab.deps.deadlines.stop());
+beforeEach(() => {
+  continuesPrefix = false;
+});
+afterEach(() => {
+  expect(lab.faults).toEqual([]);
+});
+
+const never = { failure_threshold: 1_000_000, cooldown_interval: 30_000 };
+const alone = saveConfig(lab, { provider: '@a' });
+const rescued = saveConfig(lab, {
+  strategy: { mode: 'fallback', cb_config: never },
+  targets: [{ provider: '@a' }, { provider: '@b' }, { provider: '@c' }],
+});
+
+/** Streams that end without a word. */
+const silent = {
+  messages: [anthropic.start, anthropic.ping, ...anthropic.end],
+  responses: dialects.responses.whole([], 'id-of-b').filter((event) => event.includes('"response":')),
+};
+
+const encoder = new TextEncoder();
+
+const question = { role: 'user', content: 'Hi' };
+
+const textIn = (dialect: StreamDialect, events: readonly { data: string }[]): string =>
+  events.map(({ data }) => (data === '[DONE]' ? '' : dialect.textOf(JSON.parse(data)))).join('');
+
+async function ask(dialect: StreamDialect, config: string) {
+  const request = new Request(`http://gw${dialect.path}`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', messages: [question], prompt: 'Hi', input: 'Hi', stream: true }),
+    headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json', 'x-gw-config': config },
+  });
+  const reply = await gateway.handle(incomingOf(request));
+  if (!reply || reply === 'upgraded') throw new Error('no answer');
+  const response = responseOf(reply);
+  const raw = await response.text();
+  if (response.status !== 200)
+    return { status: response.status, text: '', ended: false, failed: true, sound: false, raw };
+  const events = readEvents(encoder.encode(raw));
+  const failed = events.some(({ data }) => data !== '[DONE]' && Boolean(dialect.errorOf(JSON.parse(data))));
+  return {
+    status: response.status,
+    text: textIn(dialect, events),
+    ended: dialect.isEnd(events.at(-1)?.data ?? ''),
+    failed,
+    sound: dialect.isSound(events),
+    raw,
+  };
+}
+
+const words = ['One', ' two', ' žluť', ' 🐎', ' five'];
+const text = words.join('');
+const complete = { status: 200, text, ended: true, failed: false, sound: true };
+
+describe.each(Object.entries(dialects))('%s', (_, dialect) => {
+  const whole = encoder.encode(dialect.whole(words).join(''));
+
+  test('cut at every byte, with another target behind, the answer is complete and sound', async () => {
+    scripts.b = () => streamed(dialect.whole(['On', 'e two žl', 'uť 🐎 fi', 've'], 'id-of-b'));
+    for (const ending of ['end', 'break'] as const) {
+      for (let cut = 0; cut < whole.length; cut++) {
+        scripts.a = () => streamed([whole.subarray(0, cut)], ending);
+        expect({ cut, ...(await ask(dialect, rescued)) }).toMatchObject({ cut, ...complete });
+      }
+    }
+  });
+
+  test('cut at every byte, with nobody behind, it is complete or ends in a typed error, never silently', async () => {
+    for (const ending of ['end', 'break'] as const) {
+      for (let cut = 0; cut < whole.length; cut++) {
+        scripts.a = () => streamed([whole.subarray(0, cut)], ending);
+        const told = await ask(dialect, alone);
+        expect({ cut, ended: told.ended, begins: text.startsWith(told.text) }).toEqual({
+          cut,
+          ended: !told.failed,
+          begins: true,
+        });
+        if (told.ended) expect(told).toMatchObject(complete);
+      }
+    }
+  });
+
+  test('in random pieces and cut at random, with comments and any line ends, the answer is complete', async () => {
+    const lines = fc.constantFrom('\n', '\r\n', '\r');
+    const sizes = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(lines, sizes, fc.nat(1000), fc.boolean(), async (line, pieces, thousandths, broken) => {
+        const bytes = encoder.encode(
+          [': hello\n\n', ...dialect.whole(words)].join(': beat\n\n').replaceAll('\n', line),
+        );
+        const cut = Math.floor((thousandths / 1000) * bytes.length);
+        scripts.a = () => streamed(inPieces(bytes.subarray(0, cut), pieces), broken ? 'break' : 'end');
+        scripts.b = () => streamed(inPieces(encoder.encode(dialect.whole(words, 'id-of-b').join('')), pieces));
+        expect(await ask(dialect, rescued)).toMatchObject({ text, ended: true, failed: false });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('an untouched stream goes through byte for byte, in whatever pieces it comes', async () => {
+    const bytes = encoder.encode(`: hello\r\n\r\n${dialect.whole(words).join('')}`);
+    for (const size of [1, 7, 100_000]) {
+      scripts.a = () => streamed(inPieces(bytes, [size]));
+      expect((await ask(dialect, alone)).raw).toBe(new TextDecoder().decode(bytes));
+    }
+  });
+
+  test('a text longer than is kept is not taken up by another target: it ends in a typed error', async () => {
+    const long = Array.from({ length: 5 }, () => 'x'.repeat(1024 * 1024));
+    const events = dialect.whole(long);
+    const lastText = events.findLastIndex((event) => textIn(dialect, readEvents(encoder.encode(event))) !== '');
+    scripts.a = () => streamed(events.slice(0, lastText + 1));
+    scripts.b = () => streamed(dialect.whole(long));
+    const told = await ask(dialect, rescued);
+    expect({ ...told, raw: '', text: told.text.length }).toMatchObject({ text: 5 * 1024 * 1024, failed: true });
+  });
+
+  test('a third target goes on when the second breaks too, wherever each of them is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(whole.length - 1), async (first, second) => {
+        scripts.a = () => streamed([whole.subarray(0, first)], 'break');
+        scripts.b = () => streamed([encoder.encode(dialect.whole(words, 'id-of-b').join('')).subarray(0, second)]);
+        scripts.c = () => streamed(dialect.whole(words, 'id-of-c'));
+        expect(await ask(dialect, rescued)).toMatchObject(complete);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('a target that diverges is passed over: the next one that says the same goes on', async () => {
+    scripts.a = () => streamed(dialect.whole(words).slice(0, -4), 'break');
+    scripts.b = () => streamed(dialect.whole(['Something quite different, and longer than what was said']));
+    scripts.c = () => streamed(dialect.whole(words));
+    expect(await ask(dialect, rescued)).toMatchObject(complete);
+    scripts.c = () => streamed(dialect.whole(['One', ' two', ' or three']));
+    const told = await ask(dialect, rescued);
+    expect([told.ended, told.failed, text.startsWith(told.text)]).toEqual([false, true, true]);
+    expect(told.raw).toContain('stream_diverged');
+  });
+
+  test('an event of megabytes passes', async () => {
+    const huge = 'x'.repeat(3_000_000);
+    scripts.a = () => streamed(inPieces(encoder.encode(dialect.whole([huge]).join('')), [65_536]));
+    expect((await ask(dialect, alone)).text.length).toBe(huge.length);
+  });
+});
+
+describe.each(['messages', 'responses'] as const)('%s: a model that goes on from its own beginning', (name) => {
+  const dialect = dialects[name];
+  /** The beginning that a model is given; null when it is asked for the whole. */
+  const prefixIn = (body: JsonObject): string | null => {
+    const last = objectsOf(name === 'messages' ? body.messages : body.input).at(-1);
+    return last?.role === 'assistant' ? String(last.content) : null;
+  };
+  beforeEach(() => {
+    continuesPrefix = true;
+  });
+
+  test('is given it without its last white space, and joined to it, wherever the first was cut', async () => {
+    const letters = encoder.encode(dialect.whole([...text]).join(''));
+    scripts.b = (body) => streamed(dialect.whole([...text.slice(prefixIn(body)?.length ?? 0)], 'id-of-b'));
+    for (let cut = 0; cut < letters.length; cut += 5) {
+      scripts.a = () => streamed([letters.subarray(0, cut)], 'break');
+      expect({ cut, ...(await ask(dialect, rescued)) }).toMatchObject({ cut, ...complete });
+    }
+  });
+
+  test('and has nothing to add: what the first one opened is closed, wherever it was cut', async () => {
+    const events = dialect.whole(words);
+    scripts.b = (body) => streamed(prefixIn(body) === null ? events : silent[name]);
+    for (let cut = 1; cut < events.length; cut++) {
+      scripts.a = () => streamed(events.slice(0, cut), 'break');
+      const told = await ask(dialect, rescued);
+      expect({ cut, ...told }).toMatchObject({ cut, ...complete, text: told.text });
+      expect(told.text !== '' && text.startsWith(told.text)).toBe(true);
+    }
+  });
+
+  test('a target that refuses it is asked again for the whole', async () => {
+    const asked: (string | null)[] = [];
+    scripts.a = () => streamed(dialect.whole(words).slice(0, 5), 'break');
+    scripts.b = (body) => {
+      asked.push(prefixIn(body));
+      return prefixIn(body) === null ? streamed(dialect.whole(words)) : refusal(400);
+    };
+    expect(await ask(dialect, rescued)).toMatchObject(complete);
+    expect(asked.map((prefix) => prefix && text.startsWith(prefix))).toEqual([true, null]);
+  });
+});
+
+describe('messages: what another model cannot go on with', () => {
+  const { messages } = dialects;
+
+  test('a new stream that begins with thinking cannot stand behind text', async () => {
+    scripts.a = () => streamed(messageEvents(words).slice(0, 5), 'break');
+    const thinking = anthropic.blockStart(0, { type: 'thinking', thinking: '' });
+    scripts.b = () =>
+      streamed([
+        anthropic.start,
+        thinking,
+        anthropic.blockStop(0),
+        anthropic.blockStart(1, { type: 'text', text: '' }),
+        anthropic.text(text, 1),
+        anthropic.blockStop(1),
+        ...anthropic.end,
+      ]);
+    scripts.c = () => refusal(500);
+    expect(await ask(messages, rescued)).toMatchObject({ ended: false, failed: true });
+  });
+});
+
+describe('what cannot be rebuilt', () => {
+  const { chat } = dialects;
+  const toolCall = openai
+    .part('x')
+    .replace('"content":"x"', '"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":""}}]');
+
+  test.each([
+    ['a tool call', toolCall],
+    ['a refusal', openai.part('x').replace('"content":"x"', '"refusal":"I will not"')],
+    ['a second answer beside the first', openai.part('x').replace('"index":0', '"index":1')],
+  ])('after %s nobody else is asked', async (_, event) => {
+    scripts.a = () => streamed([openai.opening, event], 'break');
+    scripts.b = () => streamed(openai.wholeStream(words));
+    expect(await ask(chat, rescued)).toMatchObject({ ended: false, failed: true });
+  });
+
+  test('a restarted answer that calls a tool instead is not patched together', async () => {
+    scripts.a = () => streamed([openai.opening, openai.part('One two')], 'break');
+    scripts.b = () =>
+      streamed([openai.opening, openai.part('One'), toolCall, openai.part(' two'), openai.finish, openai.done]);
+    scripts.c = () => refusal(500);
+    expect(await ask(chat, rescued)).toMatchObject({ text: 'One two', ended: false, failed: true });
+  });
+
+  test('of two answers beside each other, one that is done does not make the stream complete', async () => {
+    const second = openai.part('x').replace('"index":0', '"index":1');
+    scripts.a = () => streamed([openai.part('a'), second, openai.finish]);
+    expect(await ask(chat, alone)).toMatchObject({ ended: false, failed: true });
+  });
+
+  test('what comes behind the terminator cannot break the stream any more', async () => {
+    scripts.a = () =>
+      streamed([...openai.wholeStream(words), 'data: {"hook_results":{}}\n\n', 'data: {"error":1}\n\n']);
+    const { raw } = await ask(chat, alone);
+    expect(raw.endsWith('data: [DONE]\n\ndata: {"hook_results":{}}\n\ndata: {"error":1}\n\n')).toBe(true);
+    expect(lab.records.at(-1)?.metrics.response_status_code).toBe(200);
+  });
+});
+
+describe('other dialects', () => {
+  const { responses } = dialects;
+  const created =
+    'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n';
+  const image: StreamDialect = { ...dialects.chat, path: '/v1/images/generations' };
+
+  test('responses: a cut stream ends in response.failed with the id and the next number', async () => {
+    scripts.a = () =>
+      streamed([created, 'data: {"type":"response.output_text.delta","sequence_number":1,"delta":"a"}\n\n']);
+    const { raw } = await ask(responses, alone);
+    const [last] = readEvents(encoder.encode(raw)).slice(-1);
+    expect(last?.event).toBe('response.failed');
+    expect(JSON.parse(last?.data ?? '{}')).toMatchObject({
+      sequence_number: 2,
+      response: { id: 'resp_1', status: 'failed', error: { code: 'stream_incomplete' } },
+    });
+  });
+
+  test('responses: the provider’s own failure goes out as it came and is recorded as one', async () => {
+    const failure =
+      'event: response.failed\ndata: {"type":"response.failed","sequence_number":1,"response":{"error":{"code":"server_error","message":"no"}}}\n\n';
+    scripts.a = () => streamed([created, failure]);
+    expect((await ask(responses, alone)).raw).toBe(created + failure);
+    expect(lab.records.at(-1)?.metrics.is_success).toBe(false);
+  });
+
+  test('images: the end of the bytes is the end, a break is none, and neither is half an event', async () => {
+    const event = 'event: image_generation.partial_image\ndata: {"b64_json":"AAAA"}\n\n';
+    scripts.a = () => streamed([event, event]);
+    expect((await ask(image, alone)).raw).toBe(event + event);
+    for (const [parts, ending] of [
+      [[event], 'break'],
+      [[event, event.slice(0, -6)], 'end'],
+    ] as const) {
+      scripts.a = () => streamed(parts, ending);
+      expect((await ask(image, alone)).raw).toContain('stream_incomplete');
+    }
+  });
+});

@@ -1,0 +1,236 @@
+/** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { ServerEvent } from '../../providers/provider.ts';
+import type { Waker } from '../../wire/polled.ts';
+import type { BodySource, Sink } from '../../wire/server/reply.ts';
+import { type Answer, type AttemptRecord, discard } from '../attempt/answer.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { StreamState } from '../dialects/dialect.ts';
+import { GatewayError } from '../errors.ts';
+import { BodyCapture } from './body-capture.ts';
+import { Resumption } from './resumption.ts';
+import { writeEvent } from './sse.ts';
+import type { Piece, UpstreamEvents } from './upstream-events.ts';
+
+/** How a stream ended, for those who settle the request. */
+export interface StreamEnd {
+  outcome: 'complete' | 'failed' | 'client left';
+  /** The trail of the target that had the last word. */
+  record: AttemptRecord;
+  /** What the client received. */
+  sent: Uint8Array;
+}
+
+export type EventAnswer = Answer & { content: Extract<Answer['content'], { form: 'events' }> };
+type Broken = Extract<Piece, { is: 'broken' }>;
+
+export const isEventAnswer = (answer: Answer): answer is EventAnswer => answer.content.form === 'events';
+
+export const clientStream = (
+  context: RequestContext,
+  first: EventAnswer,
+  settle: (end: StreamEnd) => void,
+  onFault: GatewayDeps['onFault'],
+): BodySource => new ClientStream(context, first, settle, onFault);
+
+type Handed = 'goes on' | 'complete' | 'failed';
+
+/** What the log says of a stream that the client did not wait for. */
+const clientLeftStatus = 499;
+
+class ClientStream implements BodySource, Waker {
+  /** How many bytes of the stream that is read now went to the client just as they came. */
+  #passed = 0;
+  /** What went to the client, once that is no longer what came. */
+  #told: BodyCapture | null = null;
+  readonly #context: RequestContext;
+  readonly #settle: (end: StreamEnd) => void;
+  readonly #onFault: GatewayDeps['onFault'];
+  #answer: EventAnswer;
+  #events: UpstreamEvents;
+  #resumption: Resumption | null = null;
+  /** All that the client has been told, whichever streams it came from. */
+  #delivered: StreamState;
+  #closed = false;
+  #to: Sink | null = null;
+
+  constructor(
+    context: RequestContext,
+    answer: EventAnswer,
+    settle: (end: StreamEnd) => void,
+    onFault: GatewayDeps['onFault'],
+  ) {
+    this.#context = context;
+    this.#settle = settle;
+    this.#onFault = onFault;
+    this.#answer = answer;
+    this.#events = answer.content.events;
+    this.#delivered = this.#events.state;
+  }
+
+  /** Hands on what comes, at the client's pace, until there is no more. */
+  deliver(to: Sink): void {
+    this.#to = to;
+    this.wake();
+  }
+
+  /** Hands on all that is there. */
+  wake(): void {
+    const to = this.#to;
+    if (!to) return;
+    try {
+      let handed: Handed;
+      do {
+        const piece = this.#events.poll(this);
+        if (piece === null) return;
+        const soon = this.#handOn(piece, to);
+        if (soon instanceof Promise) {
+          soon.then((outcome) => this.#goOn(outcome)).catch((fault) => this.#fail(fault));
+          return;
+        }
+        handed = soon;
+      } while (handed === 'goes on');
+      this.#goOn(handed);
+    } catch (fault) {
+      this.#fail(fault);
+    }
+  }
+
+  #goOn(handed: Handed): void {
+    if (handed === 'goes on') {
+      this.wake();
+      return;
+    }
+    this.#finish(handed);
+    this.#over()?.end();
+  }
+
+  /** The client sees a connection that breaks, never an end that is none. */
+  #fail(fault: unknown): void {
+    this.#onFault(fault, this.#context.requestId);
+    this.#finish('failed');
+    this.#over()?.cut(fault);
+  }
+
+  /** Answers whom to tell: nothing goes there any more. */
+  #over(): Sink | null {
+    const to = this.#to;
+    this.#to = null;
+    return to;
+  }
+
+  left(): void {
+    this.#finish('client left');
+  }
+
+  #handOn(piece: Piece, to: Sink): MaybePromise<Handed> {
+    if (this.#closed) return 'failed';
+    if (piece.is === 'end') return this.#complete(to);
+    const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
+    if (!(bytes instanceof Uint8Array)) return this.#recover(bytes, to);
+    if (bytes.length === 0) return 'goes on';
+    if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
+    else this.#retold.push(bytes);
+    return to.write(bytes)?.then(() => 'goes on') ?? 'goes on';
+  }
+
+  async #complete(to: Sink): Promise<'complete'> {
+    const { terminator } = this.#events.dialect;
+    if (terminator && !this.#events.terminated) await to.write(this.#added(terminator));
+    return 'complete';
+  }
+
+  async #recover(broken: Broken, to: Sink): Promise<'goes on' | 'failed'> {
+    if (await this.#rescued(broken)) return 'goes on';
+    if (!this.#closed) await to.write(this.#failure(broken));
+    return 'failed';
+  }
+
+  /** From here on, what goes to the client is kept beside what comes. */
+  get #retold(): BodyCapture {
+    if (this.#told) return this.#told;
+    this.#told = new BodyCapture();
+    this.#told.push(this.#events.received.bytes.subarray(0, this.#passed));
+    return this.#told;
+  }
+
+  #finish(outcome: StreamEnd['outcome']): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const record = this.#closedTrail(outcome);
+    const received = this.#events.received.bytes;
+    record.received = received;
+    const sent = this.#told?.bytes ?? received.subarray(0, this.#passed);
+    this.#settle({ outcome, record, sent });
+  }
+
+  /** Ends whatever is still open and completes the last trail. */
+  #closedTrail(outcome: StreamEnd['outcome']): AttemptRecord {
+    const { record } = this.#answer;
+    if (outcome !== 'complete') this.#events.abandon();
+    const { usage, usageOpen, model, characters } = this.#events.state;
+    record.usage = usage;
+    record.usageOpen = usageOpen;
+    record.model = model;
+    record.producedCharacters = characters;
+    if (outcome === 'client left') record.status = clientLeftStatus;
+    record.endedAt = performance.now();
+    return record;
+  }
+
+  /** The part of a piece that the client does not have yet. */
+  #joined({ bytes, events }: Extract<Piece, { is: 'bytes' }>): Uint8Array | Broken {
+    if (!this.#resumption) return bytes;
+    const joined = this.#resumption.join(events);
+    if (joined !== 'diverged') return Buffer.concat(joined.events.map(writeEvent));
+    this.#events.abandon();
+    const message = 'the stream broke, and the answer of the next target differs from what was delivered';
+    return { is: 'broken', error: new GatewayError('stream_diverged', message), reported: null };
+  }
+
+  #failure({ error, reported }: Broken): Uint8Array {
+    const { record } = this.#answer;
+    record.status = error.status;
+    record.error = error;
+    const told = reported && this.#resumption ? this.#resumption.retold(reported) : reported;
+    return this.#added(told ?? this.#events.dialect.errorEvent(error, this.#delivered));
+  }
+
+  /** An event of ours at the end. */
+  #added(event: ServerEvent): Uint8Array {
+    const bytes = writeEvent(event);
+    this.#retold.push(bytes);
+    return bytes;
+  }
+
+  /** Takes up the next target's stream, if there is one that can go on from what was delivered. */
+  async #rescued({ error }: Broken): Promise<boolean> {
+    const { rescue, record } = this.#answer;
+    const { resume } = this.#events.dialect;
+    const untouched = this.#passed === 0 && this.#told === null;
+    const joinable = untouched || (resume !== null && !this.#delivered.beyondText);
+    if (!rescue || !joinable || this.#gone) return false;
+    this.#events.abandon();
+    record.received = this.#events.received.bytes;
+    record.status = error.status;
+    record.error = error;
+    record.endedAt = performance.now();
+    const next = await rescue({ text: untouched ? '' : this.#delivered.text.whole });
+    if (this.#gone) discard(next);
+    if (this.#gone || !isEventAnswer(next)) return false;
+    const { events, joined } = next.content;
+    // Nothing that the next one says is known to be what came before.
+    if (!untouched) this.#told = this.#retold;
+    this.#answer = next;
+    this.#events = events;
+    if (untouched) this.#delivered = events.state;
+    else if (resume) this.#resumption = new Resumption(events.dialect, resume, this.#delivered, joined === 'continued');
+    return true;
+  }
+
+  get #gone(): boolean {
+    return this.#closed || this.#context.request.left;
+  }
+}

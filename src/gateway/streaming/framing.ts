@@ -1,0 +1,85 @@
+/** Streams that are not server-sent events, brought into their form: frames of AWS, and lines of JSON. */
+import { ProviderFault } from '../../providers/faults.ts';
+import type { Framing, ServerEvent } from '../../providers/provider.ts';
+import { FrameCutter } from './aws-frames.ts';
+import { EventSplitter, readEvents } from './sse.ts';
+
+/** Cuts bytes into events; what is incomplete is held. */
+export interface EventCutter {
+  push(chunk: Uint8Array): ServerEvent[];
+  /** What is left when the bytes end. */
+  rest(): ServerEvent[];
+}
+
+export function cutterOf(framing: Framing): EventCutter {
+  if (framing === 'aws') return new FrameCutter();
+  if (framing === 'lines') return new LineCutter();
+  if (framing === 'sse-lines') return new DataLineCutter();
+  return new SseCutter();
+}
+
+class SseCutter implements EventCutter {
+  readonly #splitter = new EventSplitter();
+
+  push(chunk: Uint8Array): ServerEvent[] {
+    const whole = this.#splitter.push(chunk);
+    return whole ? readEvents(whole) : [];
+  }
+
+  /** Some servers leave out the blank line behind their last event. */
+  rest(): ServerEvent[] {
+    const rest = this.#splitter.rest();
+    return rest ? readEvents(rest) : [];
+  }
+}
+
+const lf = 10;
+/** What grows beyond this has no end. */
+const longestLine = 64 * 1024 * 1024;
+
+class LineCutter implements EventCutter {
+  #held: Uint8Array[] = [];
+  #size = 0;
+
+  push(chunk: Uint8Array): ServerEvent[] {
+    const end = chunk.lastIndexOf(lf);
+    if (end === -1) {
+      this.#held.push(chunk);
+      this.#size += chunk.length;
+      if (this.#size > longestLine) throw new ProviderFault(502, `a line is larger than ${longestLine} bytes`);
+      return [];
+    }
+    const whole = Buffer.concat([...this.#held, chunk.subarray(0, end)]);
+    this.#held = [chunk.subarray(end + 1)];
+    this.#size = chunk.length - end - 1;
+    return linesIn(whole);
+  }
+
+  rest(): ServerEvent[] {
+    return linesIn(Buffer.concat(this.#held));
+  }
+}
+
+/** Each `data:` line is an event: what stands between the lines does not matter. */
+class DataLineCutter implements EventCutter {
+  readonly #lines = new LineCutter();
+
+  push(chunk: Uint8Array): ServerEvent[] {
+    return this.#lines.push(chunk).flatMap(dataIn);
+  }
+
+  rest(): ServerEvent[] {
+    return this.#lines.rest().flatMap(dataIn);
+  }
+}
+
+const dataIn = ({ data }: ServerEvent): ServerEvent[] =>
+  data.startsWith('data:') ? [{ event: null, data: data.slice(5).trim() }] : [];
+
+const linesIn = (bytes: Buffer): ServerEvent[] =>
+  bytes
+    .toString()
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((data) => ({ event: null, data }));

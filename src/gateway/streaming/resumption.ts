@@ -1,0 +1,92 @@
+/** Joins another target's stream to what the client already has: its opening is dropped, and so is the text that equals what was delivered. */
+import type { ServerEvent } from '../../providers/provider.ts';
+import { type Dialect, newStreamState, type ResumeRules, type Seam, type StreamState } from '../dialects/dialect.ts';
+
+type Joined = { events: ServerEvent[] } | 'diverged';
+
+export class Resumption {
+  readonly #dialect: Dialect;
+  readonly #rules: ResumeRules;
+  readonly #seam: Seam;
+  /** The client's block of text was closed before this stream began: there is no room for more of it. */
+  readonly #closed: boolean;
+  /** The new stream as it is by itself. */
+  readonly #own = newStreamState();
+  /** What the new stream must still repeat before it says anything new. */
+  #toRepeat: string;
+  /** A continuation may begin with the white space that its prefix was not allowed to end with. */
+  #whiteSpace: string;
+
+  constructor(dialect: Dialect, rules: ResumeRules, delivered: StreamState, continued: boolean) {
+    const text = delivered.text.whole;
+    this.#dialect = dialect;
+    this.#rules = rules;
+    this.#seam = { delivered, before: text, repeated: 0 };
+    this.#closed = delivered.block === 'closed';
+    this.#toRepeat = continued ? '' : text;
+    this.#whiteSpace = continued ? text.slice(text.trimEnd().length) : '';
+  }
+
+  join(events: readonly ServerEvent[]): Joined {
+    const joined: ServerEvent[] = [];
+    const { delivered } = this.#seam;
+    const tell = (event: ServerEvent) => {
+      this.#dialect.read(event, delivered);
+      joined.push(event);
+    };
+    for (const event of events) {
+      const news = this.#newsIn(event);
+      if (news === 'diverged') return 'diverged';
+      if (!news) continue;
+      if (this.#rules.ends(event)) for (const missing of this.#rules.closing(event, delivered)) tell(missing);
+      tell(this.#rules.rewritten(event, news.text, this.#seam));
+    }
+    return { events: joined };
+  }
+
+  /** The fault that the new stream reports, as one of the stream that the client reads. */
+  retold(fault: ServerEvent): ServerEvent {
+    return this.#rules.rewritten(fault, '', this.#seam);
+  }
+
+  /** What of an event's text the client has not; null when there is nothing new in the event at all. */
+  #newsIn(event: ServerEvent): { text: string } | 'diverged' | null {
+    this.#dialect.read(event, this.#own);
+    const place = this.#rules.place(event, this.#seam.delivered);
+    if (place === 'clash') return 'diverged';
+    if (place === 'repeated') return null;
+    const text = this.#rules.textOf(event) ?? '';
+    const fresh = this.#fresh(text);
+    if (fresh === null) return 'diverged';
+    const ends = this.#rules.ends(event);
+    // It is done, or says something other than text, before it has said what was already delivered.
+    if (this.#toRepeat !== '') return ends || this.#own.beyondText ? 'diverged' : null;
+    if (fresh !== '' && this.#closed && this.#own.block !== 'closed') return 'diverged';
+    if (fresh === '' && text !== '' && !ends) return null;
+    return { text: fresh };
+  }
+
+  /** The part of `text` that the client does not have; null when it differs from what it has. */
+  #fresh(text: string): string | null {
+    const rest = this.#afterWhiteSpace(text);
+    const overlap = Math.min(this.#toRepeat.length, rest.length);
+    if (this.#toRepeat.slice(0, overlap) !== rest.slice(0, overlap)) return null;
+    this.#toRepeat = this.#toRepeat.slice(overlap);
+    const fresh = rest.slice(overlap);
+    this.#seam.repeated += text.length - fresh.length;
+    return fresh;
+  }
+
+  #afterWhiteSpace(text: string): string {
+    let from = 0;
+    while (from < text.length && this.#whiteSpace !== '') {
+      if (text[from] === this.#whiteSpace[0]) {
+        from++;
+        this.#whiteSpace = this.#whiteSpace.slice(1);
+      } else {
+        this.#whiteSpace = '';
+      }
+    }
+    return text.slice(from);
+  }
+}

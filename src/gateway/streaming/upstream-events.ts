@@ -1,0 +1,226 @@
+/** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
+import { ProviderFault } from '../../providers/faults.ts';
+import type { ServerEvent } from '../../providers/provider.ts';
+import type { Abort } from '../../wire/abort.ts';
+import { type ByteReader, polled, type ReadBytes } from '../../wire/client/answer.ts';
+import { type Polled, promised, type Waker } from '../../wire/polled.ts';
+import { type Dialect, newStreamState, type ReportedFault, type StreamState } from '../dialects/dialect.ts';
+import { GatewayError } from '../errors.ts';
+import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
+import { GivenUp } from '../upstream/send.ts';
+import { BodyCapture } from './body-capture.ts';
+import { EventSplitter, readEvents, writeEvent } from './sse.ts';
+
+export type Piece =
+  | {
+      is: 'bytes';
+      bytes: Uint8Array;
+      events: readonly ServerEvent[];
+      /** They are the very next of those that were received. */
+      asReceived: boolean;
+    }
+  /** The stream came to its proper end. */
+  | { is: 'end' }
+  /** It did not. `reported` is the provider's own error event, if it sent one. */
+  | { is: 'broken'; error: GatewayError; reported: ServerEvent | null };
+
+interface StreamTiming {
+  deadlines: Deadlines;
+  idleMs: number;
+}
+
+/** Signs of life beyond this are handed on as they come, without waiting for an answer behind them. */
+const longestOpening = 1024 * 1024;
+
+/** A provider that has said all may still hold the connection; the client need not wait for it as long as for a token. */
+const lingerMs = 10_000;
+
+export class UpstreamEvents implements Polled<Piece> {
+  readonly state: StreamState = newStreamState();
+  readonly dialect: Dialect;
+  /** What was received, for the log. */
+  readonly received = new BodyCapture();
+  readonly #body: Polled<ReadBytes>;
+  readonly #abort: Abort;
+  readonly #splitter = new EventSplitter();
+  readonly #idle: Deadline;
+  /** How long it may be silent. */
+  readonly #patienceMs: number;
+  /** How long the next piece may take. */
+  #idleMs: number;
+  #ended = false;
+  /** There was an event, not only bytes. */
+  #spoke = false;
+  /** Read, but not yet handed out; null where nothing is. */
+  #pending: Piece[] | null = null;
+
+  constructor(body: ByteReader, dialect: Dialect, abort: Abort, timing: StreamTiming) {
+    this.#body = polled(body);
+    this.dialect = dialect;
+    this.#abort = abort;
+    this.#patienceMs = timing.idleMs;
+    this.#idleMs = timing.idleMs;
+    this.#idle = timing.deadlines.set(timing.idleMs, this);
+  }
+
+  /** It was silent for too long. */
+  expired(): void {
+    const message = `the stream was silent for ${this.#patienceMs} ms`;
+    this.#abort.abort(new GivenUp(new GatewayError('stream_stalled', message)));
+  }
+
+  poll(waker: Waker): Piece | null {
+    const held = this.#pending?.shift();
+    if (held) return held;
+    this.#pending = null;
+    for (;;) {
+      const read = this.#read(waker);
+      // Only the provider's silence counts, not the time that the client takes.
+      if (read === null) this.#idle.extend(this.#idleMs);
+      if (read === null || 'is' in read) return read;
+      if (read.done) return this.#atEnd();
+      this.#idle.rest();
+      this.received.push(read.value);
+      const whole = this.#wholeEvents(read.value);
+      if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
+      if (whole) return this.#take(whole, true);
+    }
+  }
+
+  #read(waker: Waker): ReadBytes | Piece | null {
+    try {
+      return this.#body.poll(waker);
+    } catch (fault) {
+      return this.#faulty(fault);
+    }
+  }
+
+  #wholeEvents(chunk: Uint8Array): Uint8Array | GatewayError | null {
+    try {
+      return this.#splitter.push(chunk);
+    } catch (fault) {
+      if (!(fault instanceof ProviderFault)) throw fault;
+      this.abandon();
+      return new GatewayError('invalid_provider_response', fault.message);
+    }
+  }
+
+  /** Reads until there is an event to deliver; answers the fault when there never is. Comments and pings are no answer yet. */
+  async untilFirst(): Promise<GatewayError | null> {
+    const held: Piece[] = [];
+    for (;;) {
+      const piece = await promised(this);
+      if (piece.is === 'broken') return piece.error;
+      held.push(piece);
+      if (piece.is === 'bytes' && piece.events.every(isPing) && this.received.size < longestOpening) continue;
+      this.#pending = [...held, ...(this.#pending ?? [])];
+      return null;
+    }
+  }
+
+  /** Stops reading; the connection is closed. */
+  abandon(): void {
+    this.#idle.clear();
+    this.#abort.abort();
+  }
+
+  #take(whole: Uint8Array, asReceived: boolean): Piece {
+    const events = readEvents(whole);
+    this.#spoke ||= events.length > 0;
+    let index = -1;
+    for (const event of events) {
+      index++;
+      // Behind the terminator nothing can go wrong any more.
+      if (this.#ended) break;
+      const meaning = this.dialect.read(event, this.state);
+      if (meaning === 'part') continue;
+      if (meaning === 'end') {
+        this.#ended = true;
+        this.#idleMs = Math.min(this.#idleMs, lingerMs);
+        continue;
+      }
+      this.abandon();
+      const broken: Piece =
+        meaning === 'malformed'
+          ? this.#broken('invalid_provider_response', 'the provider sent a chunk that cannot be read')
+          : { is: 'broken', error: refusalInStream(meaning), reported: event };
+      if (index === 0) return broken;
+      // What came whole before the fault still goes out.
+      this.#pending = [broken];
+      const sound = events.slice(0, index);
+      return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound, asReceived: false };
+    }
+    return { is: 'bytes', bytes: whole, events, asReceived };
+  }
+
+  #atEnd(): Piece {
+    this.#idle.clear();
+    const rest = this.#splitter.rest();
+    if (!rest || readEvents(rest).length === 0) return this.#ending();
+    // Some servers leave out the blank line behind their last event; a piece of an event is no event.
+    const piece = this.#isWhole(rest) ? this.#take(Buffer.concat([rest, Buffer.from('\n\n')]), false) : this.#cut();
+    if (piece.is !== 'bytes') return this.#complete ? { is: 'end' } : piece;
+    this.#pending ??= [this.#ending()];
+    return piece;
+  }
+
+  /** Where no event marks the end, an event without its blank line cannot be told from a piece of one. */
+  #isWhole(rest: Uint8Array): boolean {
+    return !this.dialect.endsWithBytes || readEvents(rest).every(({ data }) => isJson(data));
+  }
+
+  #ending(): Piece {
+    const { endsWithBytes } = this.dialect;
+    return this.#complete || (endsWithBytes && this.#spoke) ? { is: 'end' } : this.#cut();
+  }
+
+  get #complete(): boolean {
+    return this.#ended || this.state.finished;
+  }
+
+  /** True when the proper terminator was seen, not only the model's word that it is done. */
+  get terminated(): boolean {
+    return this.#ended;
+  }
+
+  #faulty(fault: unknown): Piece {
+    this.#idle.clear();
+    if (this.#complete) return { is: 'end' };
+    const reason: unknown = this.#abort.signal.reason;
+    if (reason instanceof GivenUp) return { is: 'broken', error: reason.error, reported: null };
+    const code = fault instanceof Error && 'code' in fault ? ` (${fault.code})` : '';
+    return this.#broken('stream_incomplete', `the provider's connection broke before the stream was complete${code}`);
+  }
+
+  #cut(): Extract<Piece, { is: 'broken' }> {
+    return this.#broken('stream_incomplete', 'the provider closed the stream before it was complete');
+  }
+
+  #broken(code: 'stream_incomplete' | 'invalid_provider_response', message: string): Extract<Piece, { is: 'broken' }> {
+    return { is: 'broken', error: new GatewayError(code, message), reported: null };
+  }
+}
+
+/** The status that a provider would have answered with, had it known the fault before the stream's head was sent. */
+const statusByType: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  invalid_request_error: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+};
+
+const refusalInStream = ({ type, message }: ReportedFault): GatewayError =>
+  new GatewayError('upstream_refused', message, { type, status: statusByType[type] ?? 502 });
+
+const isPing = ({ event, data }: ServerEvent): boolean => event === 'ping' || data === '{"type":"ping"}';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

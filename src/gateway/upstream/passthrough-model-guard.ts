@@ -1,0 +1,107 @@
+/** Models of a call that passes through to a provider of which only some may be used: neither a path, a query nor a body that nobody here can read leads to another one. */
+import type { SavedProvider } from '../../catalog/catalog.ts';
+import { isAllowed, notAllowed, restrictsModels, type Target } from '../attempt/target.ts';
+import type { RequestContext } from '../context.ts';
+import { GatewayError } from '../errors.ts';
+import { broken, FormCutter } from '../managed/form-cutter.ts';
+import type { ClientBody } from '../request/body.ts';
+import { parameter } from '../request/form.ts';
+
+const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
+
+export function requirePassedModel({ request, matched, query, body }: RequestContext, { saved }: Target): void {
+  if (!saved || !restrictsModels(saved) || readingMethods.has(request.method)) return;
+  for (const names of [namesInPath(matched.route.upstreamPath), ...namesInQuery(query)]) {
+    const [name] = names;
+    if (name !== undefined && !names.some((each) => isAllowed(saved, each))) throw notAllowed(saved, name, '');
+  }
+  if (hidesModel(body)) throw hidden(saved);
+}
+
+export const hidden = ({ slug }: SavedProvider): GatewayError =>
+  new GatewayError(
+    'model_not_allowed',
+    `only some models of provider "@${slug}" are enabled, and this body does not show which one it asks for; send it as application/json`,
+    { field: 'model' },
+  );
+
+/** Where providers put the name of a model into the path, which may have slashes of its own. */
+const behindMarker = /\/(?:models?|deployments|endpoints|engines|run)\/(.+)$/;
+const mostSegments = 3;
+
+/** What may be meant: `models/org/name`, and `models/name:verb` as `name:verb` and as `name`. The likeliest first. */
+function namesInPath(path: string): string[] {
+  const behind = behindMarker.exec(path)?.[1];
+  if (behind === undefined) return [];
+  const segments = behind.split('/').slice(0, mostSegments);
+  return segments.flatMap((_, index) => {
+    const name = decoded(segments.slice(0, index + 1).join('/'));
+    const bare = name.replace(/:[a-z]\w*$/i, '');
+    return bare === name ? [name] : [bare, name];
+  });
+}
+
+const namesInQuery = (query: string): string[][] =>
+  query.includes('model') ? new URLSearchParams(query).getAll('model').map((name) => [name]) : [];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Not written in percent-encoding, so that it means what it says.
+    return text;
+  }
+}
+
+const opaqueTypes = /^(?:audio|video|image|font)\/|^application\/(?:octet-stream|pdf|zip|gzip)\b/i;
+
+/** Forms are looked at as they go by; sound and pictures name no models. */
+function hidesModel(body: ClientBody): boolean {
+  if (body.form === 'bytes') return true;
+  if (body.form !== 'stream') return false;
+  return !/^multipart\/form-data\b/i.test(body.contentType ?? '') && !opaqueTypes.test(body.contentType ?? '');
+}
+
+const longestName = 1_024;
+
+/** Sees a form go by, and the models that it names. */
+export class ModelWatch {
+  readonly #cutter: FormCutter;
+  readonly #saved: SavedProvider;
+  #name: Buffer | null = null;
+
+  constructor(mark: string, saved: SavedProvider) {
+    this.#cutter = new FormCutter(mark);
+    this.#saved = saved;
+  }
+
+  push(piece: Uint8Array): void {
+    for (const event of this.#cutter.push(piece)) {
+      if (event.is === 'bytes') this.#collect(event.bytes);
+      else this.#endPart();
+      if (event.is === 'part') this.#beginPart(event.head);
+    }
+  }
+
+  end(): void {
+    if (!this.#cutter.isComplete) throw broken();
+  }
+
+  #beginPart(head: string): void {
+    // Some read an encoded name, others pass it over.
+    if (/\bname\*=/i.test(head)) throw hidden(this.#saved);
+    if (parameter(head, 'name') === 'model') this.#name = Buffer.alloc(0);
+  }
+
+  #collect(bytes: Uint8Array): void {
+    if (!this.#name) return;
+    this.#name = Buffer.concat([this.#name, bytes]);
+    if (this.#name.length > longestName) throw hidden(this.#saved);
+  }
+
+  #endPart(): void {
+    const name = this.#name?.toString();
+    this.#name = null;
+    if (name !== undefined && !isAllowed(this.#saved, name)) throw notAllowed(this.#saved, name, '');
+  }
+}

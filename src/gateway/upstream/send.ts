@@ -1,0 +1,145 @@
+/** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { version } from '../../version.ts';
+import { type Abortable, signalOf } from '../../wire/abort.ts';
+import type { Pinned } from '../../wire/client/address.ts';
+import { answerOf, type WireAnswer } from '../../wire/client/answer.ts';
+import { type Bytes, collected } from '../../wire/client/collected.ts';
+import { decoded, understood } from '../../wire/client/decoded.ts';
+import { unfitHeader } from '../../wire/client/request.ts';
+import { WireFault } from '../../wire/fault.ts';
+import type { Target } from '../attempt/target.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { GatewayError } from '../errors.ts';
+import type { Upstream } from './upstream-request.ts';
+
+/** Why an attempt was given up by us; carried by the abort signal. */
+export class GivenUp extends Error {
+  readonly error: GatewayError;
+
+  constructor(error: GatewayError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+export async function send(
+  deps: GatewayDeps,
+  target: Target,
+  upstream: Upstream,
+  signal: Abortable,
+): Promise<WireAnswer> {
+  try {
+    return opened(await begin(deps, target, upstream, signal), upstream);
+  } catch (fault) {
+    throw unsent(fault, upstream, signal, target);
+  }
+}
+
+/** The answer as it comes, for those who do by themselves what `send` does: a frame less for every call. */
+export function begin(
+  deps: GatewayDeps,
+  { provider }: Target,
+  upstream: Upstream,
+  signal: Abortable,
+): Promise<WireAnswer> {
+  const { url, method, headers, body, customHost } = upstream;
+  if (provider.local) {
+    const request = new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) });
+    return Promise.resolve(provider.local(request)).then(answerOf);
+  }
+  const pinning = customHost ? checked(deps, url, signal) : null;
+  if (pinning) return pinning.then((pinned) => call(deps, upstream, pinned, signal));
+  return call(deps, upstream, null, signal);
+}
+
+function call(
+  { http }: GatewayDeps,
+  { url, method, headers, body, passthrough }: Upstream,
+  pinned: Pinned | null,
+  signal: Abortable,
+): Promise<WireAnswer> {
+  return http.call({ url, pinned, method, headers, unlessSaid: passthrough ? nothing : unlessSaid, body }, signal);
+}
+
+/** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
+export function opened(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {
+  if (passthrough || !answer.body) return answer;
+  const body = decoded(answer.body, answer.headers);
+  return body === answer.body ? answer : { ...answer, body };
+}
+
+export const unsent = (fault: unknown, { headers }: Upstream, signal: Abortable, target: Target): GatewayError =>
+  unsendable(headers) ?? explain(fault, signal, target);
+
+const nothing = {};
+
+/** Told to every server, where nobody says otherwise. */
+export const unlessSaid = { accept: '*/*', 'accept-encoding': understood, 'user-agent': `gw/${version}` };
+
+/** Values of headers also come from bodies, configs and settings, which may hold anything. */
+function unsendable(headers: Readonly<Record<string, string>>): GatewayError | null {
+  const name = unfitHeader(headers);
+  if (name === null) return null;
+  const message = `the header ${name} would hold a character that no header can carry`;
+  return new GatewayError('invalid_header', message, { field: name });
+}
+
+/** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
+export function checked(deps: GatewayDeps, url: string, signal: Abortable): Promise<Pinned | null> | null {
+  const verdict = deps.hostGuard.check(url);
+  return verdict && unlessGivenUp(verdict, signal);
+}
+
+/** A name server or a token service that stays silent must not outlast the request's own deadline; others may go on waiting. */
+export function unlessGivenUp<T>(checked: Promise<T>, signal: Abortable): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    checked.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+/** The whole of an answer, up to a limit; a connection that breaks on the way is told like one that could not be made. */
+export function bytesOf({ body }: WireAnswer, signal: Abortable, target: Target, limit: number): MaybePromise<Bytes> {
+  try {
+    const bytes = body ? collected(body, limit) : new Uint8Array();
+    return bytes instanceof Promise ? awaited(bytes, signal, target) : bytes;
+  } catch (fault) {
+    throw explain(fault, signal, target);
+  }
+}
+
+async function awaited(bytes: Promise<Bytes>, signal: Abortable, target: Target): Promise<Bytes> {
+  try {
+    return await bytes;
+  } catch (fault) {
+    throw explain(fault, signal, target);
+  }
+}
+
+/** The provider was reached, and what it said is at fault. */
+const unreadable: ReadonlySet<string> = new Set(['InvalidAnswer', 'InvalidBody', 'HeadTooLarge', 'BodyTooLarge']);
+
+const tooManyConnections = 'the gateway has as many connections open as it may; try again in a moment';
+
+/** What a failed connection means to the client. Internals stay out of the message. */
+export function explain(fault: unknown, signal: Abortable, target: Target): GatewayError {
+  if (fault instanceof GatewayError) return fault;
+  if (signal.aborted && signal.reason instanceof GivenUp) return signal.reason.error;
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+  const name = target.saved ? `@${target.saved.slug}` : target.provider.id;
+  if (fault instanceof WireFault && unreadable.has(code)) {
+    return new GatewayError('invalid_provider_response', `the answer of ${name} cannot be read: ${fault.message}`);
+  }
+  if (code === 'WrongBodyLength') return new GatewayError('invalid_body', 'the body is not as long as was announced');
+  if (code === 'TooManyOpenFiles') return new GatewayError('too_many_connections', tooManyConnections);
+  if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
+    return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);
+  }
+  return new GatewayError(
+    'upstream_unreachable',
+    `${name} could not be reached or closed the connection${code && ` (${code})`}`,
+  );
+}

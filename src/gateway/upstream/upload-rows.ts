@@ -1,0 +1,128 @@
+/** Rows of a batch on their way to a provider that reads them itself: they name only models that the caller may use, or the upload breaks off before its end. */
+import { LineChunks, LineFault } from '../../batches/line-chunks.ts';
+import { isObject, parsed, textOf } from '../../providers/json.ts';
+import { permittedModel, restrictsModels, type Target } from '../attempt/target.ts';
+import type { RequestContext } from '../context.ts';
+import { GatewayError } from '../errors.ts';
+import { broken, FormCutter } from '../managed/form-cutter.ts';
+import type { ClientBody } from '../request/body.ts';
+import { boundaryOf, isFile, parameter } from '../request/form.ts';
+import { hasRepeatedFields } from '../request/json-fields.ts';
+import { ModelWatch } from './passthrough-model-guard.ts';
+
+type StreamBody = Extract<ClientBody, { form: 'stream' }>;
+
+/** The very same stream where nothing must be looked at. */
+export function watchedRows(
+  context: RequestContext,
+  target: Target,
+  { stream, contentType }: StreamBody,
+): ReadableStream<Uint8Array> {
+  const mark = contentType === null ? null : boundaryOf(contentType);
+  if (mark === null || !target.saved || !restrictsModels(target.saved)) return stream;
+  const rows = isUpload(context)
+    ? new RowWatch(mark, (model, where) => permittedModel(context, target, model, where))
+    : new ModelWatch(mark, target.saved);
+  const reader = stream.getReader();
+  /** Without its last piece no form is complete: it leaves when all of it has been looked at. */
+  let held: Uint8Array | null = null;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) {
+          rows.end();
+          if (held) controller.enqueue(held);
+          return controller.close();
+        }
+        rows.push(value);
+        const ready: Uint8Array | null = held;
+        held = value;
+        if (ready) return controller.enqueue(ready);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Also where it only passes through. */
+const isUpload = ({ matched: { route }, request, path }: RequestContext): boolean =>
+  route.kind === 'uploadFile' || (route.kind === 'proxy' && request.method === 'POST' && path.endsWith('/files'));
+
+/** Sees the form go by. What it is for may be said behind its rows, so that a fault counts at the end. */
+class RowWatch {
+  readonly #cutter: FormCutter;
+  readonly #requireModel: (model: string, where: string) => void;
+  #lines: LineChunks | null = null;
+  #lineNumber = 0;
+  #purpose: Buffer[] | null = null;
+  #isBatch = false;
+  #fault: GatewayError | null = null;
+
+  constructor(mark: string, requireModel: (model: string, where: string) => void) {
+    this.#cutter = new FormCutter(mark);
+    this.#requireModel = requireModel;
+  }
+
+  push(piece: Uint8Array): void {
+    for (const event of this.#cutter.push(piece)) {
+      if (event.is === 'bytes') {
+        this.#purpose?.push(Buffer.from(event.bytes));
+        this.#look((lines) => lines.push(event.bytes));
+        continue;
+      }
+      this.#endPart();
+      if (event.is === 'part') this.#beginPart(event.head);
+    }
+  }
+
+  end(): void {
+    if (!this.#cutter.isComplete) throw broken();
+  }
+
+  #beginPart(head: string): void {
+    const name = parameter(head, 'name');
+    if (name === 'purpose') this.#purpose = [];
+    else if (isFile(head) || name === 'file') {
+      this.#lines = new LineChunks();
+      this.#lineNumber = 0;
+    }
+  }
+
+  #endPart(): void {
+    this.#look((lines) => lines.rest());
+    this.#lines = null;
+    if (this.#purpose && Buffer.concat(this.#purpose).toString().trim().toLowerCase() === 'batch') this.#isBatch = true;
+    this.#purpose = null;
+    if (this.#isBatch && this.#fault) throw this.#fault;
+  }
+
+  /** A file that is not for a batch may hold anything. */
+  #look(lines: (chunks: LineChunks) => string[]): void {
+    if (!this.#lines || this.#fault) return;
+    try {
+      for (const line of lines(this.#lines)) this.#requireRow(line, ++this.#lineNumber);
+    } catch (fault) {
+      this.#fault = asRefusal(fault);
+      if (this.#isBatch) throw this.#fault;
+    }
+  }
+
+  #requireRow(line: string, number: number): void {
+    const row = parsed(line);
+    const body = isObject(row) ? row.body : null;
+    if (!isObject(row) || !isObject(body)) throw refused(`line ${number} is not a row of a batch`);
+    // Parsers differ in which of two they believe.
+    if (hasRepeatedFields(line, row)) throw refused(`line ${number} has a field twice`);
+    const id = textOf(row.custom_id);
+    this.#requireModel(textOf(body.model) ?? '', id === null ? `line ${number}` : `the row "${id}"`);
+  }
+}
+
+const refused = (message: string): GatewayError => new GatewayError('invalid_body', message, { field: 'file' });
+
+function asRefusal(fault: unknown): GatewayError {
+  if (fault instanceof GatewayError) return fault;
+  if (fault instanceof LineFault) return refused(`the file is no file of rows: ${fault.message}`);
+  throw fault;
+}
