@@ -12,7 +12,7 @@ import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
-import { noGuardrails, savedConfigs } from './catalog/references.ts';
+import { savedConfigs, savedGuardrails } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
@@ -99,7 +99,10 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
-    guardrails: noGuardrails,
+    guardrails: savedGuardrails,
+    checkIo: () => {
+      throw new Error('The gateway is not open yet');
+    },
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
@@ -127,15 +130,6 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const standIns = createImpersonation(keyring);
     const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
-    const kernel = createKernel({
-      resources,
-      services,
-      authenticator: createAuthenticator(store.db, keyring, clock),
-      trail,
-      onFault: (fault, requestId) =>
-        log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
-      checkReplies: options.checkReplies ?? false,
-    });
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
@@ -150,6 +144,16 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
       log,
+    });
+    services.checkIo = gateway.checkIo;
+    const kernel = createKernel({
+      resources,
+      services,
+      authenticator: createAuthenticator(store.db, keyring, clock),
+      trail,
+      onFault: (fault, requestId) =>
+        log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
+      checkReplies: options.checkReplies ?? false,
     });
     const reference = createReference(() => createOpenApiDocument(resources));
     const handlers = [

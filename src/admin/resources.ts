@@ -5,6 +5,7 @@ import { authResource } from './auth/routes.ts';
 import { batchesResource } from './batches/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
+import { guardrailsResource } from './guardrails/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
@@ -14,6 +15,7 @@ import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { pluginsResource } from './plugins/routes.ts';
 import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
 import { usersResource } from './users/routes.ts';
@@ -36,6 +38,8 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  guardrailsResource,
+  pluginsResource,
   modelConfigsResource,
   logsResource,
   batchesResource,

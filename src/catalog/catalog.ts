@@ -2,6 +2,7 @@
 import type { OrganisationSettings } from '../identity/settings.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import type { Plan } from './plan.ts';
+import type { WorkspaceGuardrails } from './workspace-guardrails.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
 export interface SavedProvider {
@@ -57,6 +58,7 @@ export interface WorkspaceCatalog {
   plan(reference: string): Plan | null;
   provider(slug: string): SavedProvider | null;
   readonly providers: readonly SavedProvider[];
+  readonly guardrails: WorkspaceGuardrails;
 }
 
 export interface Catalog {

@@ -4,8 +4,10 @@ import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
+import { readGuardrails } from './read-guardrails.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
+import { workspaceGuardrails } from './workspace-guardrails.ts';
 
 /** Null when the workspace is gone. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
 export async function readWorkspace(
@@ -26,16 +28,18 @@ export async function readWorkspace(
       'organisation.name as organisation_name',
       'organisation.settings as organisation_settings',
       'organisation.workspace_overrides',
+      'organisation.defaults as organisation_defaults',
     ])
     .where('workspace.id', '=', workspaceId)
     .where('workspace.status', '=', 'active')
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows] = await Promise.all([
+  const [configs, providerRows, modelRows, guardrailRows] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
+    readGuardrails(db, workspace.organisation_id, workspaceId),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -53,6 +57,12 @@ export async function readWorkspace(
     plan: plans,
     provider: (slug) => bySlug.get(slug) ?? null,
     providers,
+    guardrails: workspaceGuardrails(
+      guardrailRows,
+      { workspace: decode(workspace.defaults), organisation: decode(workspace.organisation_defaults) },
+      vault,
+      warn,
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
+import type { CheckIo } from '../guardrails/io.ts';
 import { replyOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
@@ -8,6 +9,7 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import { checkIo } from './guardrails/io.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -31,6 +33,8 @@ export interface Gateway {
   handle(request: Incoming): Promise<Reply | Upgraded> | null;
   /** Serves every path below the version that nobody else serves; null outside it. */
   passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
+  /** What checks may do on behalf of a workspace. */
+  checkIo(workspaceId: string | null): CheckIo;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
   /** Lets go of the connections to providers; calls that still come make new ones. */
@@ -183,6 +187,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const asked = askedPath(request.target);
       return asked && serve(request, asked, remainingRoute(asked));
     },
+    checkIo: (workspaceId) => checkIo(deps, workspaceId),
     idle: () => underway.none(),
     close() {
       deps.http.close();

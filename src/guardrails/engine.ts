@@ -1,11 +1,12 @@
 /** Runs the hooks of one event: mutators first and in order, then all guardrails at once; verdicts, errors, transformations and feedback. */
+
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { JsonObject } from '../providers/provider.ts';
 import type { CheckResult, Edit } from './check.ts';
 import type { CompiledCheck, CompiledHook } from './compile.ts';
 import { CheckContext, type HookFacts } from './context.ts';
 import { edited } from './edits.ts';
 import type { CheckIo } from './io.ts';
-import type { MaybePromise } from './maybe-promise.ts';
 import { type HookResult, passes, type RanCheck, resultRow } from './results.ts';
 import { UnwritableText } from './text/segments.ts';
 

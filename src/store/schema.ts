@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
+import type { GuardrailTables } from './tables/guardrails.ts';
 import type { PriceTables } from './tables/prices.ts';
 
 export type Timestamp = string;
@@ -374,7 +375,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends PriceTables {
+export interface Schema extends GuardrailTables, PriceTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -180,13 +180,11 @@ function keySetIn(value: unknown): JSONWebKeySet | null {
 
 /** A key that does not say what it is for is one for RS256. */
 const withAlgorithms = ({ keys }: { keys: unknown[] }): JSONWebKeySet => ({
-  keys: keys
-    .filter(isObject)
-    .map((key) => ({
-      ...key,
-      kty: String(key.kty),
-      ...(key.alg === undefined && key.kty === 'RSA' && { alg: 'RS256' }),
-    })),
+  keys: keys.filter(isObject).map((key) => ({
+    ...key,
+    kty: String(key.kty),
+    ...(key.alg === undefined && key.kty === 'RSA' && { alg: 'RS256' }),
+  })),
 });
 
 async function introspected(

@@ -28,5 +28,7 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'guardrail',
+  'plugin',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
