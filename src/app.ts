@@ -1,6 +1,5 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
-import { mkdirSync } from 'node:fs';
 import { createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { LongLists } from './admin/kernel/lists/long-lists.ts';
@@ -14,6 +13,7 @@ import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { savedConfigs, savedGuardrails } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
 import { openConsole } from './http/console.ts';
@@ -67,7 +67,7 @@ const workspacesInMemory = 5_000;
 
 /** Opens the state store at this program's schema version. */
 export async function openState(settings: Settings, clock: Clock) {
-  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  preparedFolder(settings.dataDir);
   const store = openStore(settings.store);
   let migration: MigrationReport;
   try {
@@ -80,9 +80,25 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs; priceFollower: PriceFollower };
+type OpenServices = Services & { logs: Logs; folder: { close(): void }; priceFollower: PriceFollower };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
+  preparedFolder(settings.dataDir);
+  const folder = lockedFolder(settings.dataDir, clock.now());
+  try {
+    return await openInFolder(settings, clock, log, folder);
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}
+
+async function openInFolder(
+  settings: Settings,
+  clock: Clock,
+  log: Log,
+  folder: OpenServices['folder'],
+): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
@@ -92,6 +108,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
   return {
     settings,
     clock,
+    folder,
     store,
     feed,
     vault,
@@ -116,6 +133,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   await services.logs.close();
   await services.feed.close();
   await services.store.close();
+  services.folder.close();
 }
 
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {

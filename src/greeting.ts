@@ -16,11 +16,12 @@ Try it:
 `;
 }
 
-export const firstSecrets = ({ adminKey, workspaceKey, ownerEmail, ownerPassword }: FirstStart): string =>
+/** Output is kept by terminals, supervisors and log stores, so that it holds only what nobody could know otherwise. */
+export const firstSecrets = ({ adminKey, workspaceKey, ownerEmail, ownerPassword, chosen }: FirstStart): string =>
   `First start. These secrets are shown once; keep them now:
 
-  admin key       ${adminKey}
+  admin key       ${chosen.adminKey ? '(the one in GW_ADMIN_API_KEY)' : adminKey}
   workspace key   ${workspaceKey}
   console login   ${ownerEmail}
-  password        ${ownerPassword}
+  password        ${chosen.ownerPassword ? '(the one in GW_OWNER_PASSWORD)' : ownerPassword}
 `;

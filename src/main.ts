@@ -4,6 +4,7 @@ import './runtime-settings.ts';
 import { parseArgs } from 'node:util';
 import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';
+import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { firstSecrets, greeting } from './greeting.ts';
 import { PricesError, pricesCommand } from './prices.ts';
@@ -118,7 +119,14 @@ function print(text: string): void {
 }
 
 /** These say in their own words what to do. */
-const operatorFaults = [UsageError, PricesError, EnvironmentError, NewerSchemaError, WrongMasterKeyError];
+const operatorFaults = [
+  UsageError,
+  PricesError,
+  EnvironmentError,
+  FolderTakenError,
+  NewerSchemaError,
+  WrongMasterKeyError,
+];
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

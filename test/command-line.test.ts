@@ -1,7 +1,16 @@
 /** The program as an operator meets it: its commands, its faults in one line, its first and later starts, its end. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import runtimeSettings from '../src/runtime-settings.json' with { type: 'json' };
@@ -194,11 +203,49 @@ describe('starting', () => {
 
   test('chosen credentials are taken instead of generated ones', async () => {
     const chosen = 'chosen-admin-key-0123456789-abcdefghij';
-    const served = await serve({ GW_DATA_DIR: newFolder(), GW_ADMIN_API_KEY: chosen });
+    const password = 'a password that was chosen';
+    const served = await serve({ GW_DATA_DIR: newFolder(), GW_ADMIN_API_KEY: chosen, GW_OWNER_PASSWORD: password });
     const answer = await fetch(`${served.url}/v1/workspaces`, { headers: { 'x-gw-api-key': chosen } });
     expect(answer.status).toBe(200);
     served.kill('SIGTERM');
     await served.ended;
+    // Only what nobody could know otherwise is printed.
+    expect(served.greeting).toMatch(/workspace key\s+[\w-]{40,}/);
+    expect(served.greeting).not.toContain(chosen);
+    expect(served.greeting).not.toContain(password);
+  });
+
+  test('a second server on the same data folder is refused in one line that names the first', async () => {
+    const folder = newFolder();
+    const first = await serve({ GW_DATA_DIR: folder });
+    const { code, stdout, stderr } = await run(['serve'], { PORT: '0', GW_DATA_DIR: folder });
+    expect({ code, stdout, lines: oneLine(stderr) }).toEqual({ code: 1, stdout: '', lines: true });
+    expect(stderr).toContain(folder);
+    expect(stderr).toContain(`process ${first.pid} `);
+    // A kill leaves no lock behind.
+    first.kill('SIGKILL');
+    await first.ended;
+    const next = await serve({ GW_DATA_DIR: folder });
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+  });
+
+  test('every file of the data folder is its owner’s alone, also one of an earlier release', async () => {
+    const folder = newFolder();
+    await run(['migrate'], { GW_DATA_DIR: folder });
+    chmodSync(join(folder, 'state.db'), 0o644);
+    const served = await serve({ GW_DATA_DIR: folder });
+    const [command = ''] = /curl [\s\S]*?}'/.exec(served.greeting) ?? [];
+    await Bun.spawn(['sh', '-c', `${command} --silent`]).exited;
+    const open = () =>
+      readdirSync(folder, { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFile() && (statSync(join(entry.parentPath, entry.name)).mode & 0o077) !== 0)
+        .map((entry) => entry.name);
+    expect(open()).toEqual([]);
+    served.kill('SIGTERM');
+    await served.ended;
+    expect(open()).toEqual([]);
+    expect(statSync(folder).isDirectory() && existsSync(join(folder, 'logs.db'))).toBe(true);
   });
 
   test('gw prices takes newer prices from a file, which a running server follows', async () => {

@@ -4,6 +4,7 @@ import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { noGuardrails, type WorkspaceGuardrails } from '../src/catalog/workspace-guardrails.ts';
 import { type GatewaySettings, readEnvironment } from '../src/environment.ts';
+import { noSteps } from '../src/gateway/attempt/steps.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
@@ -122,6 +123,8 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     hostGuard: createHostGuard(gatewaySettings.trustedHosts, lookup),
     http: new HttpClient({}),
     batchService: null,
+    steps: noSteps,
+    settlers: [],
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),

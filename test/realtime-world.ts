@@ -4,6 +4,7 @@ import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { noGuardrails } from '../src/catalog/workspace-guardrails.ts';
 import { readEnvironment } from '../src/environment.ts';
+import { noSteps } from '../src/gateway/attempt/steps.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
@@ -75,6 +76,8 @@ export function startRealtimeWorld(
     sticky: createStickyChoices(() => performance.now()),
     hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
     batchService: null,
+    steps: noSteps,
+    settlers: [],
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),

@@ -61,9 +61,11 @@ export const actorType = (caller: Caller): 'user' | 'api_key' => (caller.kind ==
 /** True for those who run the whole organisation: admin keys, owners and admins. */
 export const runsAll = (caller: Caller): boolean => caller.rights.everyWorkspace !== null;
 
-export const mayInOrganisation = (caller: Caller, scope: Scope): boolean => caller.rights.organisation.has(scope);
+type Holder = Pick<CallerBase, 'rights'>;
 
-export const mayInWorkspace = (caller: Caller, scope: Scope, workspaceId: string): boolean =>
+export const mayInOrganisation = (caller: Holder, scope: Scope): boolean => caller.rights.organisation.has(scope);
+
+export const mayInWorkspace = (caller: Holder, scope: Scope, workspaceId: string): boolean =>
   caller.rights.everyWorkspace?.has(scope) ?? caller.rights.workspaces.get(workspaceId)?.has(scope) ?? false;
 
 export const maySomewhere = (caller: Caller, scope: Scope): boolean =>

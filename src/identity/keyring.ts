@@ -73,12 +73,15 @@ export function createKeyring(
       const entry = feed.live ? known.get(digest) : undefined;
       return entry ? callerOf(entry) : suspect.read(digest, () => read(digest), callerOf);
     },
-    async holder(keyId) {
-      const entry = await load(db, 'key.id', keyId);
-      // Of two secrets in a rotation either speaks for the key; only the key's own end counts.
-      return entry ? callerOf({ ...entry, validUntil: entry.expiresAt }) : null;
-    },
+    holder: (keyId) => findHolder(db, clock.now(), keyId),
   };
+}
+
+/** The caller that a key makes now, by the key's id. */
+export async function findHolder(db: Db, now: Date, keyId: string): Promise<KeyCaller | null> {
+  const entry = await load(db, 'key.id', keyId);
+  // Of two secrets in a rotation either speaks for the key; only the key's own end counts.
+  return entry && (entry.expiresAt === null || entry.expiresAt > now.toISOString()) ? entry.caller : null;
 }
 
 function remember(known: Map<string, Entry>, digest: string, entry: Entry, capacity: number): void {

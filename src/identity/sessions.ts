@@ -3,9 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { SessionCaller } from './caller.ts';
-import { sessionRights } from './rights.ts';
 import { digestOf, newSessionToken, newToken } from './secrets.ts';
-import { settingsInForce } from './settings.ts';
+import { standingOfMember } from './standing.ts';
 
 const sessionHours = 24;
 
@@ -98,15 +97,6 @@ export async function findSession(db: Db, clock: Clock, token: string): Promise<
   const expiresAt = row.expires_at < end.toISOString() ? row.expires_at : end.toISOString();
   if (expiresAt <= now.toISOString()) return null;
 
-  const standings = await db
-    .selectFrom('workspace_members as standing')
-    .innerJoin('workspaces as workspace', 'workspace.id', 'standing.workspace_id')
-    .select(['standing.workspace_id', 'standing.role', 'workspace.settings'])
-    .where('standing.user_id', '=', row.user_id)
-    .where('standing.organisation_id', '=', row.organisation_id)
-    .where('standing.status', '=', 'active')
-    .where('workspace.status', '=', 'active')
-    .execute();
   const layer = { settings, overrides: decode(row.workspace_overrides) };
   return {
     kind: 'session',
@@ -114,19 +104,9 @@ export async function findSession(db: Db, clock: Clock, token: string): Promise<
     sessionId: row.id,
     userId: row.user_id,
     email: row.email,
-    role: row.role,
-    workspaceRoles: new Map(standings.map((s) => [s.workspace_id, s.role])),
     csrfToken: row.csrf_token,
     expiresAt,
-    rights: sessionRights(
-      row.role,
-      settings,
-      standings.map((s) => ({
-        workspaceId: s.workspace_id,
-        role: s.role,
-        inForce: settingsInForce(layer, decode(s.settings)),
-      })),
-    ),
+    ...(await standingOfMember(db, { ...row, ...layer })),
   };
 }
 

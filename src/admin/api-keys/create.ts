@@ -9,7 +9,15 @@ import { checkUsageLimit } from '../kernel/usage-limits.ts';
 import { keepsToOwnKeys } from './access.ts';
 import { mintKey } from './mint.ts';
 import { defaultExpiry, type KeyPlace, keyPlace, liveUserKeys, standingIn } from './place.ts';
-import { checkExpiry, checkMetadata, checkPolicy, findConfig, readScopes, requireGrantable } from './rules.ts';
+import {
+  checkExpiry,
+  checkMetadata,
+  checkPolicy,
+  findConfig,
+  readScopes,
+  requireGrantable,
+  requireMayActFor,
+} from './rules.ts';
 import { createdKey, type NewKeyBody, newKeyBody, newUserKeyBody, newWorkspaceKeyBody } from './schema.ts';
 
 const tag = 'API keys';
@@ -107,6 +115,7 @@ async function ownerOf(db: Db, caller: Caller, workspaceId: string, named: strin
   if (!(await standingIn(db, caller.organisationId, workspaceId, userId))) {
     throw invalid('user_id', 'names nobody who belongs to this workspace');
   }
+  await requireMayActFor(db, caller, workspaceId, userId);
   return userId;
 }
 

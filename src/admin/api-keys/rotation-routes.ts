@@ -8,6 +8,7 @@ import { endpoint } from '../kernel/endpoint.ts';
 import { byIdAccess, findKey, requireReach } from './access.ts';
 import { openSecret } from './events.ts';
 import { openTransition, policyOf, rotateKey, rotationDetails } from './rotate.ts';
+import { requireMayUse } from './rules.ts';
 import { keyPath, revealedKey, rotateBody, rotatedKey } from './schema.ts';
 
 const rotate = endpoint({
@@ -28,6 +29,7 @@ const rotate = endpoint({
     const key = await findKey(db, caller, params.apiKeyId);
     requireReach(caller, key, 'rotate');
     requireAlive(key, now);
+    await requireMayUse(db, caller, key);
     const policy = policyOf(key);
     const transitionMs = body.key_transition_period_ms ?? policy?.key_transition_period_ms ?? shortestTransitionMs;
     if (policy && !transitionFits(transitionMs, policy)) {
@@ -83,6 +85,7 @@ const reveal = endpoint({
       throw forbidden('Only the owner of a user key, or an administrator of a service key, may reveal its secret');
     }
     if (key.status === 'archived') throw notFound('API key');
+    await requireMayUse(db, caller, key);
     const waiting = await waitingSecret(db, key.id, now);
     if (!waiting) throw conflict('No secret of this key waits to be revealed; rotate the key to get a new one');
     await db.updateTable('api_key_secrets').set({ sealed: null }).where('digest', '=', waiting.digest).execute();

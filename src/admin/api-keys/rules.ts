@@ -1,7 +1,9 @@
 /** The rules that a key's fields obey, on create and on update alike. */
 import { forbidden, invalid, invalidFields } from '../../http/errors.ts';
-import { type Caller, mayInOrganisation, mayInWorkspace } from '../../identity/caller.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { scopesBeyond, standingOf } from '../../identity/grants.ts';
 import { applyMetadataSchema } from '../../identity/metadata-schema.ts';
+import { outranks, runsOrganisation } from '../../identity/roles.ts';
 import {
   enforcedPolicy,
   type RotationPolicy,
@@ -10,10 +12,11 @@ import {
 } from '../../identity/rotation.ts';
 import { grantableTo, parseScope, type Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
-import type { ApiKeyType } from '../../store/schema.ts';
+import { decode } from '../../store/json.ts';
+import type { ApiKeyTable, ApiKeyType } from '../../store/schema.ts';
 import type { Services } from '../kernel/services.ts';
 import { columns } from './access.ts';
-import type { KeyPlace } from './place.ts';
+import { type KeyPlace, standingIn } from './place.ts';
 
 /** The scopes in their one spelling, each once; a scope that this type of key cannot hold is named. */
 export function readScopes(type: ApiKeyType, texts: readonly string[]): Scope[] {
@@ -32,14 +35,34 @@ export function readScopes(type: ApiKeyType, texts: readonly string[]): Scope[] 
   return [...scopes];
 }
 
-/** People pass on only what they hold; a key that may make keys may give any scope of the new key's type. */
+/** Nobody puts more into a key than they hold. */
 export function requireGrantable(caller: Caller, workspaceId: string | null, scopes: readonly Scope[]): void {
-  if (caller.kind !== 'session') return;
-  const beyond = scopes.filter((scope) =>
-    workspaceId === null ? !mayInOrganisation(caller, scope) : !mayInWorkspace(caller, scope, workspaceId),
-  );
+  const beyond = scopesBeyond(caller, workspaceId, scopes);
   if (beyond.length > 0)
     throw forbidden(`You may give only scopes that you hold here; you do not hold ${beyond.join(', ')}`);
+}
+
+/** Whoever reads a secret can act with it, so that it may hold nothing that they lack; a person's own key never does more than they. */
+export async function requireMayUse(db: Db, caller: Caller, key: ApiKeyTable): Promise<void> {
+  if (key.user_id !== null && key.user_id === caller.userId) return;
+  const beyond = scopesBeyond(caller, key.workspace_id, decode(key.scopes));
+  if (beyond.length > 0) {
+    throw forbidden(`This key holds more than you do, so that you may not have its secret: ${beyond.join(', ')}`);
+  }
+  if (key.user_id !== null && key.workspace_id !== null) {
+    await requireMayActFor(db, caller, key.workspace_id, key.user_id);
+  }
+}
+
+/** A user key acts with its owner's role, which must not stand above that of the person who gets the secret. */
+export async function requireMayActFor(db: Db, caller: Caller, workspaceId: string, ownerId: string): Promise<void> {
+  if (caller.kind !== 'session' || caller.userId === ownerId) return;
+  const owner = await standingIn(db, caller.organisationId, workspaceId, ownerId);
+  if (!owner) return;
+  const rank = runsOrganisation(owner.organisationRole) ? 'admin' : (owner.workspaceRole ?? 'member');
+  if (outranks(rank, standingOf(caller, workspaceId))) {
+    throw forbidden('The owner of this key stands above you in the workspace; ask them, or one of its admins');
+  }
 }
 
 /** The metadata to store: what was sent or stored, completed and checked by the organisation's schema. */

@@ -3,6 +3,7 @@ import { conflict, gone, notFound } from '../../http/errors.ts';
 import { digestOf, newToken } from '../../identity/secrets.ts';
 import type { Db } from '../../store/database.ts';
 import type { InviteTable } from '../../store/schema.ts';
+import { requireStanding } from './authority.ts';
 
 const lifetimeMs = 2 * 86_400_000;
 
@@ -46,6 +47,7 @@ export async function followLink(db: Db, now: Date, token: string): Promise<Link
   const status = statusAt(invite, now);
   if (status === 'expired') throw gone('This invite has expired; ask for a new one');
   if (status === 'cancelled') throw gone('This invite was withdrawn; ask for a new one');
+  if (status === 'pending') await requireStanding(db, now, invite);
   return invite;
 }
 

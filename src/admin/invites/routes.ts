@@ -1,10 +1,9 @@
 /** Invites to an organisation, as those who run it see them. What the invited person may do is in link-routes.ts. */
 import type { ExpressionBuilder } from 'kysely';
 import type { z } from 'zod';
-import { ApiError, forbidden, invalid } from '../../http/errors.ts';
-import { actorId, type Caller, mayInWorkspace } from '../../identity/caller.ts';
+import { ApiError, invalid } from '../../http/errors.ts';
+import { actorId } from '../../identity/caller.ts';
 import type { WorkspaceRole } from '../../identity/roles.ts';
-import type { Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { InviteTable, Schema } from '../../store/schema.ts';
@@ -13,6 +12,7 @@ import { empty } from '../kernel/fields.ts';
 import { newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
+import { promisedBy, requireMayPromise } from './authority.ts';
 import { findInvite, newLink, refuseTwice, statusAt } from './invite.ts';
 import { acceptInvite, readLink } from './link-routes.ts';
 import { inviteBody, inviteFilters, inviteParams, inviteRecord, linkReplies } from './schema.ts';
@@ -37,7 +37,7 @@ const createInvite = endpoint({
     const { organisationId } = caller;
     const workspaces = await resolveWorkspaces(db, organisationId, body.workspaces ?? []);
     const scopes = body.workspace_api_key_details?.scopes ?? null;
-    refuseScopesNotHeld(caller, workspaces, scopes ?? []);
+    await requireMayPromise(db, caller, { organisationId, role: body.role, workspaces, keyScopes: scopes ?? [] });
     await refuseTwice(db, now, organisationId, body.email);
     const { link, stored } = newLink(exchange.origin, now);
     const id = Bun.randomUUIDv7();
@@ -137,11 +137,13 @@ const resendInvite = endpoint({
     if (invite.status !== 'pending' && invite.status !== 'expired') {
       throw new ApiError('AB01', `This invite is ${invite.status}; only a pending or expired one can be sent again`);
     }
+    await requireMayPromise(db, caller, promisedBy(invite));
     await refuseTwice(db, now, caller.organisationId, invite.email, invite.id);
     const { link, stored } = newLink(exchange.origin, now);
     await db
       .updateTable('invites')
-      .set({ status: 'pending', ...stored })
+      // Whoever sends it again answers for it from now on.
+      .set({ status: 'pending', invited_by: actorId(caller), ...stored })
       .where('id', '=', invite.id)
       .execute();
     await sendInvite(db, services, now, caller, { email: invite.email, link });
@@ -203,13 +205,6 @@ async function resolveWorkspaces(
     resolved.set(id, { id, role });
   }
   return [...resolved.values()];
-}
-
-/** A person gives away only what they hold themselves; an admin key acts for the organisation. */
-function refuseScopesNotHeld(caller: Caller, workspaces: readonly InvitedWorkspace[], scopes: readonly Scope[]): void {
-  if (caller.kind !== 'session') return;
-  const missing = scopes.find((scope) => workspaces.some(({ id }) => !mayInWorkspace(caller, scope, id)));
-  if (missing) throw forbidden(`You may not grant ${missing}, which you do not hold yourself`);
 }
 
 export const invitesResource: Resource = {

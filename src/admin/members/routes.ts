@@ -7,7 +7,7 @@ import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { email, empty, id, reference } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
-import { activeWorkspaceRow, surroundingsOf, workspaceRow } from '../workspaces/row.ts';
+import { activeWorkspaceRow, settingsOf, surroundingsOf, workspaceRow } from '../workspaces/row.ts';
 import { leaveWorkspace } from './membership.ts';
 import { listMembers, memberRecord, memberRecordOf } from './record.ts';
 import {
@@ -41,8 +41,10 @@ const addMembers = endpoint({
   body: () => z.object({ users: z.array(appointment()).min(1).max(100) }),
   reply: empty,
   async handle({ caller, workspace, body, db, now, services, changed, note }) {
-    const { id: workspaceId, organisation_id: organisationId } = await activeWorkspaceRow(db, workspace);
-    for (const { role } of body.users) requireMayGrant(caller, workspaceId, role);
+    const row = await activeWorkspaceRow(db, workspace);
+    const { id: workspaceId, organisation_id: organisationId } = row;
+    const roles = body.users.map((user) => user.role);
+    requireMayGrant(caller, workspaceId, roles, await settingsOf(db, row));
     await requireColleagues(db, organisationId, body.users);
     const present = await memberIds(
       db,
@@ -113,10 +115,11 @@ const changeRole = endpoint({
   body: () => z.object({ role: workspaceRoleSchema() }),
   reply: empty,
   async handle({ caller, workspace, params, body, db, now, changed, note }) {
-    const { id: workspaceId } = await activeWorkspaceRow(db, workspace);
+    const row = await activeWorkspaceRow(db, workspace);
+    const workspaceId = row.id;
     const member = await requireMember(db, workspaceId, params.userId);
     requireMayTouch(caller, workspaceId, member);
-    requireMayGrant(caller, workspaceId, body.role);
+    requireMayGrant(caller, workspaceId, [body.role], await settingsOf(db, row));
     if (member.role === body.role) throw invalid('role', `is ${body.role} already; send the role to change to`);
     await db
       .updateTable('workspace_members')

@@ -1,8 +1,10 @@
 /** Who may do what to whom among the members of a workspace. */
 import { z } from 'zod';
 import { forbidden, invalidFields, notFound } from '../../http/errors.ts';
-import { type Caller, mayInWorkspace, roleIn, runsAll } from '../../identity/caller.ts';
+import { type Caller, mayInWorkspace } from '../../identity/caller.ts';
+import { type Grantor, standingOf, workspaceRoleBeyond } from '../../identity/grants.ts';
 import { outranks, type WorkspaceRole, workspaceRoleSchema } from '../../identity/roles.ts';
+import type { OrganisationSettings } from '../../identity/settings.ts';
 import { lazy } from '../../lazy.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
@@ -16,22 +18,24 @@ export const appointment = lazy(() => z.object({ id, role: workspaceRoleSchema()
 type Appointment = z.output<ReturnType<typeof appointment>>;
 
 /** Nobody hands out a role above their own. */
-export function requireMayGrant(caller: Caller, workspaceId: string, role: WorkspaceRole): void {
-  if (outranks(role, standingOf(caller, workspaceId))) {
-    throw forbidden(`The role ${role} stands above yours in this workspace; ask one of its admins to grant it`);
+export function requireMayGrant(
+  caller: Grantor,
+  workspaceId: string,
+  roles: Iterable<WorkspaceRole>,
+  inForce: OrganisationSettings,
+): void {
+  for (const role of new Set(roles)) {
+    const reason = workspaceRoleBeyond(caller, workspaceId, role, inForce);
+    if (reason) throw forbidden(reason);
   }
 }
 
 /** Nobody changes or removes a member who stands above them. */
 export function requireMayTouch(caller: Caller, workspaceId: string, member: { role: WorkspaceRole }): void {
-  if (outranks(member.role, standingOf(caller, workspaceId))) {
+  if (caller.kind === 'session' && outranks(member.role, standingOf(caller, workspaceId))) {
     throw forbidden(`This member is ${member.role} of the workspace and stands above you; ask one of its admins`);
   }
 }
-
-/** Those who run the organisation act as admins of every workspace. */
-const standingOf = (caller: Caller, workspaceId: string): WorkspaceRole =>
-  runsAll(caller) ? 'admin' : (roleIn(caller, workspaceId) ?? 'member');
 
 /** Everyone may leave without a right to do so. */
 export const isLeaving = (caller: Caller, userId: string): boolean =>

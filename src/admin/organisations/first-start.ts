@@ -12,6 +12,8 @@ export interface FirstStart {
   workspaceKey: string;
   ownerEmail: string;
   ownerPassword: string;
+  /** The secrets that the operator chose, who knows them; nothing repeats them. */
+  chosen: { adminKey: boolean; ownerPassword: boolean };
 }
 
 /** Null when the store has been used before; two nodes that start together make one organisation. */
@@ -55,6 +57,7 @@ export async function firstStart(services: Services): Promise<FirstStart | null>
       workspaceKey: workspaceKey.secret,
       ownerEmail: settings.ownerEmail,
       ownerPassword,
+      chosen: { adminKey: settings.firstAdminKey !== null, ownerPassword: settings.ownerPassword !== null },
     };
   });
 }

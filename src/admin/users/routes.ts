@@ -1,6 +1,7 @@
 /** Users of an organisation: who belongs to it, with which role, until they are taken out. */
 import { sql } from 'kysely';
-import { invalid, notFound } from '../../http/errors.ts';
+import { forbidden, invalid, notFound } from '../../http/errors.ts';
+import { organisationRoleBeyond } from '../../identity/grants.ts';
 import { runsOrganisation } from '../../identity/roles.ts';
 import type { Db } from '../../store/database.ts';
 import type { OrganisationMemberTable, UserTable } from '../../store/schema.ts';
@@ -9,6 +10,7 @@ import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { countedPage } from '../kernel/lists/walk.ts';
+import { surroundingsOf } from '../workspaces/row.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
 import { userFilters, userListed, userParams, userRead, userUpdate } from './schema.ts';
@@ -88,6 +90,9 @@ const updateUser = endpoint({
     const member = await activeMember(db, organisationId, params.userId);
     leaveOwnersAlone(caller, member);
     if (member.role === body.role) throw invalid('role', `is ${body.role} already`);
+    const { settings } = await surroundingsOf(db, organisationId);
+    const beyond = organisationRoleBeyond(caller, body.role, settings);
+    if (beyond) throw forbidden(beyond);
     await keepAnOwner(db, organisationId, member);
     await db
       .updateTable('organisation_members')

@@ -11,7 +11,7 @@ import { holds, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
 import { listMembers } from '../members/record.ts';
-import { appoint, requireColleagues } from '../members/rules.ts';
+import { appoint, requireColleagues, requireMayGrant } from '../members/rules.ts';
 import { archiveWorkspace, requireMayBeArchived } from './archive.ts';
 import { appliedUsageLimits } from './budget.ts';
 import { insertWorkspace } from './create.ts';
@@ -58,6 +58,12 @@ const createWorkspace = endpoint({
     }
     await requireColleagues(db, organisationId, users);
     const workspaceId = Bun.randomUUIDv7();
+    requireMayGrant(
+      caller,
+      workspaceId,
+      users.map((user) => user.role),
+      organisation.settings,
+    );
     const place = { organisationId, workspaceId, properties: organisation.properties };
     // The organisation may ask for metadata, so it is checked here even when none is sent.
     const defaults = await resolveDefaults(db, services, place, { metadata: {}, ...body.defaults });

@@ -1,6 +1,6 @@
 /** A workspace as it is stored, and the organisation that it lies in. */
 import { conflict, notFound } from '../../http/errors.ts';
-import type { OrganisationLayer } from '../../identity/settings.ts';
+import { type OrganisationLayer, type OrganisationSettings, settingsInForce } from '../../identity/settings.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { OrganisationProperties, WorkspaceTable } from '../../store/schema.ts';
@@ -38,3 +38,7 @@ export async function surroundingsOf(db: Db, organisationId: string): Promise<Su
     properties: decode(row.properties),
   };
 }
+
+/** The settings in force in the workspace. */
+export const settingsOf = async (db: Db, row: WorkspaceTable): Promise<OrganisationSettings> =>
+  settingsInForce(await surroundingsOf(db, row.organisation_id), decode(row.settings));

@@ -40,20 +40,9 @@ function standing(
   if (!workspace) {
     throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
   }
-  // Written out, here and where the journey begins: this copy by three dots alone took a microsecond of every call.
   return {
-    request: arrival.request,
-    own: arrival.own,
-    matched: arrival.matched,
-    path: arrival.path,
+    ...arrival,
     query: queryWithout(credential, arrival),
-    receivedAt: arrival.receivedAt,
-    startedAt: arrival.startedAt,
-    requestId: arrival.requestId,
-    traceId: arrival.traceId,
-    spanId: arrival.spanId,
-    parentSpanId: arrival.parentSpanId,
-    spanName: arrival.spanName,
     caller,
     workspace,
     credentialHeader: header,

@@ -5,7 +5,7 @@ import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
 import { decoded } from '../../wire/client/decoded.ts';
 import { WireFault } from '../../wire/fault.ts';
-import type { AttemptContext } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
 import type { Operation } from '../attempt/operation.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
