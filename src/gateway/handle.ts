@@ -9,6 +9,7 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import { requireAllowedType } from './guardrails/gate.ts';
 import { checkIo } from './guardrails/io.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
@@ -66,8 +67,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
       admit(identified);
       const selected = select(deps, identified);
       const context = selected instanceof Promise ? await selected : selected;
+      const managed = isManaged(deps, context);
+      if (managed || wantsIntegratedModels(context)) await requireAllowedType(deps, context);
       if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
-      if (isManaged(deps, context)) return await replyOf(await managedReply(deps, context));
+      if (managed) return await replyOf(await managedReply(deps, context));
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
@@ -171,11 +174,31 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */
   const close = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
+    const pending = records.flatMap(({ guard }) => guard?.pending ?? []);
+    if (pending.length === 0) settleNow(context, records, outcome);
+    else settleLater(pending, context, records, outcome);
+  };
+
+  const settleNow = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
     try {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
     }
+  };
+
+  /** The log tells what async guardrails said, so that it waits for them; each ends within its time. */
+  const settleLater = (
+    pending: readonly Promise<void>[],
+    context: RequestContext,
+    records: AttemptRecord[],
+    outcome: Outcome,
+  ) => {
+    underway.begin();
+    Promise.allSettled(pending).then(() => {
+      settleNow(context, records, outcome);
+      underway.end();
+    });
   };
 
   return {

@@ -11,9 +11,11 @@ import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
-import { noSteps } from './attempt/steps.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
+import { guardInput } from './guardrails/guard-input.ts';
+import { guardOutput } from './guardrails/guard-output.ts';
+import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
@@ -40,7 +42,7 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
   return createGateway({
     ...needs,
     providers,
-    steps: noSteps,
+    steps: { send: [guardInput], answer: [guardOutput, reportHooks] },
     settlers: [],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),

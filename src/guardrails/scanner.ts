@@ -9,6 +9,8 @@ export interface Finding {
 }
 
 export interface TextScanner {
+  /** It replaces what it finds; otherwise what it finds is refused. */
+  readonly replaces?: boolean;
   /** Reads on in the text that is held; everything before `settled` is decided, and `found` says what is wrong with it. */
   read(held: string, final: boolean): { found: readonly Finding[]; settled: number };
   /** That many characters at the front were let go. */

@@ -113,7 +113,11 @@ onEachEngine('guardrails', (start) => {
         'checks.0.id',
       ],
       ['a window that would hold nothing', { actions: { stream_window: true, async: true } }, 'actions.stream_window'],
-      ['feedback beyond its bounds', { actions: { on_fail: { feedback: { value: 11 } } } }, 'actions.on_fail.feedback.value'],
+      [
+        'feedback beyond its bounds',
+        { actions: { on_fail: { feedback: { value: 11 } } } },
+        'actions.on_fail.feedback.value',
+      ],
     ];
     for (const [what, more, path] of cases) {
       test(what, async () => expect(await faultOf(more)).toEqual([400, path]));

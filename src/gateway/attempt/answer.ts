@@ -5,6 +5,7 @@ import type { Usage } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
+import type { GuardState } from '../guardrails/state.ts';
 import type { ProviderSocket } from '../realtime/upstream-socket.ts';
 import type { Bytes } from '../request/body.ts';
 import type { StreamStage } from '../streaming/stages.ts';
@@ -42,6 +43,10 @@ export interface AttemptRecord {
   /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;
   cacheStatus: CacheStatus;
+  /** What guardrails said; null where none guards the target. */
+  guard: GuardState | null;
+  /** The provider answered and was paid, and a guardrail withheld the answer. */
+  withheld: boolean;
 }
 
 /** How a stream stands to what the client already has: there was nothing, it goes on from it, or it says it all again. */

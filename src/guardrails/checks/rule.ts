@@ -52,6 +52,7 @@ export function ruleScanner(search: Search, replacement: string | null): (() => 
   return () => {
     const scan = scanner();
     return {
+      replaces: replacement !== null,
       read(held, final) {
         const { found, settled } = scan.read(held, final, newFuel());
         return {

@@ -14,6 +14,7 @@ interface Replacing {
 }
 
 export class PiiScanner implements TextScanner {
+  readonly replaces: boolean;
   readonly #categories: ReadonlySet<PiiCategory>;
   readonly #tokens: Replacing | null;
   readonly #reach: number;
@@ -23,6 +24,7 @@ export class PiiScanner implements TextScanner {
   constructor(categories: ReadonlySet<PiiCategory>, tokens: Replacing | null) {
     this.#categories = categories;
     this.#tokens = tokens;
+    this.replaces = tokens !== null;
     this.#reach = categories.has('LOCATION_ADDRESS') || categories.has('NAME') ? farReach : reach;
   }
 
