@@ -156,6 +156,7 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
   get guardrails() {
     return lab.guardrails;
   },
+  mcp: { servers: [], bySlug: () => null },
 });
 
 let configs = 0;

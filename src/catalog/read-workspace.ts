@@ -4,6 +4,7 @@ import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
+import { readMcpCatalog } from './mcp/read.ts';
 import { readGuardrails } from './read-guardrails.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
@@ -35,11 +36,12 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, guardrailRows] = await Promise.all([
+  const [configs, providerRows, modelRows, guardrailRows, mcp] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
     readGuardrails(db, workspace.organisation_id, workspaceId),
+    readMcpCatalog(db, vault, workspaceId, warn),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -63,6 +65,7 @@ export async function readWorkspace(
       vault,
       warn,
     ),
+    mcp,
   };
 }
 

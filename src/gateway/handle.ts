@@ -1,5 +1,6 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
 import type { CheckIo } from '../guardrails/io.ts';
+import { isReserved } from '../http/reserved-paths.ts';
 import { replyOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
@@ -209,7 +210,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     passthrough(request) {
       const asked = askedPath(request.target);
-      return asked && serve(request, asked, remainingRoute(asked));
+      // Methods that the web does not know come here without having been looked at by anyone else.
+      if (!asked || isReserved(asked.path)) return null;
+      return serve(request, asked, remainingRoute(asked));
     },
     checkIo: (workspaceId) => checkIo(deps, workspaceId),
     idle: () => underway.none(),

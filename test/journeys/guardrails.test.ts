@@ -197,7 +197,7 @@ for (const [name, dialect] of Object.entries(spoken)) {
       const response = await ask(dialect, { input_guardrails: [hideKeys()] }, 'my sk-1 and sk-2');
       const body: Json = await response.json();
       expect([response.status, body.hook_results.before_request_hooks[0].transformed]).toEqual([200, true]);
-      expect(dialect.sentsentToA()).toBe('my [KEY] and [KEY]');
+      expect(dialect.sent(sentToA())).toBe('my [KEY] and [KEY]');
     });
 
     test('output that fails is 246, and 446 where it denies; the answer is paid for', async () => {
@@ -309,7 +309,7 @@ for (const [name, dialect] of Object.entries(spoken)) {
       a.script(dialect.says('Mail to {{EMAIL', '_ADDRESS_1}', '} now'));
       const body: Json = await (await ask(dialect, config, 'I am ann@example.com')).json();
       expect(dialect.text(body)).toBe('Mail to ann@example.com now');
-      expect(dialect.sentsentToA()).toBe('I am {{EMAIL_ADDRESS_1}}');
+      expect(dialect.sent(sentToA())).toBe('I am {{EMAIL_ADDRESS_1}}');
       const streamed = await ask(dialect, config, 'I am ann@example.com', { stream: true });
       expect(textIn(dialect, await streamed.text())).toBe('Mail to ann@example.com now');
     });

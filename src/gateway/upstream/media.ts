@@ -35,7 +35,7 @@ export async function withMedia(
 }
 
 async function fetchMedia({ deps }: AttemptContext, url: string, signal: Abortable): Promise<FetchedMedia> {
-  let address = url;
+  let address = URL.parse(url)?.href ?? '';
   for (let hop = 0; hop <= redirectsFollowed; hop++) {
     const response = await fetched(deps, address, signal).catch((fault) => {
       throw fault instanceof GatewayError ? fault : refused(url, 'it cannot be reached');

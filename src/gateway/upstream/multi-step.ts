@@ -13,7 +13,8 @@ import { encoded, refusal, type TranslatedAnswer } from '../response/translated-
 import { sendAuthorised } from './authorised.ts';
 import { begin } from './cancel-on-leave.ts';
 import { bytesOf, send } from './send.ts';
-import { isAddress, type Upstream } from './upstream-request.ts';
+import { addressBelow, isAddress, wholeAddress } from './upstream-address.ts';
+import type { Upstream } from './upstream-request.ts';
 
 const callsAtOnce = 5;
 
@@ -122,7 +123,7 @@ function dial(
   const elsewhere = isAddress(next.path);
   const made: Upstream = {
     ...upstream,
-    url: elsewhere ? next.path : upstream.base + next.path,
+    url: elsewhere ? wholeAddress(next.path) : addressBelow(upstream.base, next.path, ''),
     method: next.method,
     headers: {
       ...(!next.bare && upstream.headers),

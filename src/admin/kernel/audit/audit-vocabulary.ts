@@ -30,5 +30,11 @@ export const auditResources = [
   'batch',
   'guardrail',
   'plugin',
+  'mcp_integration',
+  'mcp_server',
+  'prompt',
+  'prompt_partial',
+  'collection',
+  'label',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
