@@ -2,7 +2,6 @@
 import { Resolver } from 'node:dns/promises';
 import { createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
-import { LongLists } from './admin/kernel/lists/long-lists.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
@@ -132,7 +131,6 @@ async function openInFolder(
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
     mcp: mcpUpstreams.probe,
     mcpUpstreams,
-    longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
 }
@@ -194,12 +192,6 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
-    services.longLists.start((fault) =>
-      log.warn(
-        'Lists could not be read into memory; they are read from the database, and it is tried again.',
-        faultFields(fault),
-      ),
-    );
     return {
       url: listener.url,
       port: listener.port,
@@ -209,7 +201,6 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       async stop() {
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
-        await services.longLists.stop();
         gateway.close();
         await trail.flush();
         await closeServices(services);

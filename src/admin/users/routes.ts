@@ -8,8 +8,8 @@ import type { OrganisationMemberTable, UserTable } from '../../store/schema.ts';
 import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { pageOfIds } from '../kernel/lists/page-of-ids.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
-import { countedPage } from '../kernel/lists/walk.ts';
 import { surroundingsOf } from '../workspaces/row.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
@@ -39,8 +39,8 @@ const listUsers = endpoint({
       if (userId === null) return asList([], 0);
       matches = matches.where('member.user_id', '=', userId);
     }
-    const { ids, total } = await countedPage({
-      matches: (there) => matches.where(there),
+    const { ids, total } = await pageOfIds({
+      matches,
       order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
       page,
     });
