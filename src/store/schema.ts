@@ -19,7 +19,6 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
-import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
