@@ -69,6 +69,8 @@ export interface RequestContext extends Identified {
   purpose: string | null;
   /** Stands before the names of metadata that become labels on a cloud's bill. */
   labelPrefix: string;
+  /** Buckets in which the gateway's own cloud identity may keep and read files. */
+  lentBuckets: ReadonlySet<string>;
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
 }

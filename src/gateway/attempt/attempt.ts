@@ -2,7 +2,7 @@
 import { shapeParameters } from '../../catalog/parameters.ts';
 import type { Leaf, PlanNode, RetryRule } from '../../catalog/plan.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { isTooDeep, RequestFault } from '../../providers/faults.ts';
+import { isTooDeep, MissingFault, RequestFault } from '../../providers/faults.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -202,6 +202,9 @@ export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
 
 export function asGatewayError(deps: GatewayDeps, context: RequestContext, fault: unknown): GatewayError {
   if (fault instanceof GatewayError) return fault;
+  if (fault instanceof MissingFault) {
+    return new GatewayError(`${fault.kind}_not_found`, fault.message, { field: fault.field });
+  }
   if (fault instanceof RequestFault) return new GatewayError('invalid_body', fault.message, { field: fault.field });
   if (isTooDeep(fault)) return new GatewayError('invalid_body', 'the body is nested too deeply', { field: 'body' });
   deps.onFault(fault, context.requestId);

@@ -79,6 +79,7 @@ function contextOf(
     metadata: metadataOf(identified, plan.metadata, body, settings.headersToMetadata),
     purpose,
     labelPrefix: settings.labelPrefix,
+    lentBuckets: settings.lentBuckets,
     ignoredHeaders: settings.ignoredHeaders,
   };
 }
@@ -126,6 +127,7 @@ export function unplanned({ settings }: GatewayDeps, identified: Identified): Re
     metadata: metadataOf(identified, {}, body, settings.headersToMetadata),
     purpose: null,
     labelPrefix: settings.labelPrefix,
+    lentBuckets: settings.lentBuckets,
     ignoredHeaders: settings.ignoredHeaders,
   };
 }
