@@ -13,9 +13,10 @@ export const listChecks = endpoint({
   tag: 'Guardrails',
   summary: 'List the checks that guardrails can be made of, with their parameters',
   access: { callers: ['admin-key', 'workspace-key', 'user-key', 'session'], scope: null, level: 'workspace' },
+  paging: { size: 1000, max: 1000 },
   reply: checkList,
-  async handle() {
-    return asList(shown(), checks.length);
+  async handle({ page }) {
+    return asList(shown().slice(page.offset, page.offset + page.size), checks.length);
   },
 });
 

@@ -31,11 +31,10 @@ const known = lazy(() => {
   return schemas;
 });
 
+const text = () => z.string().max(16_384);
+const single = () => z.union([text(), z.number(), z.boolean(), z.null()]);
 const credentials = lazy(() =>
-  z.record(
-    z.string().max(64),
-    z.union([z.string().max(16_384), z.number(), z.boolean(), z.null(), z.record(z.string().max(64), z.unknown())]),
-  ),
+  z.record(z.string().max(64), z.union([single(), z.record(z.string().max(64), single())])),
 );
 
 const record = lazy(() =>
@@ -76,8 +75,9 @@ const listPlugins = endpoint({
   tag,
   summary: 'List the plugins that have credentials',
   access: access('list'),
+  paging: { size: 100, max: 1000 },
   reply: () => listOf(record()),
-  async handle({ caller, db, services }) {
+  async handle({ caller, page, db, services }) {
     const rows = await db
       .selectFrom('plugins')
       .selectAll()
@@ -85,7 +85,7 @@ const listPlugins = endpoint({
       .orderBy('plugin')
       .execute();
     return asList(
-      rows.map((row) => asRecord(row, services.vault)),
+      rows.slice(page.offset, page.offset + page.size).map((row) => asRecord(row, services.vault)),
       rows.length,
     );
   },
