@@ -30,6 +30,7 @@ import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
+import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
@@ -156,19 +157,34 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const standIns = createImpersonation(keyring);
     const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const catalog = createCatalog(store, feed, services.vault, clock, {
+      capacity: workspacesInMemory,
+      outageGraceMs: settings.outageGraceMs,
+      warn: (message) => log.warn(message),
+    });
+    const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
       keyring: standIns.keyring,
       batchService,
-      catalog: createCatalog(store, feed, services.vault, clock, {
-        capacity: workspacesInMemory,
-        outageGraceMs: settings.outageGraceMs,
-        warn: (message) => log.warn(message),
-      }),
+      catalog,
       pricer: createPricer(services.priceTable),
       isStoreAway: isAway,
-      sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
+      sink,
+      log,
+    });
+    const mcp = openMcp({
+      settings,
+      clock,
+      store,
+      feed,
+      vault: services.vault,
+      keyring,
+      catalog,
+      sink,
+      upstreams: services.mcpUpstreams,
+      isStoreAway: isAway,
       log,
     });
     services.checkIo = gateway.checkIo;
@@ -184,11 +200,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const reference = createReference(() => createOpenApiDocument(resources));
     const handlers = [
       gateway.handle,
+      ...(settings.mcp.enabled ? [mcp.handle] : []),
       onWeb(reference, kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];
-    const listener = listen(settings, { handlers, idle: gateway.idle, cors: createCors(settings.cors), log });
+    const idle = () => Promise.all([gateway.idle(), mcp.idle()]).then(() => undefined);
+    const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
@@ -202,6 +220,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        mcp.close();
         await trail.flush();
         await closeServices(services);
       },

@@ -157,6 +157,7 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
     return lab.guardrails;
   },
   mcp: { servers: [], bySlug: () => null },
+  prompts: { prompt: () => null, partial: () => null, sharedBy: () => null },
 });
 
 let configs = 0;

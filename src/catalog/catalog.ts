@@ -3,6 +3,7 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
+import type { PromptShelf } from './saved-prompts.ts';
 import type { WorkspaceGuardrails } from './workspace-guardrails.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
@@ -60,6 +61,7 @@ export interface WorkspaceCatalog {
   provider(slug: string): SavedProvider | null;
   readonly providers: readonly SavedProvider[];
   readonly guardrails: WorkspaceGuardrails;
+  readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;
 }

@@ -7,6 +7,7 @@ import type { WorkspaceCatalog } from './catalog.ts';
 import { readMcpCatalog } from './mcp/read.ts';
 import { readGuardrails } from './read-guardrails.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
+import { readPrompts } from './saved-prompts.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
 import { workspaceGuardrails } from './workspace-guardrails.ts';
 
@@ -36,12 +37,13 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, guardrailRows, mcp] = await Promise.all([
+  const [configs, providerRows, modelRows, guardrailRows, mcp, prompts] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
     readGuardrails(db, workspace.organisation_id, workspaceId),
     readMcpCatalog(db, vault, workspaceId, warn),
+    readPrompts(db, vault, workspaceId, workspace.organisation_id),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -58,6 +60,7 @@ export async function readWorkspace(
     metadata: decode(workspace.defaults).metadata,
     plan: plans,
     provider: (slug) => bySlug.get(slug) ?? null,
+    prompts,
     providers,
     guardrails: workspaceGuardrails(
       guardrailRows,
