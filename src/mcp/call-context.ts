@@ -27,7 +27,7 @@ export interface CallContext {
 export function upstreamIdentityOf(
   server: McpServer,
   principal: Principal,
-  headers: Readonly<Record<string, string>>,
+  { headers, origin }: Pick<Asked, 'headers' | 'origin'>,
 ): UpstreamIdentity {
   const { settings, authType } = server;
   const own = authType === 'oauth_auto' || settings.user_identity_forwarding || settings.forward_headers;
@@ -36,6 +36,7 @@ export function upstreamIdentityOf(
     userId: principal.userId,
     claims: principal.claims,
     bearer: principal.bearer,
+    origin,
     headers,
   };
 }

@@ -9,10 +9,17 @@ import type { McpDeps } from './deps.ts';
 import { McpError, unknownTool } from './errors.ts';
 import { listAll, UpstreamRefusal } from './lists.ts';
 import { pageOf } from './paging.ts';
-import { type Fields, isFields, type RpcRequest, type RpcResponse, written } from './protocol/json-rpc.ts';
+import {
+  type Fields,
+  isFields,
+  type RpcRequest,
+  type RpcResponse,
+  urlElicitationRequired,
+  written,
+} from './protocol/json-rpc.ts';
 import { isListMethod, type ListMethod, listMethods, readMethods } from './protocol/versions.ts';
 import { executedTool, searchResult, searchTools, toolSearchNames } from './tool-search.ts';
-import { type Link, type LinkEvent, type LinkRequest, SessionLost } from './upstream/link.ts';
+import { type ClientFacts, type Link, type LinkEvent, type LinkRequest, SessionLost } from './upstream/link.ts';
 
 export interface Way {
   /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
@@ -244,4 +251,21 @@ export function failed(fault: unknown, onFault: (fault: unknown) => void): McpEr
   if (fault instanceof McpError || fault instanceof UpstreamRefusal) return fault;
   onFault(fault);
   return new McpError('internal_error', 'something went wrong on our side');
+}
+
+/** A client that can open addresses for its user is told so in its own words. */
+export function forClient(
+  error: McpError | UpstreamRefusal,
+  { capabilities }: ClientFacts,
+): McpError | UpstreamRefusal {
+  if (!(error instanceof McpError) || error.kind !== 'authorization_required') return error;
+  const { elicitation } = capabilities;
+  const url = error.data?.authorization_url;
+  if (!isFields(elicitation) || elicitation.url === undefined || typeof url !== 'string') return error;
+  const elicitationId = Bun.CryptoHasher.hash('sha256', url, 'hex').slice(0, 32);
+  const message = 'Sign in to use this server';
+  return new McpError('authorization_required', error.message, {
+    code: urlElicitationRequired,
+    data: { ...error.data, elicitations: [{ mode: 'url', url, message, elicitationId }] },
+  });
 }

@@ -73,7 +73,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
     return {
       principal,
       server,
-      identity: upstreamIdentityOf(server, principal, headers),
+      identity: upstreamIdentityOf(server, principal, asked),
       asked,
       client: { info: {}, capabilities: {} },
       sessionId: null,

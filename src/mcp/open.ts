@@ -16,8 +16,9 @@ import { Definitions } from './definitions.ts';
 import type { McpDeps } from './deps.ts';
 import { createEndUserTokens } from './end-user-token.ts';
 import { createMcpGateway, type McpGateway } from './gateway.ts';
-import type { Identities } from './identify.ts';
+import type { Identities, OauthIdentity } from './identify.ts';
 import type { McpUpstreams } from './open-upstreams.ts';
+import { createServerLimits } from './server-limits.ts';
 import { Pool } from './upstream/pool.ts';
 
 interface McpNeeds {
@@ -30,6 +31,8 @@ interface McpNeeds {
   catalog: Catalog;
   sink: LogSink;
   upstreams: McpUpstreams;
+  /** The grant behind a token of our authorization server. */
+  oauth(token: string): Promise<OauthIdentity | null>;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }
@@ -50,7 +53,7 @@ export function openMcp(needs: McpNeeds): McpGateway {
     seal: sealOf(vault),
     sink: needs.sink,
     guard: null,
-    limit: null,
+    limit: createServerLimits(now),
     endUser: createEndUserTokens(upstreams.http, now),
     observe: createObserver(store, feed, clock, (fault) =>
       log.warn('What an MCP server offers could not be kept; it is tried again.', faultFields(fault)),
@@ -101,7 +104,7 @@ export function originFinder(settings: Settings): (request: Incoming) => string 
 
 const mostEmails = 10_000;
 
-function identitiesOf({ keyring, catalog, store, feed, isStoreAway }: McpNeeds): Identities {
+function identitiesOf({ keyring, catalog, store, feed, oauth, isStoreAway }: McpNeeds): Identities {
   const emails = new Map<string, string | null>();
   feed.subscribe((changes) => {
     if (changes === 'all') emails.clear();
@@ -110,7 +113,7 @@ function identitiesOf({ keyring, catalog, store, feed, isStoreAway }: McpNeeds):
   return {
     keyring,
     catalog,
-    oauth: async () => null,
+    oauth,
     async emailOf(userId) {
       const known = emails.get(userId);
       if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 /** Clients of the session era: initialize, then messages, a stream of their own, and an end. */
 import type { Reply } from '../../wire/server/reply.ts';
-import { type CallContext, upstreamIdentityOf } from '../call-context.ts';
-import { type Called, call, failed, textOfCalled, type Way } from '../calls.ts';
+import type { CallContext } from '../call-context.ts';
+import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod, sessionLost } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -80,15 +80,15 @@ export class SessionEra {
         ...context,
         client: state.client,
         sessionId: digest.slice(0, 16),
-        identity: upstreamIdentityOf(context.server, context.principal, context.identity.headers),
       },
       state,
       local,
     };
   }
 
-  async initialize(context: CallContext, request: RpcRequest, text: string): Promise<Reply> {
+  async initialize(stranger: CallContext, request: RpcRequest, text: string): Promise<Reply> {
     const startedAt = performance.now();
+    const context = { ...stranger, client: clientOf(request.params) };
     try {
       const { result, token } = await this.open(context, request.params);
       const body = asText(resultMessage(request.id, result));
@@ -104,10 +104,7 @@ export class SessionEra {
     const { server, principal, identity } = context;
     const wanted = typeof params.protocolVersion === 'string' ? params.protocolVersion : '';
     const version = isSessionVersion(wanted) ? wanted : newestSessionVersion;
-    const client: ClientFacts = {
-      info: isFields(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '0' },
-      capabilities: isFields(params.capabilities) ? params.capabilities : {},
-    };
+    const client = clientOf(params);
     const link = await this.#deps.opener.open({ upstream: server, identity, client, era: 'session', version });
     this.#deps.observe(server, { metadata: metadataOf(link.facts), lists: {} });
     const held = holdsConnection(link);
@@ -398,7 +395,10 @@ export class SessionEra {
     id: RpcRequest['id'] | null,
     startedAt: number,
   ): { body: string; status: number; headers: Readonly<Record<string, string>> } {
-    const error = failed(fault, (one) => this.#deps.onFault(one, context.requestId));
+    const error = forClient(
+      failed(fault, (one) => this.#deps.onFault(one, context.requestId)),
+      context.client,
+    );
     const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
     const status = error instanceof UpstreamRefusal ? 200 : error.status;
     const body = asText(errorMessage(id, shown));
@@ -429,6 +429,11 @@ export class SessionEra {
     });
   }
 }
+
+const clientOf = (params: Fields): ClientFacts => ({
+  info: isFields(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '0' },
+  capabilities: isFields(params.capabilities) ? params.capabilities : {},
+});
 
 const patienceMs = 300_000;
 /** An upstream that has no stream says so within this time; one that says nothing has one. */

@@ -2,7 +2,7 @@
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import type { CallContext } from '../call-context.ts';
-import { type Called, call, failed, textOfCalled, type Way } from '../calls.ts';
+import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -94,7 +94,10 @@ export class StatelessEra {
       this.#log(context, posted, body, status, null, performance.now() - startedAt, isError, called.tokenRefreshed);
       responder.finish(body, status);
     } catch (fault) {
-      const error = failed(fault, (one) => this.#deps.onFault(one, context.requestId));
+      const error = forClient(
+        failed(fault, (one) => this.#deps.onFault(one, context.requestId)),
+        context.client,
+      );
       const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
       const status = error instanceof UpstreamRefusal ? error.status : error.status;
       const body = JSON.stringify(errorMessage(request.id, shown));

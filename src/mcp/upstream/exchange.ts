@@ -105,7 +105,7 @@ export async function exchange(
   const own = await upstreamHeaders(upstream.settings, identity, deps.sign);
   let tokenRefreshed = false;
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
-    const bearer = await tokens.bearer(upstream, identity.userId, renew);
+    const bearer = await tokens.bearer(upstream, identity, renew);
     tokenRefreshed ||= bearer?.refreshed ?? false;
     return http.call(
       {
