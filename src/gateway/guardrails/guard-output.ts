@@ -7,7 +7,6 @@ import type { AnswerStep } from '../attempt/steps.ts';
 import { buffered } from './buffered-stream.ts';
 import { denied } from './denial.ts';
 import { lensOf } from './lenses/index.ts';
-import { restored } from './restoring.ts';
 import { outputFacts, run, runAsync } from './run.ts';
 import type { GuardState } from './state.ts';
 import { streamStages } from './stream-guard.ts';
@@ -30,9 +29,8 @@ export const guardOutput: AnswerStep = {
   },
 };
 
-/** Something looks at answers, or something must be put back into them. */
-const guards = ({ guards: { output }, restores }: GuardState): boolean =>
-  output.sync.length > 0 || output.async.length > 0 || (restores !== null && restores.size > 0);
+/** Something looks at answers. */
+const guards = ({ guards: { output } }: GuardState): boolean => output.sync.length > 0 || output.async.length > 0;
 
 const decoder = new TextDecoder();
 
@@ -68,7 +66,7 @@ export async function judge(
     }
   }
   runAsync(call, state, 'after', outputFacts(call, state, answer));
-  return { json: state.restores ? restored(context.matched.route.kind, answer, state.restores) : answer };
+  return { json: answer };
 }
 
 export const withJson = (answer: Answer, json: JsonObject): Answer => ({

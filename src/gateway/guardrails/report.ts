@@ -1,11 +1,17 @@
 /** Tells the client what guardrails said: in the body, in the stream, and by the status. */
+
+import type { EndpointKind } from '../../providers/endpoints.ts';
 import { isObject, parsed } from '../../providers/json.ts';
+import type { ServerEvent } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import type { AnswerStep } from '../attempt/steps.ts';
+import type { StreamStage } from '../streaming/stages.ts';
 import { lensOf } from './lenses/index.ts';
+import { restored, TokenScanner } from './restoring.ts';
 import { ResultEvents, resultsTold } from './result-events.ts';
 import { type GuardState, hookResults } from './state.ts';
+import { TextWindow } from './text-window.ts';
 
 /** Stands behind all other steps: what is cached is the answer without it. */
 export const reportHooks: AnswerStep = {
@@ -23,15 +29,32 @@ export function reported(call: AttemptContext, answer: Answer): Answer {
   const { content } = answer;
   const { kind } = call.context.matched.route;
   if (!lensOf(kind) && kind !== 'embed') return answer;
-  if (content.form === 'bytes') return inBody(call, state, answer, content.bytes);
+  if (content.form === 'bytes') return inBody(call, state, withRestored(kind, state, answer, content.bytes));
   if (content.form !== 'events') return answer;
-  const stages = resultsTold(call) ? [...content.stages, new ResultEvents(state, kind)] : content.stages;
+  const stages = [...content.stages, ...restoringStages(kind, state)];
+  if (resultsTold(call)) stages.push(new ResultEvents(state, kind));
   return marked(call, state.inputFailed && !state.softDenied, { ...answer, content: { ...content, stages } });
 }
 
-function inBody(call: AttemptContext, state: GuardState, answer: Answer, bytes: Uint8Array): Answer {
-  if (state.before.length + state.after.length === 0) return answer;
-  const spliced = withField(bytes, hookResults(state));
+/** What was replaced for the provider is put back for the client, behind the cache, which others read too. */
+function withRestored(kind: string, { restores }: GuardState, answer: Answer, bytes: Uint8Array): Answer {
+  const json = restores && restores.size > 0 ? parsed(new TextDecoder().decode(bytes)) : null;
+  if (!restores || !isObject(json)) return answer;
+  const content = { form: 'bytes' as const, bytes: Buffer.from(JSON.stringify(restored(kind, json, restores))) };
+  return { ...answer, content };
+}
+
+function restoringStages(kind: EndpointKind, { restores }: GuardState): StreamStage[] {
+  const lens = lensOf(kind);
+  if (!restores || restores.size === 0 || !lens) return [];
+  const window = new TextWindow(lens, [() => new TokenScanner(restores)]);
+  const passed = (events: readonly ServerEvent[] | string) => (typeof events === 'string' ? [] : events);
+  return [{ name: 'restore', push: (events) => passed(window.push(events)), end: () => passed(window.end()) }];
+}
+
+function inBody(call: AttemptContext, state: GuardState, answer: Answer): Answer {
+  if (state.before.length + state.after.length === 0 || answer.content.form !== 'bytes') return answer;
+  const spliced = withField(answer.content.bytes, hookResults(state));
   const failed = (state.inputFailed || state.outputFailed) && !state.softDenied;
   return marked(call, failed, spliced ? { ...answer, content: { form: 'bytes', bytes: spliced } } : answer);
 }
