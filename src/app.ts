@@ -4,6 +4,7 @@ import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
+import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
@@ -221,9 +222,20 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     services.checkIo = gateway.checkIo;
     const reference = createReference(() => createOpenApiDocument(resources));
+    const registry = createMcpRegistry({
+      db: store.db,
+      keyring,
+      originOf: oauth.originOf,
+      onFault: (fault) => log.error('A call of the MCP registry failed.', faultFields(fault)),
+    });
+    const serverSide = mcp.serverSide(gateway.handle, {
+      mostIterations: settings.mcp.mostIterations,
+      bodyLimit: settings.gateway.bodyLimit,
+    });
     const handlers = [
+      ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
-      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle)] : []),
+      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),
       onWeb(reference, kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
