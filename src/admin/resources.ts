@@ -21,6 +21,7 @@ import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
 import { pluginsResource } from './plugins/routes.ts';
+import { policiesResource } from './policies/routes.ts';
 import { promptPartialsResource } from './prompt-partials/routes.ts';
 import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
@@ -47,6 +48,7 @@ export const resources: readonly Resource[] = [
   virtualKeysResource,
   guardrailsResource,
   pluginsResource,
+  policiesResource,
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,

@@ -48,6 +48,7 @@ const statusOf = {
   body_too_large: 413,
   upgrade_required: 426,
   guardrail_denied: 446,
+  rate_limit_exceeded: 429,
   client_closed: 499,
   internal_error: 500,
   invalid_provider_response: 502,
@@ -58,6 +59,7 @@ const statusOf = {
   upstream_connect_timeout: 503,
   too_many_connections: 503,
   store_unavailable: 503,
+  limits_unavailable: 503,
   first_token_timeout: 504,
   stream_stalled: 504,
 } as const;
@@ -77,6 +79,7 @@ const typeByCode: Partial<Record<GatewayErrorCode, string>> = {
   provider_not_allowed: 'permission_error',
   usage_limit_exceeded: 'usage_limit_error',
   guardrail_denied: 'hooks_failed',
+  rate_limit_exceeded: 'rate_limit_error',
 };
 
 const typeOf = (code: GatewayErrorCode): string =>
@@ -84,6 +87,8 @@ const typeOf = (code: GatewayErrorCode): string =>
 
 /** Lets a client tell our words from a provider's. */
 const prefix = 'Gateway error: ';
+
+const noHeaders: Readonly<Record<string, string>> = {};
 
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode;
@@ -95,6 +100,8 @@ export class GatewayError extends Error {
   readonly faults: readonly string[];
   /** What guardrails said, where they are why. */
   readonly hookResults: object | null;
+  /** Headers that go with it. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: GatewayErrorCode,
@@ -102,6 +109,7 @@ export class GatewayError extends Error {
     more: {
       field?: string;
       faults?: readonly string[];
+      headers?: Readonly<Record<string, string>>;
       type?: string;
       status?: number;
       hookResults?: object;
@@ -116,6 +124,7 @@ export class GatewayError extends Error {
     this.field = more.field ?? null;
     this.faults = more.faults ?? [];
     this.hookResults = more.hookResults ?? null;
+    this.headers = more.headers ?? noHeaders;
   }
 }
 

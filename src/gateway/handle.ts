@@ -12,6 +12,7 @@ import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
 import { requireAllowedType } from './guardrails/gate.ts';
 import { checkIo } from './guardrails/io.ts';
+import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -24,10 +25,10 @@ import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
 import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
-import { errorReply, replyHeaders } from './response/reply.ts';
+import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
-import type { Outcome } from './settle/settlement.ts';
+import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
 
@@ -51,10 +52,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
+    let admission: Admission | null = null;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
-      admit(identified);
       if (matched.route.prompt) {
         if (matched.route.prompt === 'render') return await renderedPrompt(deps, identified);
         identified = await sourced(deps, identified);
@@ -65,11 +66,18 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const managed = isManaged(deps, context);
       if (managed || wantsIntegratedModels(context)) await requireAllowedType(deps, context);
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
-      if (managed) return await answerOurselves(context, await managedReply(deps, context));
+      const admitted = admit(deps, context, managed);
+      admission = admitted instanceof Promise ? await admitted : admitted;
+      if (managed) {
+        const answer = await managedReply(deps, context);
+        admission?.end(true);
+        return await answerOurselves(context, answer);
+      }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
+      admission?.end(false);
       return turnAway(arrival, identified, asError(fault, arrival));
     }
   };
@@ -122,6 +130,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { content, status } = answer;
     if (content.form === 'error') return refuse(context, answer, records, content.error);
     const headers = replyHeaders(context, answer);
+    if (isUnpriced(deps, context, answer.record)) markUnpriced(headers, context);
     if (content.form === 'bytes') {
       close(context, records, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };
@@ -190,6 +199,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
+    } finally {
+      // Whatever an attempt left behind is given back.
+      context.admission?.end(false);
     }
   };
 

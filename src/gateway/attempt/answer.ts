@@ -7,6 +7,7 @@ import type { Abort } from '../../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
 import type { GuardState } from '../guardrails/state.ts';
+import type { Hold } from '../limits/admission.ts';
 import type { ProviderSocket } from '../realtime/upstream-socket.ts';
 import type { Bytes } from '../request/body.ts';
 import type { StreamStage } from '../streaming/stages.ts';
@@ -48,6 +49,8 @@ export interface AttemptRecord {
   guard: GuardState | null;
   /** The provider answered and was paid, and a guardrail withheld the answer. */
   withheld: boolean;
+  /** What it holds of limits; absent where it holds nothing. */
+  hold?: Hold;
   /** What the cache is to keep of this attempt; null where it answered itself or has no part in it. */
   cache?: PendingEntry | null;
   /** What a recalled answer would have cost, in US cents. */

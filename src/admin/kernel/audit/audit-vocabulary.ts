@@ -30,6 +30,7 @@ export const auditResources = [
   'batch',
   'guardrail',
   'plugin',
+  'policy',
   'mcp_integration',
   'mcp_server',
   'prompt',
