@@ -191,6 +191,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
+    const cache = openCache({
+      redisUrl: settings.limits.redisUrl,
+      memoryBytes: settings.cacheMemoryBytes,
+      now: () => clock.now().getTime(),
+      feed,
+      warn: (message) => log.warn(message),
+    });
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
@@ -199,12 +206,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       catalog,
       pricer: createPricer(services.priceTable),
       limits: services.limits,
-      cache: openCache({
-        memoryBytes: settings.cacheMemoryBytes,
-        now: () => clock.now().getTime(),
-        feed,
-        warn: (message) => log.warn(message),
-      }),
+      cache,
       isStoreAway: isAway,
       sink,
       log,
@@ -271,6 +273,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        await cache.close();
         mcp.close();
         await trail.flush();
         await closeServices(services);

@@ -62,6 +62,8 @@ export interface PendingEntry {
   ttlSeconds: number;
   /** As the target gave it, once it is whole. */
   answer: Pick<CacheEntry, 'body' | 'stream' | 'contentType'> | null;
+  /** What the semantic index is to know of it. */
+  question?: { partition: string; vector: Float32Array };
   /** Equal calls wait for this one. */
   leads?: boolean;
 }

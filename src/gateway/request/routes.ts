@@ -91,6 +91,8 @@ const declaredRoute = (name: string): MatchedRoute => {
   return found;
 };
 
+export const embeddingsRoute = declaredRoute('POST /embeddings');
+
 /** The routes that a rendered prompt goes to. */
 export const completionRoutes = {
   chat: declaredRoute('POST /chat/completions'),
