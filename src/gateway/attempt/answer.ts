@@ -34,8 +34,10 @@ export interface AttemptRecord {
   upstreamMs: number;
   firstTokenMs: number | null;
   responseHeaders: AnswerHeaders | null;
-  /** What was received; of a stream, once it has ended. */
+  /** What was received; of a stream, once it has ended. In the client's dialect where it was translated. */
   received: Uint8Array | null;
+  /** What the provider sent, where it was translated and came whole. */
+  original: Uint8Array | null;
   /** As a stream reported it, or an answer that was translated. */
   usage: Usage | null;
   /** That usage does not count yet what was produced. */
