@@ -12,7 +12,6 @@ const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'rerank',
   'moderate',
   'imageGenerate',
-  'createSpeech',
   'createModelResponse',
   'messages',
   'messagesCountTokens',
