@@ -16,7 +16,6 @@ const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'rerank',
   'moderate',
   'imageGenerate',
-  'createSpeech',
   'createModelResponse',
   'messages',
   'messagesCountTokens',
