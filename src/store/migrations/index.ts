@@ -5,6 +5,7 @@ import { catalog } from './0002_catalog.ts';
 import { batches } from './0003_batches.ts';
 import { limits } from './0010_limits.ts';
 import { logExports } from './0011_log_exports.ts';
+import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
 import { prices } from './0030_prices.ts';
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   { name: 'prompts', up: prompts },
   { name: 'log exports', up: logExports },
   { name: 'prices', up: prices },
+  { name: 'guardrails', up: guardrails },
 ];
