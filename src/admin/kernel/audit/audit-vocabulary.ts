@@ -29,6 +29,7 @@ export const auditResources = [
   'config',
   'batch',
   'policy',
+  'webhook',
   'mcp_integration',
   'mcp_server',
   'prompt',
