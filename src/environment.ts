@@ -72,6 +72,7 @@ export const environmentSchema = () =>
       .max(2_000)
       .optional(),
     MAIL_FROM: z.string().min(3).max(320).optional(),
+    LIMITS_STORE_TIMEOUT_MS: wholeNumber(40, 1, 60_000),
     LIMITS_ON_STORE_FAILURE: z.enum(['open', 'closed']).optional(),
     API_KEY_PREFIX: z
       .string()
@@ -258,7 +259,11 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     store: values.DATABASE_URL
       ? { engine: 'postgres', url: values.DATABASE_URL }
       : { engine: 'sqlite', file: join(dataDir, 'state.db') },
-    limits: { redisUrl: values.REDIS_URL ?? null, onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default' },
+    limits: {
+      redisUrl: values.REDIS_URL ?? null,
+      onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default',
+      storeTimeoutMs: values.LIMITS_STORE_TIMEOUT_MS,
+    },
     mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
