@@ -12,7 +12,7 @@ import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
-import { noGuardrails, savedConfigs } from './catalog/references.ts';
+import { savedConfigs, savedGuardrails } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
@@ -140,7 +140,10 @@ async function openInFolder(
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
-    guardrails: noGuardrails,
+    guardrails: savedGuardrails,
+    checkIo: () => {
+      throw new Error('The gateway is not open yet');
+    },
     limits,
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
@@ -190,6 +193,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
+    const cache = openCache({
+      redisUrl: settings.limits.redisUrl,
+      memoryBytes: settings.cacheMemoryBytes,
+      now: () => clock.now().getTime(),
+      feed,
+      warn: (message) => log.warn(message),
+    });
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
@@ -198,12 +208,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       catalog,
       pricer: createPricer(services.priceTable),
       limits: services.limits,
-      cache: openCache({
-        memoryBytes: settings.cacheMemoryBytes,
-        now: () => clock.now().getTime(),
-        feed,
-        warn: (message) => log.warn(message),
-      }),
+      cache,
       isStoreAway: isAway,
       sink,
       log,
@@ -235,6 +240,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    services.checkIo = gateway.checkIo;
     const reference = createReference(() => createOpenApiDocument(resources));
     const registry = createMcpRegistry({
       db: store.db,
@@ -272,6 +278,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await jobs.stop();
         mailer?.close();
         gateway.close();
+        await cache.close();
         mcp.close();
         await trail.flush();
         await closeServices(services);

@@ -1,6 +1,10 @@
 /** What of a request and its target the answer depends on, as the parts of a cache key. */
+
 import type { CachePlace } from '../../cache/engine.ts';
 import { cacheKey } from '../../cache/key.ts';
+import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
+import { guardsOf } from '../../catalog/guards.ts';
+import type { Leaf } from '../../catalog/plan.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 
@@ -12,7 +16,6 @@ const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'rerank',
   'moderate',
   'imageGenerate',
-  'createSpeech',
   'createModelResponse',
   'messages',
   'messagesCountTokens',
@@ -37,7 +40,13 @@ export const isCacheable = ({ context, leaf, target, shaped }: AttemptContext): 
   // It goes on at the provider after the answer, or refers to what is kept there.
   shaped.background !== true;
 
-export function placeOf({ context, leaf, target, shaped }: AttemptContext): CachePlace {
+export const placeOf = (call: AttemptContext): CachePlace => ({
+  workspaceId: call.context.workspace.workspaceId,
+  namespace: call.context.own.get('cache-namespace') ?? '',
+  key: keyOf(call),
+});
+
+export function keyOf({ context, leaf, target, shaped }: AttemptContext): string {
   const { caller, workspace, own, request } = context;
   const namespace = own.get('cache-namespace');
   const headers: Record<string, string> = {};
@@ -47,7 +56,7 @@ export function placeOf({ context, leaf, target, shaped }: AttemptContext): Cach
       note(headers, to, request.headers.get(from));
     }
   }
-  const key = cacheKey({
+  return cacheKey({
     organisationId: caller.organisationId,
     workspaceId: workspace.workspaceId,
     kind: context.matched.route.kind,
@@ -58,14 +67,17 @@ export function placeOf({ context, leaf, target, shaped }: AttemptContext): Cach
     model: target.model,
     body: shaped,
     strict: leaf.strictOpenAiCompliance && !context.rules.strictOff,
-    guardrails: leaf.hooks,
+    guardrails: { hooks: leaf.hooks, output: outputGuardrails(workspace, leaf) },
     namespace,
     metadata: context.metadata,
     headers,
   });
-  return { workspaceId: workspace.workspaceId, namespace: namespace ?? '', key };
 }
 
 function note(headers: Record<string, string>, name: string, value: string | null): void {
   if (value !== null) headers[name] = value;
 }
+
+/** A guardrail that was attached since, or saved anew, has not looked at what was kept. */
+const outputGuardrails = (workspace: WorkspaceCatalog, leaf: Leaf): unknown =>
+  guardsOf(workspace, leaf)?.output.sync.map(({ id, versionId }) => [id, versionId]) ?? null;

@@ -1,6 +1,7 @@
 /** Records answers for the cache: taken as the target gave them, kept once it is known that the request ended well. */
 import type { ResponseCache } from '../../cache/cache.ts';
 import { type CacheEntry, largestEntry } from '../../cache/engine.ts';
+import type { SemanticIndex } from '../../cache/semantic-index.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import type { AnswerStep } from '../attempt/steps.ts';
@@ -9,13 +10,13 @@ import { writeEvent } from '../streaming/sse.ts';
 import type { StreamStage } from '../streaming/stages.ts';
 import type { Coalescing } from './coalesce.ts';
 
-/** Stands before the guardrails of the answer: what they add belongs to one request. */
+/** Stands behind the guardrails of the answer, so that a hit is as redacted as the answer was, and before what they report, which belongs to one request. */
 export const recordStep: AnswerStep = {
   name: 'record',
   applies: ({ record }) => Boolean(record.cache),
   run({ record }, answer) {
     const pending = record.cache;
-    if (!pending || answer.status !== 200) return answer;
+    if (!pending || answer.status !== 200 || record.guard?.softDenied) return answer;
     const { content } = answer;
     if (content.form === 'bytes') {
       const contentType = answer.headers?.get('content-type') ?? 'application/json';
@@ -57,19 +58,22 @@ function watched(answer: Answer, complete: (stream: Uint8Array) => void): Answer
       return [];
     },
   };
-  return { ...answer, content: { ...content, stages: [stage, ...content.stages] } };
+  return { ...answer, content: { ...content, stages: [...content.stages, stage] } };
 }
 
 /** Nothing but successes is kept, with what they cost: that is what a hit saves. */
-export function recordSettler(cache: ResponseCache, coalescing: Coalescing): Settler {
+export function recordSettler(cache: ResponseCache, coalescing: Coalescing, index: SemanticIndex | null): Settler {
   return ({ record, outcome, settlement }) => {
     const pending = record.cache;
     if (!pending) return;
     let entry: CacheEntry | null = null;
-    if (pending.answer && outcome?.status === 200 && record.status === 200) {
+    const passed = !record.guard?.inputFailed && !record.guard?.outputFailed;
+    if (pending.answer && passed && outcome?.status === 200 && record.status === 200) {
       const { usage, cost, model } = settlement;
       entry = { ...pending.answer, model, usage, cents: cost.known ? cost.cents : null };
       cache.set(pending.place, entry, pending.ttlSeconds);
+      const { question, place, ttlSeconds } = pending;
+      if (question) index?.add(question.partition, question.vector, place, ttlSeconds);
     }
     if (pending.leads) coalescing.finish(pending.place, entry);
   };
