@@ -86,6 +86,7 @@ create table if not exists gw_log_bodies (
   transformed_request String codec(ZSTD(3)),
   response String codec(ZSTD(3)),
   original_response String codec(ZSTD(3)),
+  hook_results String codec(ZSTD(3)),
   index bodies_id id type bloom_filter(0.001) granularity 1,
   index bodies_text lowerUTF8(concat(request, ' ', response)) type text(tokenizer = ngrams(3)) granularity 1
 ) engine = MergeTree

@@ -102,18 +102,20 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
 }
 
 function bodyValue({ id, organisation_id, workspace_id, created_at }: LogMetrics, bodies: KeptBodies): object {
-  const { request, transformedRequest, response, originalResponse } = bodies;
+  const { request, transformedRequest, response, originalResponse, hookResults } = bodies;
   const texts = {
     request: textOf(request),
     transformed_request: textOf(transformedRequest),
     response: textOf(response),
     original_response: textOf(originalResponse),
+    hook_results: textOf(hookResults),
   };
   const heads = {
     request: headOf(request, texts.request),
     transformedRequest: headOf(transformedRequest, texts.transformed_request),
     response: headOf(response, texts.response),
     originalResponse: headOf(originalResponse, texts.original_response),
+    hookResults: headOf(hookResults, texts.hook_results),
   };
   const plain = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? '']));
   return {
