@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
+import type { AccountTables } from './tables/accounts.ts';
 import type { PriceTables } from './tables/prices.ts';
 
 export type Timestamp = string;
@@ -58,7 +59,8 @@ export interface UserTable {
   email: string;
   first_name: string;
   last_name: string;
-  password_hash: string | null;
+  /** When somebody last showed that the address is theirs; null: nobody has. */
+  email_proven_at: Timestamp | null;
   last_organisation_id: string | null;
   created_at: Timestamp;
   last_updated_at: Timestamp;
@@ -203,6 +205,8 @@ export interface SessionTable {
   expires_at: Timestamp;
   client_ip: string;
   user_agent: string;
+  /** The hash of the password that opened it; null where none did. */
+  password_hash: string | null;
 }
 
 export interface EmailDomainTable {
@@ -374,7 +378,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends PriceTables {
+export interface Schema extends AccountTables, PriceTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

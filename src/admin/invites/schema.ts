@@ -97,7 +97,8 @@ export const linkRead = lazy(() =>
     status: z.enum(['pending', 'accepted']),
     expires_at: timestamp,
     requires_sso: z.boolean(),
-    requires_sign_in: z.boolean().describe('True when the address has an account, whose owner must sign in to accept'),
+    requires_sign_in: z.boolean().describe('True when the address is proven: its owner must sign in to accept'),
+    has_account: z.boolean().describe('True when the address has an account, whose password may be used here too'),
   }),
 );
 

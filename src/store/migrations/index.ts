@@ -6,6 +6,7 @@ import { batches } from './0003_batches.ts';
 import { longLists } from './0004_long_lists.ts';
 import { tableChanges } from './0005_table_changes.ts';
 import { listChanges } from './0006_list_changes.ts';
+import { accounts } from './0018_accounts.ts';
 import { prices } from './0030_prices.ts';
 
 interface Migration {
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   { name: 'table changes', up: tableChanges },
   { name: 'list changes', up: listChanges },
   { name: 'prices', up: prices },
+  { name: 'accounts', up: accounts },
 ];
