@@ -31,6 +31,7 @@ import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
+import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
 import { openChangeFeed } from './store/changes.ts';
@@ -80,7 +81,12 @@ export async function openState(settings: Settings, clock: Clock) {
 }
 
 /** The services with what only the wiring may do to them. */
-type OpenServices = Services & { logs: Logs; folder: { close(): void }; priceFollower: PriceFollower };
+type OpenServices = Services & {
+  logs: Logs;
+  folder: { close(): void };
+  priceFollower: PriceFollower;
+  mcpUpstreams: McpUpstreams;
+};
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
   preparedFolder(settings.dataDir);
@@ -104,6 +110,7 @@ async function openInFolder(
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   const priceTable = createPriceTable(clock);
+  const mcpUpstreams = openMcpUpstreams(settings, clock);
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
     settings,
@@ -120,6 +127,8 @@ async function openInFolder(
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
+    mcp: mcpUpstreams.probe,
+    mcpUpstreams,
     longLists: new LongLists(store),
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -127,6 +136,7 @@ async function openInFolder(
 
 async function closeServices(services: OpenServices): Promise<void> {
   services.priceFollower.close();
+  services.mcpUpstreams.close();
   await services.logs.close();
   await services.feed.close();
   await services.store.close();

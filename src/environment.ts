@@ -8,6 +8,7 @@ import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
+import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import type { StoreAddress } from './store/database.ts';
 
 const entries = (text: string): string[] =>
@@ -104,6 +105,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...mcpVariables(),
   });
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
@@ -167,6 +169,7 @@ export interface Settings {
   logs: LogLimits;
   cors: CorsRules;
   gateway: GatewaySettings;
+  mcp: McpEnvironment;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -277,5 +280,6 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       trustedHosts,
       ownHosts: ownHosts(values),
     },
+    mcp: mcpEnvironment(values),
   };
 }

@@ -63,7 +63,8 @@ describe('words', () => {
 
 describe('paths', () => {
   test('segments are kebab-case, parameters camelCase', () => {
-    const segment = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*|[:*][a-z][A-Za-z0-9]*)$/;
+    // `makeDefault` is the reference product's own word.
+    const segment = /^(?:makeDefault|[a-z0-9]+(?:-[a-z0-9]+)*|[:*][a-z][A-Za-z0-9]*)$/;
     const faults = offenders(({ path }) =>
       path
         .slice(1)
@@ -125,7 +126,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSc
 
 /** JSON Schemas and configs, which have rules of their own, and the read-only fields of a limit that a client sends back as it got them. */
 const takesAnything =
-  /(_schema\.\*|body\.config\.\*|current_usage|status|last_reset_at|is_threshold_alerts_sent|is_exhausted_alerts_sent)$/;
+  /(_schema\.\*|body\.config\.\*|\/prompts\S*: body\.(parameters|functions\[\]|tools\[\]|tool_choice|template_metadata|prompt_metadata)\.\*|current_usage|status|last_reset_at|is_threshold_alerts_sent|is_exhausted_alerts_sent)$/;
 
 /** Formats of a fixed or known greatest length. */
 const boundedFormats = new Set(['uuid', 'date', 'ipv4', 'ipv6']);

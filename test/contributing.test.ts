@@ -78,7 +78,7 @@ const about = (output: string): string[] =>
 describe('the worked examples', () => {
   test('the page shows a migration, a folder, a line and a provider', () => {
     const paths = blocks.map((block) => block.path);
-    for (const part of ['src/store/migrations/', 'src/admin/labels/', 'src/admin/resources.ts', 'src/providers/']) {
+    for (const part of ['src/store/migrations/', 'src/admin/topics/', 'src/admin/resources.ts', 'src/providers/']) {
       expect(paths.some((path) => path.startsWith(part))).toBe(true);
     }
   });
@@ -107,13 +107,13 @@ describe('the worked examples', () => {
   });
 
   test('the new resource passes its own tests and those that are made from declarations', async () => {
-    const own = await run(process.execPath, ['test', '--timeout=60000', 'src/admin/labels']);
+    const own = await run(process.execPath, ['test', '--timeout=60000', 'src/admin/topics']);
     expect({ code: own.code, output: own.code === 0 ? '' : own.output }).toEqual({ code: 0, output: '' });
-    const walked = await run(process.execPath, ['test', '--timeout=60000', 'test/permissions.test.ts', '-t', 'labels']);
+    const walked = await run(process.execPath, ['test', '--timeout=60000', 'test/permissions.test.ts', '-t', 'topics']);
     expect({ code: walked.code, output: walked.code === 0 ? '' : walked.output }).toEqual({ code: 0, output: '' });
     expect(Number(/(\d+) pass/.exec(walked.output)?.[1])).toBeGreaterThanOrEqual(3);
     const contracts = await run(process.execPath, ['test', 'test/contracts.test.ts']);
-    expect(contracts.output).not.toContain('/labels');
+    expect(contracts.output).not.toContain('/topics');
   }, 120_000);
 
   test('the new provider is found by its name', async () => {

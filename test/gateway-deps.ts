@@ -3,6 +3,7 @@ import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts'
 import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { type GatewaySettings, readEnvironment } from '../src/environment.ts';
+import { noSteps } from '../src/gateway/attempt/steps.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
@@ -119,6 +120,8 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     hostGuard: createHostGuard(gatewaySettings.trustedHosts, lookup),
     http: new HttpClient({}),
     batchService: null,
+    steps: noSteps,
+    settlers: [],
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),
@@ -147,6 +150,7 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
   get providers() {
     return [...lab.providers.values()];
   },
+  mcp: { servers: [], bySlug: () => null },
 });
 
 let configs = 0;

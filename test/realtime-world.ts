@@ -3,6 +3,7 @@ import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts'
 import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
 import { readEnvironment } from '../src/environment.ts';
+import { noSteps } from '../src/gateway/attempt/steps.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
@@ -74,6 +75,8 @@ export function startRealtimeWorld(
     sticky: createStickyChoices(() => performance.now()),
     hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
     batchService: null,
+    steps: noSteps,
+    settlers: [],
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),
@@ -123,6 +126,7 @@ function workspaceCatalog(
   );
   const plans = new Map(Object.entries(configs).map(([slug, config]) => [slug, savedPlan(slug, config)]));
   return {
+    mcp: { servers: [], bySlug: () => null },
     organisationId: 'organisation-1',
     organisationName: 'Test',
     workspaceId,

@@ -3,17 +3,23 @@ import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
 import { authResource } from './auth/routes.ts';
 import { batchesResource } from './batches/routes.ts';
+import { collectionsResource } from './collections/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
+import { labelsResource } from './labels/routes.ts';
 import { logsResource } from './logs/routes.ts';
+import { mcpIntegrationsResource } from './mcp-integrations/routes.ts';
+import { mcpServersResource } from './mcp-servers/routes.ts';
 import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { promptPartialsResource } from './prompt-partials/routes.ts';
+import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
 import { usersResource } from './users/routes.ts';
@@ -37,6 +43,12 @@ export const resources: readonly Resource[] = [
   providersResource,
   virtualKeysResource,
   modelConfigsResource,
+  mcpIntegrationsResource,
+  mcpServersResource,
+  collectionsResource,
+  labelsResource,
+  promptsResource,
+  promptPartialsResource,
   logsResource,
   batchesResource,
   referenceResource,

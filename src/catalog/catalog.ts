@@ -1,6 +1,7 @@
 /** What the gateway may use in a workspace, in memory: its plans, its saved providers, its settings. The data plane reads nothing else. */
 import type { OrganisationSettings } from '../identity/settings.ts';
 import type { TargetFields } from '../providers/provider.ts';
+import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
@@ -57,6 +58,8 @@ export interface WorkspaceCatalog {
   plan(reference: string): Plan | null;
   provider(slug: string): SavedProvider | null;
   readonly providers: readonly SavedProvider[];
+  /** The MCP servers of the workspace. */
+  readonly mcp: McpCatalog;
 }
 
 export interface Catalog {

@@ -4,6 +4,7 @@ import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
+import { readMcpCatalog } from './mcp/read.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
 
@@ -32,10 +33,11 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows] = await Promise.all([
+  const [configs, providerRows, modelRows, mcp] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
+    readMcpCatalog(db, vault, workspaceId, warn),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -53,6 +55,7 @@ export async function readWorkspace(
     plan: plans,
     provider: (slug) => bySlug.get(slug) ?? null,
     providers,
+    mcp,
   };
 }
 

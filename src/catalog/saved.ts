@@ -54,7 +54,13 @@ export interface GlobalWorkspaceAccess {
   default_provider_slug: string | null;
 }
 
-type SealedColumn = 'integration-key' | 'integration-configurations' | 'model-configurations' | 'config';
+type SealedColumn =
+  | 'integration-key'
+  | 'integration-configurations'
+  | 'model-configurations'
+  | 'config'
+  | 'prompt'
+  | 'prompt-partial';
 
 export const sealJson = (vault: Vault, value: unknown, column: SealedColumn): string =>
   vault.seal(JSON.stringify(value), column);

@@ -10,10 +10,12 @@ import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { HttpClient } from '../wire/client/http-client.ts';
 import type { Pause } from './attempt/pause.ts';
+import type { AttemptSteps } from './attempt/steps.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { TokenCache } from './credentials/token-cache.ts';
 import type { Breakers } from './routing/breakers.ts';
 import type { StickyChoices } from './routing/sticky.ts';
+import type { Settler } from './settle/settlement.ts';
 import type { Deadlines } from './upstream/deadlines.ts';
 import type { HostGuard } from './upstream/host-guard.ts';
 
@@ -33,6 +35,10 @@ export interface GatewayDeps {
   http: HttpClient;
   /** Files and batches that the gateway keeps itself; null where it keeps none. */
   batchService: BatchService | null;
+  /** What stands around the call of a target: guardrails, cache, limits. */
+  steps: AttemptSteps;
+  /** Hear of every target that was tried, when its request has ended. */
+  settlers: readonly Settler[];
   /** Signs and fetches tokens for clouds. */
   credentials: Credentials;
   /** What providers were asked about targets, under a digest of who asked. */

@@ -1,4 +1,5 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
+import { isReserved } from '../http/reserved-paths.ts';
 import { replyOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
@@ -21,7 +22,8 @@ import { select, unplanned } from './request/select.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
 import { errorReply, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
-import { type Outcome, settle } from './settle/settle.ts';
+import { settle } from './settle/settle.ts';
+import type { Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { OpenStreams } from './streaming/open-streams.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
@@ -181,7 +183,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     passthrough(request) {
       const asked = askedPath(request.target);
-      return asked && serve(request, asked, remainingRoute(asked));
+      // Methods that the web does not know come here without having been looked at by anyone else.
+      if (!asked || isReserved(asked.path)) return null;
+      return serve(request, asked, remainingRoute(asked));
     },
     idle: () => underway.none(),
     close() {

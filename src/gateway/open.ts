@@ -11,6 +11,7 @@ import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
+import { noSteps } from './attempt/steps.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
 import { createGateway, type Gateway } from './handle.ts';
@@ -39,6 +40,8 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
   return createGateway({
     ...needs,
     providers,
+    steps: noSteps,
+    settlers: [],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

@@ -70,6 +70,12 @@ export const notFound = (what: string): ApiError => new ApiError('AB08', `No suc
 export const conflict = (message: string): ApiError => new ApiError('AB07', message);
 export const noSuchRoute = (message: string): ApiError => new ApiError('AB02', message);
 
+/** The path is there, the method is not. Whoever may read a thing may ask for its headers alone. */
+export function methodNotAllowed(method: string, offered: readonly string[]): ApiError {
+  const allow = [...offered, ...(offered.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
+  return new ApiError('AB02', `${method} is not offered here; use ${allow}`, { status: 405, headers: { allow } });
+}
+
 /** An invite or a link that was good once. */
 export const gone = (message: string): ApiError => new ApiError('AB08', message, { status: 410 });
 

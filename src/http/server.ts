@@ -8,6 +8,7 @@ import type { Reply } from '../wire/server/reply.ts';
 import type { RefusedHead } from '../wire/server/request-head.ts';
 import type { Cors } from './cors.ts';
 import { ApiError, errorReply, noSuchRoute } from './errors.ts';
+import { unknownRoute } from './reserved-paths.ts';
 import type { Handler } from './web.ts';
 
 /** Paths of PEM files. */
@@ -128,7 +129,7 @@ const refusal = ({ status, message }: RefusedHead) =>
 function unknownPath({ method, target }: Incoming): Reply {
   const [path = ''] = target.split('?', 1);
   if (/^\/v[12](\/|$)/.test(path)) {
-    return errorReply(noSuchRoute(`No route ${method} ${path}; see /docs`), Bun.randomUUIDv7());
+    return errorReply(noSuchRoute(unknownRoute(method, path)), Bun.randomUUIDv7());
   }
   const body = Buffer.from(JSON.stringify({ message: `Nothing is served at ${path}; see /docs`, ok: false }));
   return { status: 404, headers: { 'content-type': 'application/json;charset=utf-8' }, body };

@@ -4,6 +4,7 @@ import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
 import { createListChangeSweep } from './list-changes.ts';
 import { createManagedBatchRun, type OrderedWork } from './managed-batches.ts';
+import { createMcpSync } from './mcp-sync.ts';
 import { createProviderExpiry } from './providers.ts';
 import type { Job } from './runner.ts';
 import { createSessionSweep } from './sessions.ts';
@@ -17,5 +18,6 @@ export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createKeyRotation(services),
   createUsageReset(services),
   createProviderExpiry(services),
+  createMcpSync(services),
   createManagedBatchRun(services, ordered),
 ];

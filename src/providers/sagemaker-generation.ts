@@ -52,7 +52,9 @@ function writeRequest({ body, stream }: CallFacts): JsonObject {
 }
 
 const reasonOf = (reason: string | null, { strict }: CallFacts): string | null =>
-  reason === null || !strict ? reason : reason === 'length' ? 'length' : 'stop';
+  reason === null || !strict ? reason : done.has(reason) ? 'stop' : 'length';
+
+const done = new Set(['eos_token', 'stop_sequence', 'stop']);
 
 function chunk(facts: CallFacts, id: string, text: string, details: JsonObject): JsonObject {
   const reason = reasonOf(textOf(details.finish_reason), facts);

@@ -13,6 +13,7 @@ import { finishOf as cohereFinish } from './cohere/answer.ts';
 import { cohereFamily } from './cohere/family.ts';
 import { finishOf as geminiFinish } from './google/finish.ts';
 import { batchStatus, tuningStatus } from './job-states.ts';
+import { finishOf as openAiFinish } from './openai/answer.ts';
 import { finishOf as oracleFinish } from './oracle/answer.ts';
 import { elevenlabs } from './own/elevenlabs.ts';
 import type { JsonObject } from './provider.ts';
@@ -23,9 +24,10 @@ const claude = spoken(anthropicFamily(), { model: 'claude-3-7-sonnet-20250219' }
 const claudeAtAws = spoken(converse, { model: 'anthropic.claude-3-7-sonnet-20250219-v1:0' });
 
 describe.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('the word %s', (word) => {
-  test('as a reason to stop means that the model was done', () => {
-    for (const finish of [anthropicFinish, bedrockFinish, cohereFinish]) expect(finish(word)).toBe('stop');
-    expect([geminiFinish(word, false), oracleFinish(word)]).toEqual(['stop', 'stop']);
+  test('as a reason to stop is unknown, and no clean end', () => {
+    for (const finish of [anthropicFinish, bedrockFinish, cohereFinish, openAiFinish])
+      expect(finish(word)).toBe('length');
+    expect([geminiFinish(word, false), oracleFinish(word)]).toEqual(['length', 'length']);
   });
 
   test('as a state of a job means that it is at work', () => {

@@ -5,7 +5,15 @@ import type { Db, Store } from './database.ts';
 
 export interface Change {
   /** `catalog`: what the gateway may use in the workspace with this id, or in every workspace of the organisation with this id. */
-  topic: 'organisation' | 'workspace' | 'user' | 'api_key' | 'catalog';
+  topic:
+    | 'organisation'
+    | 'workspace'
+    | 'user'
+    | 'api_key'
+    | 'catalog'
+    | 'mcp_connection'
+    | 'mcp_session'
+    | 'oauth_grant';
   id: string;
 }
 

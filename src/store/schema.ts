@@ -21,7 +21,10 @@ import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { McpTables } from './tables/mcp.ts';
+import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
+import type { PromptTables } from './tables/prompts.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -378,7 +381,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends AccountTables, PriceTables {
+export interface Schema extends AccountTables, McpTables, OauthTables, PriceTables, PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -50,9 +50,9 @@ describe('the way there', () => {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
     test(`${method} keeps its method, path and query`, async () => {
       const query = '?a=1&a=2&empty=&sp=%20x+y&plus=%2B&x%5B%5D=%C3%A9';
-      const { status } = await call(`/v1/collections/caf%C3%A9%2Fbar/items${query}`, { method });
+      const { status } = await call(`/v1/catalogs/caf%C3%A9%2Fbar/items${query}`, { method });
       expect(status).toBe(200);
-      expect(received()).toMatchObject({ method, path: `/v1/collections/caf%C3%A9%2Fbar/items${query}` });
+      expect(received()).toMatchObject({ method, path: `/v1/catalogs/caf%C3%A9%2Fbar/items${query}` });
       await call(`/v1/proxy/files/x${query}`, { method });
       expect(received()).toMatchObject({ method, path: `/v1/files/x${query}` });
     });

@@ -29,6 +29,8 @@ export interface Paging {
   max: number;
   /** True where a page of no rows (only the total) is a fair question. */
   allowZero?: boolean;
+  /** 1 where pages are counted from one. */
+  first?: 1;
 }
 
 export interface Page {

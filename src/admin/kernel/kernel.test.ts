@@ -38,10 +38,10 @@ onEachEngine('what the kernel lets through', (start) => {
     expect((await ask('GET', '/v3/things')).status).toBe(404);
   });
 
-  test('a method that a path does not have is 404/AB02 and tells which it has', async () => {
+  test('a method that a path does not have is 405/AB02 and tells which it has', async () => {
     const reply = await ask('PATCH', '/v1/things');
-    expect([reply.status, reply.code]).toEqual([404, 'AB02']);
-    expect(reply.body.data.message).toContain('GET, POST');
+    expect([reply.status, reply.code]).toEqual([405, 'AB02']);
+    expect(reply.body.data.message).toContain('GET, HEAD, POST');
   });
 
   test('a removed route and an unknown one below identity are 404/AB02 for everyone, and never sent to a provider', async () => {

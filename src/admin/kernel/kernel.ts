@@ -6,11 +6,13 @@ import {
   errorResponse,
   forbidden,
   invalidFields,
+  methodNotAllowed,
   noSuchRoute,
   storeAway,
   tooMany,
   unauthenticated,
 } from '../../http/errors.ts';
+import { isReserved, isRetired, unknownRoute } from '../../http/reserved-paths.ts';
 import { RouteTable } from '../../http/routes.ts';
 import type { Peer } from '../../http/web.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
@@ -25,7 +27,6 @@ import { empty } from './fields.ts';
 import { readPage } from './lists/paging.ts';
 import { requireKind, requireScope } from './permission.ts';
 import { createCallLimiter } from './rate-limit.ts';
-import { isReserved, isRetired } from './reserved.ts';
 import type { Services } from './services.ts';
 import { requireStorable, validate } from './validate.ts';
 import { lockWorkspace } from './workspace-lock.ts';
@@ -75,10 +76,12 @@ interface Trace {
 export function createKernel(parts: KernelParts): Kernel {
   const { services, authenticator, trail } = parts;
   const routes = new RouteTable<Endpoint>();
+  const paths = new Set<string>();
   for (const endpoint of parts.resources.flatMap((resource) => resource.endpoints)) {
     for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
       for (const version of endpoint.atRoot ? [...versions, ''] : versions) {
         routes.add(endpoint.method, version + path, endpoint);
+        paths.add(version + path);
       }
     }
   }
@@ -249,11 +252,11 @@ export function createKernel(parts: KernelParts): Kernel {
       if (isRetired(url.pathname)) return errorResponse(noSuchRoute('This route was removed'), requestId);
       const match = routes.match(method, url.pathname);
       if (match.found === 'nothing') {
-        return isReserved(url.pathname) ? errorResponse(noSuchRoute('There is no such route'), requestId) : null;
+        if (!isReserved(url.pathname)) return null;
+        return errorResponse(noSuchRoute(unknownRoute(request.method, url.pathname, paths)), requestId);
       }
       if (match.found === 'other-methods') {
-        const message = `${request.method} is not offered here; use ${match.methods.join(', ')}`;
-        return errorResponse(noSuchRoute(message), requestId);
+        return errorResponse(methodNotAllowed(request.method, match.methods), requestId);
       }
       const client = clientAddress(peer(), request.headers, proxies);
       const known: Known = {

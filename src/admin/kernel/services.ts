@@ -1,5 +1,6 @@
 /** What handlers may use besides the database. Wired once, in app.ts. */
 
+import type { McpProbe } from '../../catalog/mcp/probe.ts';
 import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
@@ -28,6 +29,8 @@ export interface Services {
   priceTable: PriceTable;
   /** The records of calls through the gateway. */
   logs: LogReader;
+  /** Speaks to upstream MCP servers. */
+  mcp: McpProbe;
   longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];

@@ -4,6 +4,7 @@ import type { RateLimit, StoredUsageLimit } from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { WorkspaceDefaults } from '../../store/schema.ts';
+import { insertDefaultCollection } from '../collections/default.ts';
 import { slugOf } from '../kernel/slug.ts';
 
 interface NewWorkspace {
@@ -52,6 +53,7 @@ export async function insertWorkspace(db: Db, now: Date, workspace: NewWorkspace
       last_updated_at: at,
     })
     .execute();
+  await insertDefaultCollection(db, now, { organisationId: workspace.organisationId, workspaceId: id });
   return id;
 }
 

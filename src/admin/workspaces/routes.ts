@@ -10,6 +10,7 @@ import { empty } from '../kernel/fields.ts';
 import { holds, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
+import { provisionMcpIntegrations } from '../mcp-integrations/grants.ts';
 import { listMembers } from '../members/record.ts';
 import { appoint, requireColleagues, requireMayGrant } from '../members/rules.ts';
 import { archiveWorkspace, requireMayBeArchived } from './archive.ts';
@@ -79,6 +80,7 @@ const createWorkspace = endpoint({
       createdBy: actorId(caller),
     });
     await provisionNewWorkspace(db, now, workspaceId, organisationId);
+    await provisionMcpIntegrations(db, now, workspaceId, organisationId);
     changed({ topic: 'workspace', id: workspaceId });
     changed(...(await appoint(db, services, now, { organisationId, workspaceId }, users)));
     const row = await db.selectFrom('workspaces').selectAll().where('id', '=', workspaceId).executeTakeFirstOrThrow();

@@ -7,6 +7,7 @@ import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
 import type { ProviderSocket } from '../realtime/upstream-socket.ts';
 import type { Bytes } from '../request/body.ts';
+import type { StreamStage } from '../streaming/stages.ts';
 import type { UpstreamEvents } from '../streaming/upstream-events.ts';
 import type { Sent } from '../upstream/upstream-request.ts';
 import type { Target } from './target.ts';
@@ -43,35 +44,13 @@ export interface AttemptRecord {
   cacheStatus: CacheStatus;
 }
 
-/** The trail as it stands, for what comes later is no part of it. Written out, because a copy by three dots costs far more. */
-export const asItStands = (record: AttemptRecord): AttemptRecord => ({
-  path: record.path,
-  leaf: record.leaf,
-  target: record.target,
-  upstream: record.upstream,
-  status: record.status,
-  error: record.error,
-  retryCount: record.retryCount,
-  startedAt: record.startedAt,
-  endedAt: record.endedAt,
-  upstreamMs: record.upstreamMs,
-  firstTokenMs: record.firstTokenMs,
-  responseHeaders: record.responseHeaders,
-  received: record.received,
-  usage: record.usage,
-  usageOpen: record.usageOpen,
-  model: record.model,
-  producedCharacters: record.producedCharacters,
-  cacheStatus: record.cacheStatus,
-});
-
 /** How a stream stands to what the client already has: there was nothing, it goes on from it, or it says it all again. */
 export type Joining = 'fresh' | 'continued' | 'restarted';
 
 export type Content =
   | { form: 'bytes'; bytes: Bytes }
   /** A stream of a dialect that we understand. */
-  | { form: 'events'; events: UpstreamEvents; joined: Joining }
+  | { form: 'events'; events: UpstreamEvents; joined: Joining; stages: readonly StreamStage[] }
   /** Carried through as it comes. */
   | { form: 'raw'; body: ByteReader | null; abort: Abort; idleMs: number }
   /** A realtime session that the provider has accepted. */

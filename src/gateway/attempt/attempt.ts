@@ -13,14 +13,17 @@ import { withMedia } from '../upstream/media.ts';
 import { withUpload } from '../upstream/upload.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
 import { type Answer, type AttemptRecord, type Delivered, discard, type Joining } from './answer.ts';
+import type { AttemptContext } from './context.ts';
 import { discovered } from './discovery.ts';
-import { type AttemptContext, exchange, failed } from './exchange.ts';
+import { exchange, failed } from './exchange.ts';
 import { type Operation, operationOf } from './operation.ts';
 import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
+import { hasSendSteps, runAnswerSteps, runSendSteps } from './steps.ts';
 import { resolveTarget } from './target.ts';
 
 export { failed };
 
+/** One target, step by step: shape, guard the input, recall from the cache, reserve, send with retries, guard the output. */
 export function attempt(
   deps: GatewayDeps,
   context: RequestContext,
@@ -32,40 +35,45 @@ export function attempt(
     const shaped = shapeParameters(parametersOf(context.body), leaf);
     const target = resolveTarget(deps, context, leaf, shaped);
     record.target = target;
-    const call: AttemptContext = { deps, context, leaf, record, target };
+    const call: AttemptContext = { deps, context, leaf, record, target, shaped };
     const begun = delivered?.text ? delivered : null;
-    if (!begun && !target.provider.learns) return ask(call, shaped, 'fresh');
-    return learnedFirst(call, shaped, begun).catch((fault) => asFailure(call, fault));
+    if (!begun && !target.provider.learns && !hasSendSteps(call)) return ask(call, 'fresh');
+    return prepared(call, begun).catch((fault) => asFailure(call, fault));
   } catch (fault) {
     return Promise.resolve(failed(record, asGatewayError(deps, context, fault)));
   }
 }
 
-async function learnedFirst(asked: AttemptContext, shaped: JsonObject, delivered: Delivered | null): Promise<Answer> {
+/** With what must be done before the target can be asked. */
+async function prepared(asked: AttemptContext, delivered: Delivered | null): Promise<Answer> {
+  const answered = await runSendSteps(asked);
+  if (answered) return answered;
+  const call = asked.target.provider.learns ? await withDiscoveries(asked) : asked;
+  if (!delivered) return ask(call, 'fresh');
+  const continued = call.target.provider.continuesPrefix ? await continueFrom(call, delivered) : null;
+  return continued ?? ask(call, 'restarted');
+}
+
+async function withDiscoveries(asked: AttemptContext): Promise<AttemptContext> {
   const { deps, context, leaf, record } = asked;
-  const target = asked.target.provider.learns
-    ? await discovered(deps, context, leaf, asked.target, shaped)
-    : asked.target;
+  const target = await discovered(deps, context, leaf, asked.target, asked.shaped);
   record.target = target;
-  const call: AttemptContext = { ...asked, target };
-  if (!delivered) return ask(call, shaped, 'fresh');
-  const continued = target.provider.continuesPrefix ? await continueFrom(call, shaped, delivered) : null;
-  return continued ?? ask(call, shaped, 'restarted');
+  return { ...asked, target };
 }
 
 const asFailure = ({ deps, context, record }: AttemptContext, fault: unknown): Answer =>
   failed(record, asGatewayError(deps, context, fault));
 
 /** Asks a model that accepts the beginning of its own answer to go on from it; null when it refuses. */
-async function continueFrom(call: AttemptContext, shaped: JsonObject, delivered: Delivered): Promise<Answer | null> {
+async function continueFrom(call: AttemptContext, delivered: Delivered): Promise<Answer | null> {
   const { resume } = dialectOf(call.context.matched.route.kind);
   if (!resume) return null;
-  const answer = await ask(call, resume.continuation(shaped, delivered.text), 'continued');
+  const answer = await ask({ ...call, shaped: resume.continuation(call.shaped, delivered.text) }, 'continued');
   return answer.status === 400 || answer.status === 422 ? null : answer;
 }
 
-function ask(call: AttemptContext, shaped: JsonObject, joined: Joining): Promise<Answer> {
-  const { context, target, leaf } = call;
+function ask(call: AttemptContext, joined: Joining): Promise<Answer> {
+  const { context, target, leaf, shaped } = call;
   const stream = asksForStream(context, shaped);
   const strict = leaf.strictOpenAiCompliance && !context.rules.strictOff;
   const asked = withUpload(
@@ -101,7 +109,9 @@ export async function withRetries(
   const retry: RetryState = { made: 0, waitedMs: 0 };
   try {
     for (;;) {
-      const answer = await once(call, upstream, joined);
+      const received = await once(call, upstream, joined);
+      const judged = runAnswerSteps(call, received);
+      const answer = judged instanceof Promise ? await judged : judged;
       record.retryCount = retry.made;
       const wait = nextWait(call, upstream, retry, answer);
       if (wait === 'done') return answer;

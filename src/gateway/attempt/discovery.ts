@@ -10,6 +10,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
 import { sendAuthorised } from '../upstream/authorised.ts';
 import { bytesOf, GivenUp, unlessGivenUp } from '../upstream/send.ts';
+import { baseAddress, wholeAddress } from '../upstream/upstream-address.ts';
 import type { Upstream } from '../upstream/upstream-request.ts';
 import { factsOf } from './operation.ts';
 import type { Target } from './target.ts';
@@ -62,7 +63,7 @@ async function ask(
   facts: CallFacts,
 ): Promise<Token<TargetFields>> {
   const upstream: Upstream = {
-    url: call.path,
+    url: wholeAddress(call.path),
     method: call.method,
     headers: { ...target.provider.headers(facts), ...call.headers },
     body: null,
@@ -73,7 +74,7 @@ async function ask(
     facts,
     endpoint: {},
     translation: null,
-    base: '',
+    base: baseAddress(call.path),
   };
   const now = deps.clock.now().getTime();
   const answer = await answerTo(deps, target, upstream);

@@ -1,5 +1,4 @@
 /** One exchange with a provider: send, and read as much of the answer as must be known before the client gets any of it. */
-import type { Leaf } from '../../catalog/plan.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Framing } from '../../providers/provider.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
@@ -11,30 +10,21 @@ import {
   type WireAnswer,
 } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
-import { type RequestContext, timeoutOf } from '../context.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { timeoutOf } from '../context.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
 import { fieldsOf } from '../request/headers.ts';
 import { type TranslatedAnswer, translatedAnswer } from '../response/translated-answer.ts';
+import { noStages } from '../streaming/stages.ts';
 import { translatedStream } from '../streaming/translated-stream.ts';
 import { UpstreamEvents } from '../streaming/upstream-events.ts';
 import { sendWith } from '../upstream/authorised.ts';
 import type { Deadline } from '../upstream/deadlines.ts';
 import { inSteps } from '../upstream/multi-step.ts';
-import { begin, bytesOf, GivenUp, opened, unsent } from '../upstream/send.ts';
+import { bytesOf, GivenUp, send } from '../upstream/send.ts';
 import { sentOf, type Upstream } from '../upstream/upstream-request.ts';
 import type { Answer, AttemptRecord, Content, Joining } from './answer.ts';
-import type { Target } from './target.ts';
-
-/** One leaf being tried. */
-export interface AttemptContext {
-  deps: GatewayDeps;
-  context: RequestContext;
-  leaf: Leaf;
-  record: AttemptRecord;
-  target: Target;
-}
+import type { AttemptContext } from './context.ts';
 
 /** A request on its way: it can be given up, and it counts the time. It hears of a client that leaves as long as a stream goes on, so that it keeps nothing of the request. */
 class PendingCall {
@@ -87,16 +77,7 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
   const { signal } = flight.abort;
   try {
     const special = sentSpecially(call, upstream, signal);
-    let response: WireAnswer | Answer;
-    if (special) response = await special;
-    else {
-      // What `send` does: most calls go this way, and a frame less is a hundredth of what they cost.
-      try {
-        response = opened(await begin(deps, target, upstream, signal), upstream);
-      } catch (fault) {
-        throw unsent(fault, upstream, signal, target);
-      }
-    }
+    const response = await (special ?? send(deps, target, upstream, signal));
     if ('record' in response) return response;
     record.responseHeaders = response.headers;
     record.status = response.status;
@@ -226,7 +207,7 @@ async function readStream(
   if (broken) call.record.received = events.received.bytes;
   call.record.upstream = sentOf(upstream);
   call.record.firstTokenMs = performance.now() - sentAt;
-  return broken ? { form: 'error', error: broken } : { form: 'events', events, joined };
+  return broken ? { form: 'error', error: broken } : { form: 'events', events, joined, stages: noStages };
 }
 
 const streamTypes: Readonly<Record<Framing, readonly string[]>> = {

@@ -11,8 +11,6 @@ import { GatewayError } from '../errors.ts';
 import type { ClientBody } from '../request/body.ts';
 import { readFormFiles } from '../request/form.ts';
 import { requireNative } from '../request/nitro.ts';
-import { requirePassedModel } from '../upstream/passthrough-model-guard.ts';
-import { requirePassedRows } from '../upstream/passthrough-row-guard.ts';
 import { asItComes, permittedModel, type Target } from './target.ts';
 
 export interface Operation {
@@ -34,8 +32,6 @@ export function operationOf(
   const facts = factsOf(context, target, shaped, stream, strict);
   const passthrough = kind === 'proxy' || context.plan.passthrough || target.provider === asItComes;
   if (passthrough) {
-    requirePassedModel(context, target);
-    requirePassedRows(context, target);
     const { passedQuery: query } = target.provider;
     return { endpoint: query ? { query } : {}, facts, translation: null, passthrough };
   }

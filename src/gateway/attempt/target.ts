@@ -147,7 +147,19 @@ function isEmpty(fields: TargetFields): boolean {
 }
 
 export const isAllowed = ({ models }: SavedProvider, model: string): boolean =>
-  models.bySlug.get(model)?.enabled ?? models.allowAll;
+  models.bySlug.get(model)?.enabled ?? (models.allowAll && !(models.bySlug.size > 0 && isDisabled(models, model)));
+
+const disabledIn = new WeakMap<SavedProvider['models'], ReadonlySet<string>>();
+
+/** Some providers read names of models in any case: a disabled one is not reached by another spelling. */
+function isDisabled(models: SavedProvider['models'], model: string): boolean {
+  let disabled = disabledIn.get(models);
+  if (!disabled) {
+    disabled = new Set([...models.bySlug].flatMap(([slug, { enabled }]) => (enabled ? [] : [slug.toLowerCase()])));
+    disabledIn.set(models, disabled);
+  }
+  return disabled.has(model.toLowerCase());
+}
 
 export const notAllowed = ({ slug }: SavedProvider, model: string, where: string): GatewayError =>
   new GatewayError('model_not_allowed', `${where}the model "${model}" is not enabled on provider "@${slug}"`, {

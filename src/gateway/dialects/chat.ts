@@ -1,5 +1,6 @@
 /** Chat completions and the older completions: `data:` lines with `choices`, ended by `[DONE]`. */
 import { objectOf, objectsOf, textOf } from '../../providers/json.ts';
+import { isCall } from '../../providers/openai/answer.ts';
 import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { errorBody } from '../errors.ts';
@@ -31,7 +32,11 @@ const textIn = (event: ServerEvent): string | null => {
 
 /** A second answer beside the first, or anything that is no text. */
 const isBeyondText = ({ index, delta }: Choice): boolean =>
-  Boolean(index) || Boolean(delta && (delta.tool_calls || delta.function_call || delta.audio || delta.refusal));
+  Boolean(index) || Boolean(delta && (calls(delta) || delta.audio || delta.refusal));
+
+/** Some servers write the fields of calls into every chunk, and leave them empty. */
+const calls = ({ tool_calls: tools, function_call: legacy }: JsonObject): boolean =>
+  (Array.isArray(tools) && tools.length > 0) || (legacy !== undefined && isCall({ function: legacy }));
 
 /** Of the first answer, which goes on. */
 const isTextAlone = (choice: Choice): boolean => !isBeyondText(choice) && !choice.finish_reason;

@@ -1,4 +1,5 @@
 /** The messages dialect: named events from `message_start` to `message_stop`, content in numbered blocks. */
+import { objectsOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
 import { laterUsage, readUsage } from '../../providers/usage.ts';
 import { errorBody } from '../errors.ts';
@@ -20,6 +21,15 @@ const textIn = (event: ServerEvent): string | null => textDelta(jsonOf(event) ??
 
 const charactersBeside = ({ thinking, partial_json: input }: JsonObject): number =>
   typeof thinking === 'string' ? thinking.length : typeof input === 'string' ? input.length : 0;
+
+/** Some servers put content into the opening already; no other model can go on from there. */
+function noteContent(content: unknown, state: StreamState): void {
+  for (const { text, thinking, input } of objectsOf(content)) {
+    state.beyondText = true;
+    if (typeof text === 'string') noteText(state, text);
+    else state.characters += typeof thinking === 'string' ? thinking.length : JSON.stringify(input ?? '').length;
+  }
+}
 
 const isTextBlock = (json: JsonObject): boolean => json.index === 0 && objectIn(json, 'content_block').type === 'text';
 
@@ -45,6 +55,7 @@ export const messagesDialect: Dialect = {
         if (typeof message.model === 'string') state.model ??= message.model;
         noteUsage(message.usage, state);
         state.usageOpen = state.usage !== null;
+        noteContent(message.content, state);
         return 'part';
       }
       case 'content_block_start':

@@ -1,6 +1,6 @@
 /** A file that the gateway keeps, for a provider that takes its contents with a call. */
 import type { RawAnswer } from '../../providers/provider.ts';
-import type { AttemptContext } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
 import { GatewayError } from '../errors.ts';
 import { ownerOf } from './owner.ts';
 

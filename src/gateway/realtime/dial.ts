@@ -4,7 +4,8 @@ import type { Leaf } from '../../catalog/plan.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import { asGatewayError, newAttemptRecord, withRetries } from '../attempt/attempt.ts';
-import { type AttemptContext, failed } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
+import { failed } from '../attempt/exchange.ts';
 import { operationOf } from '../attempt/operation.ts';
 import { resolveTarget, type Target } from '../attempt/target.ts';
 import { type RequestContext, timeoutOf } from '../context.ts';
@@ -26,7 +27,7 @@ export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Lea
     record.target = target;
     const upstream = sessionUpstream(context, leaf, target, shaped);
     record.upstream = upstream;
-    const call: AttemptContext = { deps, context, leaf, record, target };
+    const call: AttemptContext = { deps, context, leaf, record, target, shaped };
     return await withRetries(call, upstream, 'fresh', dialOnce);
   } catch (fault) {
     return failed(record, asGatewayError(deps, context, fault));

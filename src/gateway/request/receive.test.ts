@@ -14,7 +14,7 @@ test.each([
   ['POST', '/v1/chat/completions?a=1', 'chatComplete', '/chat/completions'],
   ['POST', '/v1/speech', 'createSpeech', '/audio/speech'],
   ['POST', '/v1/proxy/chat/completions', 'proxy', '/chat/completions'],
-  ['GET', '/v1/collections?x=1', 'proxy', '/collections'],
+  ['GET', '/v1/catalogs?x=1', 'proxy', '/catalogs'],
   ['PATCH', '/v1/chat/completions', 'proxy', '/chat/completions'],
   ['GET', '/v1/files/f1/content', 'retrieveFileContent', '/files/:id/content'],
 ] as const)('%s %s is %s', (method, url, kind, upstreamPath) => {

@@ -38,7 +38,7 @@ export function select(deps: GatewayDeps, identified: Identified): MaybePromise<
   const sent = wantsNitro(identified) ? unreadBody(identified, plan) : bodyOf(deps, identified);
   const chosen: Chosen = { plan, rules, provider };
   if (isUpload(identified)) return ofUpload(deps, identified, chosen, sent);
-  return sent instanceof Promise ? later(deps, identified, chosen, sent) : journeyOf(deps, identified, chosen, sent);
+  return sent instanceof Promise ? later(deps, identified, chosen, sent) : contextOf(deps, identified, chosen, sent);
 }
 
 type Chosen = Pick<RequestContext, 'plan' | 'rules' | 'provider'>;
@@ -49,7 +49,7 @@ async function later(
   chosen: Chosen,
   sent: Promise<ClientBody>,
 ): Promise<RequestContext> {
-  return journeyOf(deps, identified, chosen, await sent);
+  return contextOf(deps, identified, chosen, await sent);
 }
 
 async function ofUpload(
@@ -59,10 +59,10 @@ async function ofUpload(
   sent: MaybePromise<ClientBody>,
 ): Promise<RequestContext> {
   const { purpose, body } = await lookedInto(deps, { ...identified, ...chosen }, await sent);
-  return journeyOf(deps, identified, chosen, body, purpose);
+  return contextOf(deps, identified, chosen, body, purpose);
 }
 
-function journeyOf(
+function contextOf(
   { settings }: GatewayDeps,
   identified: Identified,
   { plan, rules, provider }: Chosen,
@@ -70,22 +70,7 @@ function journeyOf(
   purpose: string | null = null,
 ): RequestContext {
   return {
-    request: identified.request,
-    own: identified.own,
-    matched: identified.matched,
-    path: identified.path,
-    query: identified.query,
-    receivedAt: identified.receivedAt,
-    startedAt: identified.startedAt,
-    requestId: identified.requestId,
-    traceId: identified.traceId,
-    spanId: identified.spanId,
-    parentSpanId: identified.parentSpanId,
-    spanName: identified.spanName,
-    caller: identified.caller,
-    workspace: identified.workspace,
-    credentialHeader: identified.credentialHeader,
-    keyHeaders: identified.keyHeaders,
+    ...identified,
     plan,
     rules,
     provider,

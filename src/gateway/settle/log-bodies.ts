@@ -5,7 +5,7 @@ import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { fieldsOf, type HeaderFields } from '../request/headers.ts';
 import { maskedHeaders, requestHeaders } from './log-headers.ts';
-import type { Outcome } from './settle.ts';
+import type { Outcome } from './settlement.ts';
 
 const nothing = new Uint8Array(0);
 

@@ -1,25 +1,13 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../../catalog/plan.ts';
 import type { LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
-import { type Cost, noCost } from '../../pricing/pricer.ts';
-import type { Usage } from '../../providers/provider.ts';
-import { noUsage } from '../../providers/usage.ts';
-import { type AttemptRecord, asItStands, isSuccess } from '../attempt/answer.ts';
-import type { Target } from '../attempt/target.ts';
+import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft } from '../errors.ts';
-import type { HeaderFields } from '../request/headers.ts';
 import { keptBodies } from './log-bodies.ts';
-import { estimateUsage, isStream, usageOfAnswer } from './usage.ts';
-
-/** What the client finally got. */
-export interface Outcome {
-  status: number;
-  headers: Readonly<HeaderFields>;
-  /** What was sent; null where bytes only passed through. */
-  body: Uint8Array | null;
-}
+import { type Outcome, type SettledCall, type Settlement, settlementOf, wasLeft } from './settlement.ts';
+import { isStream } from './usage.ts';
 
 export function settle(
   deps: GatewayDeps,
@@ -30,11 +18,12 @@ export function settle(
   const endedAt = performance.now();
   const answered = records.at(-1);
   for (const record of records) {
-    deps.sink.append(
+    const call =
       record === answered
-        ? new CallRecord(deps, context, record, outcome, endedAt)
-        : new CallRecord(deps, asChild(context), record, null, endedAt),
-    );
+        ? new SettledAttempt(deps, context, record, outcome)
+        : new SettledAttempt(deps, asChild(context), record, null);
+    for (const settler of deps.settlers) settler(call);
+    deps.sink.append(new CallRecord(deps, call, endedAt));
   }
 }
 
@@ -45,112 +34,68 @@ const asChild = (context: RequestContext): RequestContext => ({
   parentSpanId: context.spanId,
 });
 
+/** Usage and price are worked out when somebody first asks for them. */
+class SettledAttempt implements SettledCall {
+  readonly context: RequestContext;
+  readonly record: AttemptRecord;
+  readonly outcome: Outcome | null;
+  readonly #deps: GatewayDeps;
+  #settlement: Settlement | null = null;
+
+  constructor(deps: GatewayDeps, context: RequestContext, record: AttemptRecord, outcome: Outcome | null) {
+    this.#deps = deps;
+    this.context = context;
+    // What happens to the attempt's record later is no part of this one.
+    this.record = { ...record };
+    this.outcome = outcome;
+  }
+
+  get settlement(): Settlement {
+    this.#settlement ??= settlementOf(this.#deps, this.context, this.record);
+    return this.#settlement;
+  }
+}
+
 /** A record that is worked out when it is read: the spool reads many at once, which costs each of them far less. */
 class CallRecord implements LogRecord {
   readonly #deps: GatewayDeps;
-  readonly #context: RequestContext;
-  readonly #record: AttemptRecord;
-  readonly #outcome: Outcome | null;
+  readonly #call: SettledCall;
   readonly #endedAt: number;
   #metrics: LogMetrics | null = null;
   #bodies: Partial<LogBodies> | null = null;
 
-  constructor(
-    deps: GatewayDeps,
-    context: RequestContext,
-    record: AttemptRecord,
-    outcome: Outcome | null,
-    endedAt: number,
-  ) {
+  constructor(deps: GatewayDeps, call: SettledCall, endedAt: number) {
     this.#deps = deps;
-    this.#context = context;
-    this.#record = asItStands(record);
-    this.#outcome = outcome;
+    this.#call = call;
     this.#endedAt = endedAt;
   }
 
   get weight(): number {
-    return weightOf(this.#context, this.#record, this.#outcome);
+    return weightOf(this.#call);
   }
 
   get metrics(): LogMetrics {
-    this.#metrics ??= metricsOf(
-      this.#context,
-      this.#record,
-      billing(this.#deps, this.#context, this.#record),
-      this.#outcome,
-      this.#endedAt,
-    );
+    this.#metrics ??= metricsOf(this.#call, this.#endedAt);
     return this.#metrics;
   }
 
   get bodies(): Partial<LogBodies> {
-    this.#bodies ??= keptBodies(this.#deps, this.#context, this.#record, this.#outcome);
+    const { context, record, outcome } = this.#call;
+    this.#bodies ??= keptBodies(this.#deps, context, record, outcome);
     return this.#bodies;
   }
 }
 
 /** The bytes that a record keeps alive until it is written. What was received and what was sent are mostly the same ones. */
-function weightOf({ body }: RequestContext, { received, upstream }: AttemptRecord, outcome: Outcome | null): number {
+function weightOf({ context: { body }, record: { received, upstream }, outcome }: SettledCall): number {
   const asked = 'bytes' in body ? body.bytes.length : 0;
   const changed = upstream?.changed && upstream.body instanceof Uint8Array ? upstream.body.length : 0;
   return asked + changed + Math.max(received?.length ?? 0, outcome?.body?.length ?? 0);
 }
 
-interface Billing {
-  usage: Usage;
-  estimated: boolean;
-  cost: Cost;
-  model: string;
-}
-
-/** Who answered is billed, and so is a stream that the client left: what was produced was paid for. Failed targets are not. */
-function billing(deps: GatewayDeps, context: RequestContext, record: AttemptRecord): Billing {
-  const { target, status } = record;
-  const produced = isSuccess(status);
-  const left = wasLeft(record);
-  const asked = target?.rule?.baseModel ?? askedModel(target);
-  const reported = usageOfAnswer(context.matched.route.kind, record, Boolean(asked));
-  const model = asked || reported?.model || target?.model || '';
-  if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: noCost, model };
-  const told = record.usageOpen ? null : (reported?.usage ?? null);
-  const estimate = told ? null : estimateUsage(context, record);
-  const usage = told ?? completed(estimate, reported?.usage ?? null);
-  const cost = deps.pricer.cost({
-    provider: target.provider.id,
-    model,
-    usage,
-    prices: target.rule?.prices ?? null,
-    adjustments: target.saved?.pricingAdjustments ?? null,
-    batch: false,
-    reportsCost: target.provider.reportsCost === true,
-  });
-  return { usage, estimated: estimate !== null, cost, model };
-}
-
-/** Some streams begin with what was asked, and tell at their end what was produced. */
-function completed(estimate: Usage | null, begun: Usage | null): Usage {
-  if (!estimate || !begun) return estimate ?? begun ?? noUsage;
-  return {
-    ...begun,
-    inputTokens: begun.inputTokens || estimate.inputTokens,
-    outputTokens: Math.max(begun.outputTokens, estimate.outputTokens),
-  };
-}
-
-/** As it was asked for; none where that is only a name of the customer's, and the provider tells what stands behind it. */
-const askedModel = (target: Target | null): string | null | undefined =>
-  target?.provider.billedModel ? target.provider.billedModel(target) : target?.model;
-
-function metricsOf(
-  context: RequestContext,
-  record: AttemptRecord,
-  billed: Billing,
-  outcome: Outcome | null,
-  endedAt: number,
-): LogMetrics {
+function metricsOf({ context, record, settlement, outcome }: SettledCall, endedAt: number): LogMetrics {
   const { caller, workspace, plan, own, matched } = context;
-  const { usage } = billed;
+  const { usage, cost } = settlement;
   const responseTime = (outcome ? endedAt : record.endedAt) - (outcome ? context.startedAt : record.startedAt);
   return {
     // The target that answered is found under the request's own id, which the client was told.
@@ -164,14 +109,14 @@ function metricsOf(
     is_success: isSuccess(record.status),
     endpoint_type: matched.route.kind,
     ai_org: record.target?.provider.id ?? '',
-    ai_model: billed.model,
+    ai_model: settlement.model,
     req_units: usage.inputTokens,
     res_units: usage.outputTokens,
     total_units: usage.inputTokens + usage.outputTokens,
     cached_units: usage.cacheReadTokens,
     reasoning_units: usage.reasoningTokens,
-    usage_estimated: billed.estimated,
-    cost: billed.cost.known ? billed.cost.cents : 0,
+    usage_estimated: settlement.estimated,
+    cost: cost.known ? cost.cents : 0,
     request_url: withoutSecrets(record.upstream?.url ?? '').slice(0, longestUrl),
     request_method: record.upstream?.method ?? context.request.method,
     response_status_code: record.status,
@@ -211,9 +156,6 @@ const longestError = 1_024;
 const longestUrl = 4_096;
 const longestRuntime = 128;
 const decoder = new TextDecoder();
-
-/** The client did not wait for the end of an answer that had begun. */
-const wasLeft = ({ status, responseHeaders }: AttemptRecord): boolean => status === 499 && responseHeaders !== null;
 
 /** Ours, or what the provider said. */
 function errorText(record: AttemptRecord): string | null {

@@ -12,11 +12,12 @@ import { GatewayError } from '../errors.ts';
 import { BodyCapture } from './body-capture.ts';
 import { Resumption } from './resumption.ts';
 import { writeEvent } from './sse.ts';
+import { isRefusal, StageChain, type StageVerdict, type StreamOutcome, type StreamStage } from './stages.ts';
 import type { Piece, UpstreamEvents } from './upstream-events.ts';
 
 /** How a stream ended, for those who settle the request. */
 export interface StreamEnd {
-  outcome: 'complete' | 'failed' | 'client left';
+  outcome: StreamOutcome;
   /** The trail of the target that had the last word. */
   record: AttemptRecord;
   /** What the client received. */
@@ -25,6 +26,9 @@ export interface StreamEnd {
 
 export type EventAnswer = Answer & { content: Extract<Answer['content'], { form: 'events' }> };
 type Broken = Extract<Piece, { is: 'broken' }>;
+type BytesPiece = Extract<Piece, { is: 'bytes' }>;
+
+const eventBytes = (events: readonly ServerEvent[]): Uint8Array => Buffer.concat(events.map(writeEvent));
 
 export const isEventAnswer = (answer: Answer): answer is EventAnswer => answer.content.form === 'events';
 
@@ -50,6 +54,8 @@ class ClientStream implements BodySource, Waker {
   readonly #onFault: GatewayDeps['onFault'];
   #answer: EventAnswer;
   #events: UpstreamEvents;
+  /** What looks at the events on their way, and may hold them back or change them. */
+  #stages: StageChain;
   #resumption: Resumption | null = null;
   /** All that the client has been told, whichever streams it came from. */
   #delivered: StreamState;
@@ -67,6 +73,7 @@ class ClientStream implements BodySource, Waker {
     this.#onFault = onFault;
     this.#answer = answer;
     this.#events = answer.content.events;
+    this.#stages = new StageChain(answer.content.stages);
     this.#delivered = this.#events.state;
   }
 
@@ -128,15 +135,43 @@ class ClientStream implements BodySource, Waker {
   #handOn(piece: Piece, to: Sink): MaybePromise<Handed> {
     if (this.#closed) return 'failed';
     if (piece.is === 'end') return this.#complete(to);
-    const bytes = piece.is === 'bytes' ? this.#joined(piece) : piece;
-    if (!(bytes instanceof Uint8Array)) return this.#recover(bytes, to);
+    const joined = piece.is === 'bytes' ? this.#joined(piece) : piece;
+    if (joined.is === 'broken') return this.#recover(joined, to);
+    if (!this.#stages.isEmpty && joined.events.length > 0) return this.#throughStages(joined.events, to);
+    return this.#send(joined.bytes, joined.asReceived, to);
+  }
+
+  #send(bytes: Uint8Array, asReceived: boolean, to: Sink): MaybePromise<Handed> {
     if (bytes.length === 0) return 'goes on';
-    if (piece.is === 'bytes' && piece.asReceived && !this.#told) this.#passed += bytes.length;
+    if (asReceived && !this.#told) this.#passed += bytes.length;
     else this.#retold.push(bytes);
     return to.write(bytes)?.then(() => 'goes on') ?? 'goes on';
   }
 
-  async #complete(to: Sink): Promise<'complete'> {
+  async #throughStages(events: readonly ServerEvent[], to: Sink): Promise<Handed> {
+    return this.#judged(await this.#stages.push(events), to);
+  }
+
+  /** Hands on what the stages let go; a refusal of theirs is the end. */
+  async #judged(verdict: StageVerdict, to: Sink): Promise<Handed> {
+    if (this.#closed) return 'failed';
+    if (!isRefusal(verdict)) return this.#send(eventBytes(verdict), false, to);
+    const error = verdict instanceof GatewayError ? verdict : verdict.stop;
+    this.#events.abandon();
+    await this.#stages.end('failed');
+    const { record } = this.#answer;
+    record.status = error.status;
+    record.error = error;
+    const events =
+      verdict instanceof GatewayError ? [this.#events.dialect.errorEvent(error, this.#delivered)] : verdict.events;
+    await this.#send(eventBytes(events), false, to);
+    return 'failed';
+  }
+
+  async #complete(to: Sink): Promise<Handed> {
+    if (!this.#stages.isEmpty && (await this.#judged(await this.#stages.end('complete'), to)) === 'failed') {
+      return 'failed';
+    }
     const { terminator } = this.#events.dialect;
     if (terminator && !this.#events.terminated) await to.write(this.#added(terminator));
     return 'complete';
@@ -144,6 +179,10 @@ class ClientStream implements BodySource, Waker {
 
   async #recover(broken: Broken, to: Sink): Promise<'goes on' | 'failed'> {
     if (await this.#rescued(broken)) return 'goes on';
+    if (!this.#stages.isEmpty) {
+      const held = await this.#stages.end('failed');
+      if (!isRefusal(held)) await this.#send(eventBytes(held), false, to);
+    }
     if (!this.#closed) await to.write(this.#failure(broken));
     return 'failed';
   }
@@ -159,7 +198,10 @@ class ClientStream implements BodySource, Waker {
   #finish(outcome: StreamEnd['outcome']): void {
     if (this.#closed) return;
     this.#closed = true;
-    const record = this.#closedTrail(outcome);
+    if (outcome !== 'complete' && !this.#stages.isEmpty) {
+      this.#stages.end(outcome).catch((fault) => this.#onFault(fault, this.#context.requestId));
+    }
+    const record = this.#closedRecord(outcome);
     const received = this.#events.received.bytes;
     record.received = received;
     const sent = this.#told?.bytes ?? received.subarray(0, this.#passed);
@@ -167,7 +209,7 @@ class ClientStream implements BodySource, Waker {
   }
 
   /** Ends whatever is still open and completes the last trail. */
-  #closedTrail(outcome: StreamEnd['outcome']): AttemptRecord {
+  #closedRecord(outcome: StreamEnd['outcome']): AttemptRecord {
     const { record } = this.#answer;
     if (outcome !== 'complete') this.#events.abandon();
     const { usage, usageOpen, model, characters } = this.#events.state;
@@ -181,10 +223,12 @@ class ClientStream implements BodySource, Waker {
   }
 
   /** The part of a piece that the client does not have yet. */
-  #joined({ bytes, events }: Extract<Piece, { is: 'bytes' }>): Uint8Array | Broken {
-    if (!this.#resumption) return bytes;
-    const joined = this.#resumption.join(events);
-    if (joined !== 'diverged') return Buffer.concat(joined.events.map(writeEvent));
+  #joined(piece: BytesPiece): BytesPiece | Broken {
+    if (!this.#resumption) return piece;
+    const joined = this.#resumption.join(piece.events);
+    if (joined !== 'diverged') {
+      return { is: 'bytes', bytes: eventBytes(joined.events), events: joined.events, asReceived: false };
+    }
     this.#events.abandon();
     const message = 'the stream broke, and the answer of the next target differs from what was delivered';
     return { is: 'broken', error: new GatewayError('stream_diverged', message), reported: null };
@@ -220,7 +264,8 @@ class ClientStream implements BodySource, Waker {
     const next = await rescue({ text: untouched ? '' : this.#delivered.text.whole });
     if (this.#gone) discard(next);
     if (this.#gone || !isEventAnswer(next)) return false;
-    const { events, joined } = next.content;
+    const { events, joined, stages } = next.content;
+    await this.#takeOver(stages, untouched);
     // Nothing that the next one says is known to be what came before.
     if (!untouched) this.#told = this.#retold;
     this.#answer = next;
@@ -228,6 +273,16 @@ class ClientStream implements BodySource, Waker {
     if (untouched) this.#delivered = events.state;
     else if (resume) this.#resumption = new Resumption(events.dialect, resume, this.#delivered, joined === 'continued');
     return true;
+  }
+
+  /** A client that has nothing yet gets the next stream as if it were the first; else what was held goes on being held. */
+  async #takeOver(stages: readonly StreamStage[], untouched: boolean): Promise<void> {
+    if (!untouched) {
+      this.#stages.add(stages);
+      return;
+    }
+    await this.#stages.end('failed');
+    this.#stages = new StageChain(stages);
   }
 
   get #gone(): boolean {

@@ -1,7 +1,7 @@
 /** Work that a call begins at its provider: where nobody waits for it any longer, it is ended there, as soon as it is known how. */
 import type { Beginning, ProviderCall, RawAnswer } from '../../providers/provider.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
-import type { AttemptContext } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
 import { GivenUp, unlessGivenUp } from './send.ts';
 
 type Make = (next: ProviderCall, signal: Abortable) => Promise<RawAnswer>;

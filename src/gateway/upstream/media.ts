@@ -5,7 +5,7 @@ import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
 import { decoded } from '../../wire/client/decoded.ts';
 import { WireFault } from '../../wire/fault.ts';
-import type { AttemptContext } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
 import type { Operation } from '../attempt/operation.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
@@ -35,7 +35,7 @@ export async function withMedia(
 }
 
 async function fetchMedia({ deps }: AttemptContext, url: string, signal: Abortable): Promise<FetchedMedia> {
-  let address = url;
+  let address = URL.parse(url)?.href ?? '';
   for (let hop = 0; hop <= redirectsFollowed; hop++) {
     const response = await fetched(deps, address, signal).catch((fault) => {
       throw fault instanceof GatewayError ? fault : refused(url, 'it cannot be reached');

@@ -6,13 +6,15 @@ import { StreamedCall } from '../../providers/streamed-call.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import { answerOf, isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import type { Answer } from '../attempt/answer.ts';
-import { type AttemptContext, inClientsDialect } from '../attempt/exchange.ts';
+import type { AttemptContext } from '../attempt/context.ts';
+import { inClientsDialect } from '../attempt/exchange.ts';
 import { keptFile } from '../managed/kept-file.ts';
 import { encoded, refusal, type TranslatedAnswer } from '../response/translated-answer.ts';
 import { sendAuthorised } from './authorised.ts';
 import { begin } from './cancel-on-leave.ts';
 import { bytesOf, send } from './send.ts';
-import { isAddress, type Upstream } from './upstream-request.ts';
+import { addressBelow, isAddress, wholeAddress } from './upstream-address.ts';
+import type { Upstream } from './upstream-request.ts';
 
 const callsAtOnce = 5;
 
@@ -121,7 +123,7 @@ function dial(
   const elsewhere = isAddress(next.path);
   const made: Upstream = {
     ...upstream,
-    url: elsewhere ? next.path : upstream.base + next.path,
+    url: elsewhere ? wholeAddress(next.path) : addressBelow(upstream.base, next.path, ''),
     method: next.method,
     headers: {
       ...(!next.bare && upstream.headers),

@@ -1,22 +1,32 @@
 /** Models of a call that passes through to a provider of which only some may be used: neither a path, a query nor a body that nobody here can read leads to another one. */
 import type { SavedProvider } from '../../catalog/catalog.ts';
-import { isAllowed, notAllowed, restrictsModels, type Target } from '../attempt/target.ts';
+import { isAllowed, notAllowed } from '../attempt/target.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
 import { broken, FormCutter } from '../managed/form-cutter.ts';
 import type { ClientBody } from '../request/body.ts';
 import { parameter } from '../request/form.ts';
+import { type BaseAddress, loosely, partsOf } from './upstream-address.ts';
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
-export function requirePassedModel({ request, matched, query, body }: RequestContext, { saved }: Target): void {
-  if (!saved || !restrictsModels(saved) || readingMethods.has(request.method)) return;
-  for (const names of [namesInPath(matched.route.upstreamPath), ...namesInQuery(query)]) {
+export function requirePassedModel(
+  { request, body }: RequestContext,
+  saved: SavedProvider,
+  base: BaseAddress,
+  url: string,
+): void {
+  if (readingMethods.has(request.method)) return;
+  for (const names of namesInAddress(base, url)) {
     const [name] = names;
-    if (name !== undefined && !names.some((each) => isAllowed(saved, each))) throw notAllowed(saved, name, '');
+    if (name !== undefined && !mayName(saved, names)) throw notAllowed(saved, name, '');
   }
   if (hidesModel(body)) throw hidden(saved);
 }
+
+/** Where only some models are enabled, one of the readings must be; where only some are disabled, none of them may be. */
+const mayName = (saved: SavedProvider, names: readonly string[]): boolean =>
+  saved.models.allowAll ? names.every((name) => isAllowed(saved, name)) : names.some((name) => isAllowed(saved, name));
 
 export const hidden = ({ slug }: SavedProvider): GatewayError =>
   new GatewayError(
@@ -25,14 +35,23 @@ export const hidden = ({ slug }: SavedProvider): GatewayError =>
     { field: 'model' },
   );
 
+/** What each place of the address that names a model may mean; the likeliest first. */
+function namesInAddress(base: BaseAddress, url: string): string[][] {
+  const { path, query } = partsOf(url);
+  // The base is the integration's own; only its last word may mark what stands behind it.
+  const behindBase = path.slice(partsOf(base.address).path.replace(/[^/]*$/, '').length - 1);
+  return [...namesInPath(behindBase), ...namesInPath(loosely(behindBase)), ...namesInQuery(query)];
+}
+
 /** Where providers put the name of a model into the path, which may have slashes of its own. */
-const behindMarker = /\/(?:models?|deployments|endpoints|engines|run)\/(.+)$/;
+const marker = /\/(?:models?|deployments|endpoints|engines|run)\/(?=[^/])/gi;
 const mostSegments = 3;
 
-/** What may be meant: `models/org/name`, and `models/name:verb` as `name:verb` and as `name`. The likeliest first. */
-function namesInPath(path: string): string[] {
-  const behind = behindMarker.exec(path)?.[1];
-  if (behind === undefined) return [];
+/** What may be meant behind each marker: `models/org/name`, and `models/name:verb` as `name:verb` and as `name`. */
+const namesInPath = (path: string): string[][] =>
+  [...path.matchAll(marker)].map(({ index, 0: { length } }) => namesAt(path.slice(index + length)));
+
+function namesAt(behind: string): string[] {
   const segments = behind.split('/').slice(0, mostSegments);
   return segments.flatMap((_, index) => {
     const name = decoded(segments.slice(0, index + 1).join('/'));
@@ -41,8 +60,13 @@ function namesInPath(path: string): string[] {
   });
 }
 
+/** Some servers read names in any case, and some take a semicolon for an ampersand. */
 const namesInQuery = (query: string): string[][] =>
-  query.includes('model') ? new URLSearchParams(query).getAll('model').map((name) => [name]) : [];
+  query === ''
+    ? []
+    : [query, query.replaceAll(';', '&')].flatMap((text) =>
+        [...new URLSearchParams(text)].flatMap(([name, model]) => (name.toLowerCase() === 'model' ? [[model]] : [])),
+      );
 
 function decoded(text: string): string {
   try {

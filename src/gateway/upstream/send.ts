@@ -30,19 +30,14 @@ export async function send(
   signal: Abortable,
 ): Promise<WireAnswer> {
   try {
-    return opened(await begin(deps, target, upstream, signal), upstream);
+    return decodedAnswer(await begin(deps, target, upstream, signal), upstream);
   } catch (fault) {
-    throw unsent(fault, upstream, signal, target);
+    throw unsendable(upstream.headers) ?? explain(fault, signal, target);
   }
 }
 
-/** The answer as it comes, for those who do by themselves what `send` does: a frame less for every call. */
-export function begin(
-  deps: GatewayDeps,
-  { provider }: Target,
-  upstream: Upstream,
-  signal: Abortable,
-): Promise<WireAnswer> {
+/** The answer as it comes. */
+function begin(deps: GatewayDeps, { provider }: Target, upstream: Upstream, signal: Abortable): Promise<WireAnswer> {
   const { url, method, headers, body, customHost } = upstream;
   if (provider.local) {
     const request = new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) });
@@ -63,14 +58,11 @@ function call(
 }
 
 /** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
-export function opened(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {
+function decodedAnswer(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {
   if (passthrough || !answer.body) return answer;
   const body = decoded(answer.body, answer.headers);
   return body === answer.body ? answer : { ...answer, body };
 }
-
-export const unsent = (fault: unknown, { headers }: Upstream, signal: Abortable, target: Target): GatewayError =>
-  unsendable(headers) ?? explain(fault, signal, target);
 
 const nothing = {};
 

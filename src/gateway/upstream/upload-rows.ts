@@ -9,6 +9,7 @@ import type { ClientBody } from '../request/body.ts';
 import { boundaryOf, isFile, parameter } from '../request/form.ts';
 import { hasRepeatedFields } from '../request/json-fields.ts';
 import { ModelWatch } from './passthrough-model-guard.ts';
+import { endsIn } from './upstream-address.ts';
 
 type StreamBody = Extract<ClientBody, { form: 'stream' }>;
 
@@ -17,10 +18,11 @@ export function watchedRows(
   context: RequestContext,
   target: Target,
   { stream, contentType }: StreamBody,
+  url: string,
 ): ReadableStream<Uint8Array> {
   const mark = contentType === null ? null : boundaryOf(contentType);
   if (mark === null || !target.saved || !restrictsModels(target.saved)) return stream;
-  const rows = isUpload(context)
+  const rows = isUpload(context, url)
     ? new RowWatch(mark, (model, where) => permittedModel(context, target, model, where))
     : new ModelWatch(mark, target.saved);
   const reader = stream.getReader();
@@ -46,8 +48,8 @@ export function watchedRows(
 }
 
 /** Also where it only passes through. */
-const isUpload = ({ matched: { route }, request, path }: RequestContext): boolean =>
-  route.kind === 'uploadFile' || (route.kind === 'proxy' && request.method === 'POST' && path.endsWith('/files'));
+const isUpload = ({ matched: { route }, request }: RequestContext, url: string): boolean =>
+  route.kind === 'uploadFile' || (route.kind === 'proxy' && request.method === 'POST' && endsIn(url, '/files'));
 
 /** Sees the form go by. What it is for may be said behind its rows, so that a fault counts at the end. */
 class RowWatch {

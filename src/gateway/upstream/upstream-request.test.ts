@@ -240,7 +240,7 @@ describe('the headers of a unified route', () => {
 
 describe('passthrough', () => {
   test('keeps path, query, body and headers; drops ours and the connection’s', async () => {
-    const call = await received('/v1/proxy/collections/x?a=1&b=%20', '[1, 2]', {
+    const call = await received('/v1/proxy/catalogs/x?a=1&b=%20', '[1, 2]', {
       'x-mine': '1',
       'x-internal': 'no',
       'x-forwarded-for': '1.2.3.4',
@@ -250,7 +250,7 @@ describe('passthrough', () => {
       'x-hop': 'no',
       te: 'trailers',
     });
-    expect([call.method, call.path, call.body.toString()]).toEqual(['POST', '/v1/collections/x?a=1&b=%20', '[1, 2]']);
+    expect([call.method, call.path, call.body.toString()]).toEqual(['POST', '/v1/catalogs/x?a=1&b=%20', '[1, 2]']);
     expect(call.headers['x-mine']).toBe('1');
     for (const name of ['x-internal', 'x-forwarded-for', 'cookie', 'x-gw-metadata', 'x-gw-api-key', 'x-hop', 'te']) {
       expect([name, call.headers[name]]).toEqual([name, undefined as never]);
@@ -272,8 +272,8 @@ describe('passthrough', () => {
   });
 
   test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is forwarded', async (method) => {
-    const call = await received('/v1/collections?x=1', undefined, { 'content-type': 'text/x' }, { method });
-    expect([call.method, call.path]).toEqual([method, '/v1/collections?x=1']);
+    const call = await received('/v1/catalogs?x=1', undefined, { 'content-type': 'text/x' }, { method });
+    expect([call.method, call.path]).toEqual([method, '/v1/catalogs?x=1']);
     if (method === 'GET' || method === 'HEAD') expect(call.headers['content-type']).toBeUndefined();
   });
 

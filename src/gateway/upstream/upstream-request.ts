@@ -11,8 +11,10 @@ import { type Bytes, parametersOf } from '../request/body.ts';
 import { editFields } from '../request/form.ts';
 import { rewritten } from '../request/json-rewrite.ts';
 import { isRepeated, spliceString } from '../request/json-splice.ts';
-import { hidden } from './passthrough-model-guard.ts';
+import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
+import { requirePassedRows } from './passthrough-row-guard.ts';
 import { watchedRows } from './upload-rows.ts';
+import { addressBelow, type BaseAddress, baseAddress, isAddress, wholeAddress } from './upstream-address.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** What is remembered of a request that was sent. */
@@ -38,7 +40,7 @@ export interface Upstream extends Sent {
   /** Null where the provider's answer is in the route's own dialect. */
   translation: Translation | null;
   /** Where the provider's API begins, for operations that take several calls. */
-  base: string;
+  base: BaseAddress;
 }
 
 export function buildUpstream(context: RequestContext, leaf: Leaf, target: Target, operation: Operation): Upstream {
@@ -49,17 +51,17 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
       `no credential for ${target.provider.id}: save one on an integration, or send it as Authorization: Bearer beside x-gw-api-key`,
     );
   }
-  const base = withoutSlash(target.customHost ?? addressOf(target, facts));
-  const path = typeof endpoint.path === 'function' ? endpoint.path(facts, base) : (endpoint.path ?? ownPath(context));
-  refuseDots(path);
+  const base = baseAddress(target.customHost ?? addressOf(target, facts));
+  const url = urlOf(context, operation, base);
+  if (passthrough) requirePassedCall(context, target, base, url);
   const { bytes, changed, contentType } = bodyBytes(context, target, operation);
   const body =
-    bytes ?? (context.body.form === 'stream' && !endpoint.steps ? watchedRows(context, target, context.body) : null);
+    bytes ??
+    (context.body.form === 'stream' && !endpoint.steps ? watchedRows(context, target, context.body, url) : null);
   const repeatable = !(body instanceof ReadableStream);
   const headers = upstreamHeaders(context, leaf, target, facts, { passthrough, repeatable });
   if (endpoint.headers) Object.assign(headers, endpoint.headers(facts));
   if (contentType) headers['content-type'] = contentType;
-  const url = withQuery(isAddress(path) ? path : base + path, queryOf(context, operation));
   return {
     url,
     method: endpoint.method ?? context.request.method,
@@ -76,7 +78,27 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   };
 }
 
-const withoutSlash = (address: string): string => (address.endsWith('/') ? address.slice(0, -1) : address);
+function urlOf(context: RequestContext, operation: Operation, base: BaseAddress): string {
+  const { endpoint, facts, passthrough } = operation;
+  const path =
+    typeof endpoint.path === 'function' ? endpoint.path(facts, base.address) : (endpoint.path ?? ownPath(context));
+  const query = queryOf(context, operation);
+  if (isAddress(path)) return wholeAddress(path, query);
+  return addressBelow(base, passthrough ? withoutVersion(path, base) : path, query);
+}
+
+/** An address that ends in a version, and a path that begins with the same one, mean it once. */
+function withoutVersion(path: string, { address }: BaseAddress): string {
+  const version = /\/v\d+(?:alpha|beta)?\d*$/.exec(address)?.[0];
+  return version && path.startsWith(`${version}/`) ? path.slice(version.length) : path;
+}
+
+/** Models that may not be used are not reached by what passes through either. */
+function requirePassedCall(context: RequestContext, target: Target, base: BaseAddress, url: string): void {
+  if (!target.saved || !restrictsModels(target.saved)) return;
+  requirePassedModel(context, target.saved, base, url);
+  requirePassedRows(context, target, url);
+}
 
 const untold: Sent['headers'] = {};
 
@@ -89,17 +111,6 @@ export const sentOf = ({ url, method, headers, body, changed, passthrough }: Ups
   changed,
   passthrough,
 });
-
-const dots = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i;
-
-/** A name that becomes a part of the path must not lead out of its place; connections would resolve it without a word. */
-function refuseDots(path: string): void {
-  if (dots.test(path)) {
-    throw new GatewayError('invalid_body', 'a name in the address must not be . or ..', { field: 'model' });
-  }
-}
-
-export const isAddress = (path: string): boolean => path.startsWith('https://') || path.startsWith('http://');
 
 /** A provider may take its whole address from a setting: then it is as much the customer's choice as a custom host. */
 function isWritten(url: string, fields: TargetFields): boolean {
@@ -118,10 +129,6 @@ function queryOf({ query }: RequestContext, { endpoint, translation, facts }: Op
   if (own !== undefined) return own === '' ? '' : `?${own}`;
   return endpoint.steps || (translation && !translation.answersOnly) ? '' : query;
 }
-
-/** A provider's path may bring a query of its own. */
-const withQuery = (url: string, query: string): string =>
-  query !== '' && url.includes('?') ? `${url}&${query.slice(1)}` : url + query;
 
 function addressOf(target: Target, facts: CallFacts): string {
   const { address, id } = target.provider;

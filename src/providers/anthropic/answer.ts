@@ -1,6 +1,7 @@
 /** A message, read into an answer. */
 import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
 import { unfolded } from '../chat/answer-tool.ts';
+import { finishIn } from '../chat/finish.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
@@ -106,7 +107,7 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map(
   }),
 );
 
-export const finishOf = (reason: string | null): FinishReason => finishes.get(reason ?? '') ?? 'stop';
+export const finishOf = (reason: string | null): FinishReason => finishIn(finishes, reason);
 
 const statuses: ReadonlyMap<string, number> = new Map(
   Object.entries({

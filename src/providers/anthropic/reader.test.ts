@@ -191,3 +191,35 @@ describe('whole answers', () => {
     expect(spoken(anthropicFamily(), { strict: false }).answered(answer).choices[0].citations).toEqual([citation]);
   });
 });
+
+describe('content that stands in the opening already', () => {
+  const family = spoken(anthropicFamily(), { strict: false });
+  const content = [
+    { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+    { type: 'text', text: 'Hello' },
+    { type: 'tool_use', id: 'u', name: 'f', input: { a: 1 } },
+  ];
+  const opening = event('message_start', { message: { ...messageOf('m', { content }), stop_reason: null } });
+  const ending = [event('message_delta', { delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } })];
+  const stop = event('message_stop', {});
+
+  test('is told', () => {
+    expect(assembled(family.streamed([opening, ...ending, stop].join('')))).toMatchObject({
+      content: 'Hello',
+      reasoning_content: 'Hm.',
+      tool_calls: [{ id: 'u', name: 'f', arguments: '{"a":1}' }],
+      finish_reason: 'tool_use',
+      done: true,
+    });
+  });
+
+  test('is not told again by blocks of the same number; further blocks go on from it', () => {
+    const block = (index: number, text: string) => [
+      event('content_block_start', { index, content_block: { type: 'text', text: '' } }),
+      event('content_block_delta', { index, delta: { type: 'text_delta', text } }),
+      event('content_block_stop', { index }),
+    ];
+    const stream = [opening, ...block(1, 'Hello'), ...block(3, ' again'), ...ending, stop];
+    expect(assembled(family.streamed(stream.join(''))).content).toBe('Hello again');
+  });
+});

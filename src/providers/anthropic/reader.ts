@@ -1,7 +1,7 @@
 /** A stream of a message, read into the steps of an answer. */
 import type { AnswerEvent, AnswerReader } from '../chat/answer.ts';
 import { ProviderFault } from '../faults.ts';
-import { argumentsOf, isObject, numberOf, objectOf, parsed, textOf } from '../json.ts';
+import { argumentsOf, isObject, numberOf, objectOf, objectsOf, parsed, textOf } from '../json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { laterUsage, readUsage } from '../usage.ts';
 import { extrasOf, faultOf, finishOf } from './answer.ts';
@@ -30,6 +30,8 @@ class MessageReader implements AnswerReader {
   #textLength = 0;
   #stopped: { reason: string | null; sequence: string | null } | null = null;
   #finished = false;
+  /** How many blocks the opening told. */
+  #told = 0;
 
   read({ data }: ServerEvent): AnswerEvent[] {
     const event = parsed(data);
@@ -38,7 +40,7 @@ class MessageReader implements AnswerReader {
       case 'message_start':
         return this.#start(objectOf(event.message));
       case 'content_block_start':
-        return this.#begin(numberOf(event.index) ?? 0, objectOf(event.content_block));
+        return this.#beginNew(numberOf(event.index) ?? 0, objectOf(event.content_block));
       case 'content_block_delta':
         return this.#grow(numberOf(event.index) ?? 0, objectOf(event.delta));
       case 'content_block_stop':
@@ -59,9 +61,31 @@ class MessageReader implements AnswerReader {
     return this.#stopped ? this.#finish() : [];
   }
 
+  /** Some servers put content into the opening already, and stop there or go on. */
   #start(message: JsonObject): AnswerEvent[] {
     this.#noteUsage(message.usage);
-    return [{ type: 'start', id: textOf(message.id), model: textOf(message.model) }];
+    if (textOf(message.stop_reason) !== null) {
+      this.#stopped = { reason: textOf(message.stop_reason), sequence: textOf(message.stop_sequence) };
+    }
+    const blocks = objectsOf(message.content);
+    this.#told = blocks.length;
+    return [
+      { type: 'start', id: textOf(message.id), model: textOf(message.model) },
+      ...blocks.flatMap((block, index) => this.#whole(index, block)),
+    ];
+  }
+
+  #whole(index: number, block: JsonObject): AnswerEvent[] {
+    const begun = this.#begin(index, block);
+    const opened = this.#open.get(index);
+    opened?.citations.push(...objectsOf(block.citations));
+    const signature = block.type === 'thinking' ? textOf(block.signature) : null;
+    return [...begun, ...(signature ? [{ type: 'signature', choice, signature } as const] : []), ...this.#close(index)];
+  }
+
+  /** What was told whole in the opening is not told again. */
+  #beginNew(index: number, begun: JsonObject): AnswerEvent[] {
+    return index < this.#told ? [] : this.#begin(index, begun);
   }
 
   #begin(index: number, begun: JsonObject): AnswerEvent[] {

@@ -1,6 +1,7 @@
 /** An answer of Converse, read. */
 import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
 import { unfolded } from '../chat/answer-tool.ts';
+import { finishIn } from '../chat/finish.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, isObject, objectOf, objectsOf, present, textOf } from '../json.ts';
 import type { JsonObject, RawAnswer, Usage } from '../provider.ts';
@@ -94,10 +95,12 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map(
     model_context_window_exceeded: 'length',
     guardrail_intervened: 'content_filter',
     content_filtered: 'content_filter',
+    malformed_model_output: 'stop',
+    malformed_tool_use: 'stop',
   }),
 );
 
-export const finishOf = (reason: string | null): FinishReason => finishes.get(reason ?? '') ?? 'stop';
+export const finishOf = (reason: string | null): FinishReason => finishIn(finishes, reason);
 
 export const stopSequenceOf = ({ additionalModelResponseFields: more }: JsonObject): string | null =>
   textOf(objectOf(more).stop_sequence);

@@ -157,12 +157,12 @@ function readAsked(fields: Fields, { severalAtOnce, neverStops }: Vendor, stream
   };
 }
 
-const tooLong = /^(?:length|max_tokens|max_token)$/i;
+const done = /^(?:stop|finish|finished|complete|endoftext|stop_sequence|end_turn|eos|eos_token)$/i;
 const held = /^(?:content_filtered|content_filter|error_toxic)$/i;
 
 function reasonOf(reason: string | null, { strict }: CallFacts): string | null {
   if (reason === null || !strict) return reason;
-  return tooLong.test(reason) ? 'length' : held.test(reason) ? 'content_filter' : 'stop';
+  return done.test(reason) ? 'stop' : held.test(reason) ? 'content_filter' : 'length';
 }
 
 const written = (completed: readonly Completed[], facts: CallFacts, id: string): JsonObject => ({

@@ -1,5 +1,6 @@
 /** Cohere's answers, read into ours. */
 import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
+import { finishIn } from '../chat/finish.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, isObject, listOf, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject, Usage } from '../provider.ts';
@@ -48,7 +49,7 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map(
 export function finishOf(reason: string | null, words: string | null = null): FinishReason {
   if (reason === 'ERROR') throw new ProviderFault(502, words ?? 'the model failed while it answered');
   if (reason === 'TIMEOUT') throw new ProviderFault(504, words ?? 'the model took too long to answer');
-  return finishes.get(reason ?? '') ?? 'stop';
+  return finishIn(finishes, reason);
 }
 
 /** A plan for the calls that follow is a thought. */

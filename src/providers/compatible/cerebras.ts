@@ -2,6 +2,7 @@
 import { offered, openAiCompatible } from '../openai-compatible.ts';
 import { thoughtsUnderBothNames } from './quirks/answers.ts';
 import { chat } from './quirks/chat.ts';
+import { thoughtsAsReasoning, thoughtsInTags } from './quirks/messages.ts';
 import { notSent, without } from './quirks/parameters.ts';
 
 const unsent = [
@@ -14,12 +15,18 @@ const unsent = [
   'service_tier',
 ];
 
+const isGlm = (model: string): boolean => /^zai-|glm/i.test(model);
+
 export const cerebras = openAiCompatible({
   id: 'cerebras',
   name: 'Cerebras',
   address: 'https://api.cerebras.ai/v1',
   endpoints: {
-    chatComplete: chat({ asks: [without(...unsent)], answers: [thoughtsUnderBothNames] }),
+    chatComplete: chat({
+      takes: { thoughts: 'reasoning' },
+      asks: [thoughtsAsReasoning, thoughtsInTags(isGlm), without(...unsent)],
+      answers: [thoughtsUnderBothNames],
+    }),
     ...offered('complete', 'listModels'),
   },
   notes: [notSent(unsent)],

@@ -1,11 +1,14 @@
 /** Crusoe. */
 import { openAiCompatible } from '../openai-compatible.ts';
 import { chat } from './quirks/chat.ts';
+import { thoughtsAsReasoning } from './quirks/messages.ts';
 import { limitAsMaxTokens } from './quirks/parameters.ts';
 
 export const crusoe = openAiCompatible({
   id: 'crusoe',
   name: 'Crusoe',
   address: 'https://managed-inference-api-proxy.crusoecloud.com/v1',
-  endpoints: { chatComplete: chat({ asks: [limitAsMaxTokens] }) },
+  endpoints: {
+    chatComplete: chat({ takes: { thoughts: 'reasoning' }, asks: [limitAsMaxTokens, thoughtsAsReasoning] }),
+  },
 });

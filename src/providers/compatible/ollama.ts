@@ -5,12 +5,14 @@ import { openAiCompatible } from '../openai-compatible.ts';
 import type { OfferedEndpoint, ProviderEndpoint } from '../provider.ts';
 import { thoughtsUnderBothNames } from './quirks/answers.ts';
 import { chat } from './quirks/chat.ts';
+import { thoughtsAsReasoning } from './quirks/messages.ts';
 import { limitAsMaxTokens } from './quirks/parameters.ts';
 import { onServer, serverAddress, underVersion } from './quirks/paths.ts';
 
 const openAiSurface = chat({
   path: underVersion('/chat/completions'),
-  asks: [limitAsMaxTokens],
+  takes: { thoughts: 'reasoning' },
+  asks: [limitAsMaxTokens, thoughtsAsReasoning],
   answers: [thoughtsUnderBothNames],
 });
 

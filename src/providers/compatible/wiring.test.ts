@@ -81,7 +81,41 @@ const rows: [id: string, asked: JsonObject, sent: JsonObject][] = [
   ['openrouter', { stream_options: { include_usage: true } }, { usage: { include: true } }],
   ['dashscope', { reasoning_effort: 'low' }, { enable_thinking: true, thinking_budget: 1_024 }],
   ['deepseek', { reasoning_effort: 'low' }, { reasoning_effort: 'low', thinking: { type: 'enabled' } }],
-  ...['z-ai', 'zhipu', 'byteplus', 'volcengine'].map((id): (typeof rows)[number] => [
+  ['z-ai', { reasoning_effort: 'high' }, { reasoning_effort: 'high', thinking: { type: 'enabled' } }],
+  ['z-ai', { reasoning_effort: 'none' }, { reasoning_effort: 'none', thinking: { type: 'disabled' } }],
+  ...['cerebras', 'crusoe', 'ollama'].map((id): (typeof rows)[number] => [
+    id,
+    { messages: [{ role: 'assistant', content: 'Four.', reasoning: 'Hm.', reasoning_content: 'Hm.' }] },
+    { messages: [{ role: 'assistant', content: 'Four.', reasoning: 'Hm.' }] },
+  ]),
+  [
+    'cerebras',
+    {
+      model: 'zai-glm-4.7',
+      messages: [
+        { role: 'assistant', content: 'Four.', reasoning_content: 'Hm.' },
+        { role: 'assistant', content: [{ type: 'text', text: 'Four.' }], reasoning: 'Hm.' },
+        { role: 'assistant', content: null, reasoning: 'Hm.', tool_calls: [] },
+        { role: 'user', content: 'And?' },
+      ],
+    },
+    {
+      model: 'zai-glm-4.7',
+      messages: [
+        { role: 'assistant', content: '<think>Hm.</think>Four.' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: '<think>Hm.</think>' },
+            { type: 'text', text: 'Four.' },
+          ],
+        },
+        { role: 'assistant', content: '<think>Hm.</think>', tool_calls: [] },
+        { role: 'user', content: 'And?' },
+      ],
+    },
+  ],
+  ...['zhipu', 'byteplus', 'volcengine'].map((id): (typeof rows)[number] => [
     id,
     { reasoning_effort: 'none' },
     { thinking: { type: 'disabled' } },
@@ -166,9 +200,9 @@ describe('what is answered', () => {
     ['together-ai', ended('eos'), ended('stop')],
     ['mistral-ai', ended('model_length'), ended('length')],
     ['zhipu', ended('sensitive'), ended('content_filter')],
-    ['z-ai', ended('network_error'), ended('stop')],
+    ['z-ai', ended('network_error'), ended('length')],
     ['huggingface', ended('eos_token'), ended('stop')],
-    ['deepseek', ended('insufficient_system_resource'), ended('stop')],
+    ['deepseek', ended('insufficient_system_resource'), ended('length')],
     [
       'deepseek',
       answered({}, {}, { usage: { prompt_tokens: 5, prompt_cache_hit_tokens: 4 } }),

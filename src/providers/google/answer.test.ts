@@ -147,6 +147,8 @@ describe('the end', () => {
     ['IMAGE_SAFETY', 'content_filter'],
     ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
     ['IMAGE_RECITATION', 'content_filter'],
+    ['MODEL_ARMOR', 'content_filter'],
+    ['SOMETHING_NEW', 'length'],
     ['MALFORMED_FUNCTION_CALL', 'stop'],
     ['UNEXPECTED_TOOL_CALL', 'stop'],
     ['TOO_MANY_TOOL_CALLS', 'stop'],

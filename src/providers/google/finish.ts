@@ -1,11 +1,21 @@
 /** Why an answer ended, and what stands beside it, in the words of everybody else. */
 import type { FinishReason } from '../chat/answer.ts';
-import { finishWithCalls } from '../chat/finish.ts';
+import { finishIn, finishWithCalls } from '../chat/finish.ts';
 import { objectsOf, present, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
 
 const finishes: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries<FinishReason>({
+    STOP: 'stop',
+    FINISH_REASON_UNSPECIFIED: 'stop',
+    OTHER: 'stop',
+    MALFORMED_FUNCTION_CALL: 'stop',
+    MALFORMED_RESPONSE: 'stop',
+    UNEXPECTED_TOOL_CALL: 'stop',
+    TOO_MANY_TOOL_CALLS: 'stop',
+    MISSING_THOUGHT_SIGNATURE: 'stop',
+    NO_IMAGE: 'stop',
+    IMAGE_OTHER: 'stop',
     MAX_TOKENS: 'length',
     CONTINUATION: 'length',
     SAFETY: 'content_filter',
@@ -17,12 +27,13 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map(
     IMAGE_SAFETY: 'content_filter',
     IMAGE_PROHIBITED_CONTENT: 'content_filter',
     IMAGE_RECITATION: 'content_filter',
+    MODEL_ARMOR: 'content_filter',
   }),
 );
 
 /** Gemini says STOP also when it waits for the results of calls. */
 export const finishOf = (reason: string, called: boolean): FinishReason =>
-  finishWithCalls(finishes.get(reason) ?? 'stop', called);
+  finishWithCalls(finishIn(finishes, reason), called);
 
 /** Fields of a candidate that have no counterpart. */
 export const candidateExtras = (candidate: JsonObject): JsonObject =>

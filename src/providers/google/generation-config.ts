@@ -2,8 +2,8 @@
 import type { Conversation } from '../chat/conversation.ts';
 import { isObject, listOf, objectOf, present, textOf } from '../json.ts';
 import type { JsonObject } from '../provider.ts';
-import { isThirdGeneration, takesJsonSchema } from './generation.ts';
-import { jsonSchema, openApiSchema } from './schema.ts';
+import { isThirdGeneration, knowsJsonSchema, takesJsonSchema } from './generation.ts';
+import { jsonSchema, needsJsonSchema, openApiSchema } from './schema.ts';
 import { thinkingConfig } from './thinking.ts';
 
 export function generationConfig(conversation: Conversation, strict: boolean, callsFunctions: boolean): JsonObject {
@@ -47,7 +47,7 @@ function formatOf({ format, model }: Conversation): JsonObject {
   if (format.type === 'text') return {};
   const responseMimeType = 'application/json';
   if (format.type === 'json') return { responseMimeType };
-  return takesJsonSchema(model)
+  return takesJsonSchema(model) || (knowsJsonSchema(model) && needsJsonSchema(format.schema))
     ? { responseMimeType, responseJsonSchema: jsonSchema(format.schema) }
     : { responseMimeType, responseSchema: openApiSchema(format.schema) };
 }

@@ -15,5 +15,8 @@ const isAtLeast = (model: string, generation: number, unknown: boolean): boolean
 /** Takes JSON Schema as it is; older models know a subset of OpenAPI's. */
 export const takesJsonSchema = (model: string): boolean => isAtLeast(model, 2.5, true);
 
+/** Knows the field for JSON Schema, though it follows OpenAPI's subset better. */
+export const knowsJsonSchema = (model: string): boolean => isAtLeast(model, 2, true);
+
 /** Thinks by levels, matches results of tools to calls by id, wants its signatures back, and sees what tools show. */
 export const isThirdGeneration = (model: string): boolean => isAtLeast(model, 3, false);

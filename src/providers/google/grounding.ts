@@ -5,10 +5,46 @@ import type { JsonObject } from '../provider.ts';
 
 /** `text` is what the model has said: the places that Gemini names are counted in its bytes, ours in its characters. */
 export function citationsOf(grounding: unknown, text: string): Annotation[] {
-  if (!isObject(grounding)) return [];
-  const sources = listOf(grounding.groundingChunks).map(sourceOf);
+  const gathered = new Grounding();
+  gathered.add(grounding);
+  return gathered.citations(text, true);
+}
+
+/** What the records of a stream tell of sources: the pages may come in one, what they support in another, before or behind the text. */
+export class Grounding {
+  #pages: readonly unknown[] = [];
+  readonly #supports: JsonObject[] = [];
+  #placed = false;
+
+  add(grounding: unknown): void {
+    if (!isObject(grounding)) return;
+    const pages = listOf(grounding.groundingChunks);
+    if (pages.length > 0) this.#pages = pages;
+    this.#supports.push(...objectsOf(grounding.groundingSupports));
+  }
+
+  /** Those that can be told by now; at the end all of them, and pages that support nothing in particular. */
+  citations(text: string, atTheEnd: boolean): Annotation[] {
+    const written = Buffer.byteLength(text);
+    const isReady = (support: JsonObject): boolean =>
+      atTheEnd || (this.#pages.length > 0 && countOf(objectOf(support.segment).endIndex) <= written);
+    const ready = this.#supports.filter(isReady);
+    const rest = this.#supports.filter((support) => !isReady(support));
+    this.#supports.splice(0, this.#supports.length, ...rest);
+    const placed = placedIn(this.#pages, ready, text);
+    this.#placed ||= placed.length > 0;
+    if (!atTheEnd || this.#placed) return placed;
+    return this.#pages.flatMap((page) => {
+      const source = sourceOf(page);
+      return source ? [{ type: 'url_citation', url_citation: source }] : [];
+    });
+  }
+}
+
+function placedIn(pages: readonly unknown[], supports: readonly JsonObject[], text: string): Annotation[] {
+  const sources = pages.map(sourceOf);
   const bytes = Buffer.from(text);
-  return objectsOf(grounding.groundingSupports).flatMap((support) => {
+  return supports.flatMap((support) => {
     const place = placeOf(objectOf(support.segment), text, bytes);
     return listOf(support.groundingChunkIndices).flatMap((index): Annotation[] => {
       const source = typeof index === 'number' ? sources[index] : null;

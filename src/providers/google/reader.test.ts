@@ -119,6 +119,35 @@ describe('a stream', () => {
     expect(events.filter(({ type }) => type === 'annotations')).toHaveLength(1);
   });
 
+  test('keeps sources whose pages, places and text come in different records', () => {
+    const said = (text: string, groundingMetadata?: Json): Json => ({
+      candidates: [{ content: { parts: [{ text }] }, groundingMetadata }],
+    });
+    const pages = { groundingChunks: [{ web: { uri: 'https://a.test', title: 'A' } }] };
+    const support = { segment: { startIndex: 0, endIndex: 9, text: 'It rains.' }, groundingChunkIndices: [0] };
+    const found = { url_citation: { url: 'https://a.test', title: 'A', start_index: 0, end_index: 9 } };
+    const end = { candidates: [{ finishReason: 'STOP' }] };
+    for (const stream of [
+      [said('It', pages), said(' rains.', { groundingSupports: [support] }), end],
+      [said('It', { groundingSupports: [support] }), said(' rains.', pages), end],
+      [said('It', { ...pages, groundingSupports: [support] }), said(' rains.'), end],
+    ]) {
+      const told = records(...stream).filter((event) => event.type === 'annotations');
+      expect(told).toMatchObject([{ annotations: [found] }]);
+    }
+  });
+
+  test('tells pages that support nothing in particular at its end', () => {
+    const groundingMetadata = { groundingChunks: [{ web: { uri: 'https://a.test', title: 'A' } }] };
+    const events = records(
+      { candidates: [{ content: { parts: [{ text: 'It' }] }, groundingMetadata }] },
+      { candidates: [{ content: { parts: [{ text: ' rains.' }] }, finishReason: 'STOP' }] },
+    );
+    expect(events.filter(({ type }) => type === 'annotations')).toMatchObject([
+      { annotations: [{ url_citation: { url: 'https://a.test', title: 'A' } }] },
+    ]);
+  });
+
   test('gives all parts, numbers calls over the whole of it, and ends with its usage', () => {
     const events = streamed(everything);
     const text = (type: string) =>

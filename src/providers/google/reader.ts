@@ -5,7 +5,7 @@ import { countOf, isObject, numberOf, objectOf, objectsOf, parsed, textOf } from
 import type { CallFacts, JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { blockReason } from './answer.ts';
 import { candidateExtras, finishOf, logprobsOf } from './finish.ts';
-import { citationsOf } from './grounding.ts';
+import { Grounding } from './grounding.ts';
 import { readPart, type SaidPart } from './parts.ts';
 import { marked } from './signatures.ts';
 import { searchesIn, usageOf, withSearches } from './usage.ts';
@@ -19,6 +19,7 @@ interface Candidate {
   /** Some models say it on every record: the last one counts. */
   finish: string | null;
   searches: number;
+  grounding: Grounding;
   /** The sources that have been told. */
   cited: Set<string>;
 }
@@ -53,6 +54,7 @@ class GeminiReader implements AnswerReader {
       const { finish, calls } = candidate;
       return [
         ...called,
+        ...cited(choice, candidate, true),
         ...(finish === null ? this.#refused(choice) : [finishEvent(choice, finishOf(finish, calls > 0), finish)]),
       ];
     });
@@ -81,6 +83,7 @@ class GeminiReader implements AnswerReader {
       text: '',
       finish: null,
       searches: 0,
+      grounding: new Grounding(),
       cited: new Set(),
     };
     this.#candidates.set(choice, candidate);
@@ -94,8 +97,8 @@ class GeminiReader implements AnswerReader {
     const spoken = events.findIndex(({ type }) => type === 'text');
     const first = events[spoken];
     if (logprobs && first?.type === 'text') events[spoken] = { ...first, logprobs };
-    const annotations = citationsOf(raw.groundingMetadata, candidate.text).filter((one) => isNew(one, candidate));
-    if (annotations.length > 0) events.push({ type: 'annotations', choice, annotations });
+    candidate.grounding.add(raw.groundingMetadata);
+    events.push(...cited(choice, candidate, false));
     const extras = candidateExtras(raw);
     if (Object.keys(extras).length > 0) events.push({ type: 'extras', fields: extras });
     return events;
@@ -109,6 +112,12 @@ const finishEvent = (choice: number, reason: FinishReason, providerReason: strin
   providerReason,
   stopSequence: null,
 });
+
+function cited(choice: number, candidate: Candidate, atTheEnd: boolean): AnswerEvent[] {
+  const citations = candidate.grounding.citations(candidate.text, atTheEnd);
+  const annotations = citations.filter((one) => isNew(one, candidate));
+  return annotations.length > 0 ? [{ type: 'annotations', choice, annotations }] : [];
+}
 
 /** Each record may name again what those before it did. */
 function isNew(annotation: Annotation, { cited }: Candidate): boolean {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { spoken } from '../../../test/families.ts';
 import { refusalOf } from '../../../test/providers/gemini-rules.ts';
 import type { JsonObject } from '../provider.ts';
-import { jsonSchema, openApiSchema } from './schema.ts';
+import { geminiFamily } from './family.ts';
+import { jsonSchema, needsJsonSchema, openApiSchema } from './schema.ts';
 
 describe('for models that know a subset of OpenAPI’s schemas', () => {
   const cleaned = (schema: JsonObject) => {
@@ -112,5 +114,33 @@ describe('for models that take JSON Schema', () => {
     };
     expect(jsonSchema(schema)).toEqual(schema);
     expect(openApiSchema(schema)).toEqual(schema);
+  });
+});
+
+describe('a format that the subset cannot tell', () => {
+  const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } };
+
+  test.each([
+    ['what refers to itself', { $ref: '#/$defs/Node', $defs: { Node: node } }],
+    ['free keys', { type: 'object', additionalProperties: { type: 'number' } }],
+    ['fixed places', { type: 'array', prefixItems: [{ type: 'string' }] }],
+    ['numbers to choose from', { type: 'object', properties: { n: { enum: [1, 2] } } }],
+  ])('%s goes as JSON Schema to models that know both', (_, schema) => {
+    expect(needsJsonSchema(schema)).toBe(true);
+    const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
+    const asked = (model: string) =>
+      spoken(geminiFamily('studio'), { model }).asked({ messages: [{ role: 'user', content: 'Hi' }], response_format });
+    expect(Object.keys(asked('gemini-2.0-flash').generationConfig)).toContain('responseJsonSchema');
+    expect(Object.keys(asked('gemini-1.5-flash').generationConfig)).toContain('responseSchema');
+  });
+
+  test('a plain one goes as the subset', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/A' }, b: { type: ['string', 'null'], enum: ['x', null] } },
+      additionalProperties: false,
+      $defs: { A: { type: 'array', items: { type: 'string' } } },
+    };
+    expect(needsJsonSchema(schema)).toBe(false);
   });
 });

@@ -24,6 +24,36 @@ export function openApiSchema(schema: Schema): JsonObject {
   return cleaned(schema, { root: schema, written: 0 }, []);
 }
 
+/** Whether something of it would be lost in OpenAPI's subset: what refers to itself, free keys, fixed places, values that are no text. */
+export function needsJsonSchema(schema: Schema): boolean {
+  return isBeyond(schema, { root: schema, written: 0 }, []);
+}
+
+const beyondWords = ['patternProperties', 'prefixItems', 'not', 'if', 'dependentSchemas', 'uniqueItems', 'multipleOf'];
+
+function isBeyond(schema: Schema, writing: Writing, open: readonly string[]): boolean {
+  countWritten(writing, open);
+  const reference = textOf(schema.$ref);
+  if (reference !== null) {
+    const target = referred(writing.root, reference);
+    return open.includes(reference) || (target !== null && isBeyond(target, writing, [...open, reference]));
+  }
+  const values = listOf(schema.const === undefined ? schema.enum : [schema.const]);
+  return (
+    beyondWords.some((word) => word in schema) ||
+    isObject(schema.additionalProperties) ||
+    values.some((value) => value !== null && typeof value !== 'string') ||
+    innerSchemas(schema).some((inner) => isBeyond(inner, writing, open))
+  );
+}
+
+/** The schemas that a value of this one is made of. */
+const innerSchemas = ({ properties, items, anyOf, oneOf, allOf }: Schema): JsonObject[] => [
+  ...(isObject(properties) ? Object.values(properties).filter(isObject) : []),
+  ...(isObject(items) ? [items] : []),
+  ...[anyOf, oneOf, allOf].flatMap((list) => objectsOf(list)),
+];
+
 interface Writing {
   root: Schema;
   /** How many schemas have been written so far. */

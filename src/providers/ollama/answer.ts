@@ -1,6 +1,6 @@
 /** Ollama's own answers: whole, and as lines of JSON. */
 import type { AnswerEvent, AnswerPart, AnswerReader, ChatAnswer, FinishReason } from '../chat/answer.ts';
-import { finishWithCalls } from '../chat/finish.ts';
+import { finishIn, finishWithCalls } from '../chat/finish.ts';
 import { faultIn, ProviderFault } from '../faults.ts';
 import { countOf, isObject, numberOf, objectOf, objectsOf, parsed, secondsOf, textOf } from '../json.ts';
 import { argumentText } from '../openai/answer.ts';
@@ -55,8 +55,12 @@ const callsOf = ({ tool_calls }: JsonObject, newId: NewId) =>
   });
 
 /** `load` says that the model was only loaded, `unload` that it was let go: both answer with nothing. */
+const finishes: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({ stop: 'stop', load: 'stop', unload: 'stop', length: 'length' }),
+);
+
 const finishOf = (reason: unknown, called: boolean): FinishReason =>
-  finishWithCalls(reason === 'length' ? 'length' : 'stop', called);
+  finishWithCalls(finishIn(finishes, textOf(reason)), called);
 
 /** A prompt that was kept from the call before is not counted again; nothing at all means that nobody counted. */
 const usageOf = ({ prompt_eval_count, eval_count }: JsonObject): Usage | null =>

@@ -24,6 +24,11 @@ export class StreamedCalls {
     this.#newId = newId;
   }
 
+  /** Whether anything was called at all. */
+  get any(): boolean {
+    return this.#all.some(({ named }) => named);
+  }
+
   read(choice: number, calls: readonly JsonObject[]): AnswerEvent[] {
     return calls.flatMap((raw) => this.#piece(choice, raw));
   }

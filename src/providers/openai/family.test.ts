@@ -323,3 +323,65 @@ describe('a stream', () => {
     for (let size = 1; size < 40; size++) expect(front.streamed(bytes, {}, size)).toEqual(whole);
   });
 });
+
+describe('the field of the older calls', () => {
+  const empty = [{}, { name: '', arguments: '' }, { name: null, arguments: null }];
+
+  test.each(empty)('that holds nothing is no call: %p', (function_call) => {
+    const { choices } = answered(completion({ content: 'Hello', function_call }));
+    expect(choices[0]).toMatchObject({ parts: [{ type: 'text', text: 'Hello' }], finish: 'stop' });
+    const steps = stepsOf(chunk({ content: 'Hello', function_call }), chunk({ function_call }, 'stop'), '[DONE]');
+    expect(callsIn(steps)).toEqual([]);
+    expect(steps.find(({ type }) => type === 'finish')).toMatchObject({ reason: 'stop' });
+  });
+
+  test('that holds a call is one', () => {
+    const function_call = { name: 'f', arguments: '{"a":1}' };
+    expect(partsOf({ function_call }, 'function_call')).toMatchObject([{ type: 'tool-call', name: 'f' }]);
+  });
+});
+
+describe('sources beside the answer', () => {
+  const search_results = [
+    { title: 'A', url: 'https://a.test', date: '2026-01-01' },
+    { title: 'B', url: 'https://b.test' },
+  ];
+  const cited = (url: string, title?: string) => ({
+    type: 'url_citation',
+    url_citation: { url, ...(title !== undefined && { title }) },
+  });
+
+  test('are annotations of a whole answer: pages with their titles, else bare addresses', () => {
+    const answer = completion({ content: 'Hello' });
+    const citations = ['https://a.test', 'https://b.test'];
+    expect(answered({ ...answer, search_results, citations }).choices[0]?.annotations).toEqual([
+      cited('https://a.test', 'A'),
+      cited('https://b.test', 'B'),
+    ]);
+    expect(answered({ ...answer, citations }).choices[0]?.annotations).toEqual(citations.map((url) => cited(url)));
+  });
+
+  test('of a stream are told once, whichever chunks they stand beside', () => {
+    const steps = stepsOf(
+      { ...chunk({ content: 'Hel' }), search_results: search_results.slice(0, 1) },
+      { ...chunk({ content: 'lo' }), search_results },
+      { ...chunk({}, 'stop'), search_results },
+      '[DONE]',
+    );
+    expect(steps.flatMap((step) => (step.type === 'annotations' ? step.annotations : []))).toEqual([
+      cited('https://a.test', 'A'),
+      cited('https://b.test', 'B'),
+    ]);
+  });
+});
+
+test.each([
+  ['eos', 'stop'],
+  ['STOP', 'stop'],
+  ['max_tokens', 'length'],
+  ['network_error', 'length'],
+  ['some_new_word', 'length'],
+  [null, 'stop'],
+])('the end "%s" is read as %s', (word, finish) => {
+  expect(answered(completion({ content: 'Hello' }, word as string)).choices[0]?.finish).toBe(finish as 'stop');
+});

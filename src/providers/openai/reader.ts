@@ -5,7 +5,7 @@ import { faultIn, ProviderFault } from '../faults.ts';
 import { countOf, isObject, objectOf, objectsOf, parsed, textOf } from '../json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
 import { laterUsage } from '../usage.ts';
-import { extrasOf, finishOf, usageOf } from './answer.ts';
+import { extrasOf, finishOf, isCall, sourcesOf, usageOf } from './answer.ts';
 import { StreamedCalls } from './calls.ts';
 import { mediaOf, saidIn } from './message.ts';
 
@@ -19,6 +19,8 @@ class ChunkReader implements AnswerReader {
   readonly #calls = new Map<number, StreamedCalls>();
   readonly #spoken = new Set<number>();
   readonly #finished = new Set<number>();
+  /** Sources of the whole answer that were told. */
+  readonly #told = new Set<string>();
   /** What the provider tells of the whole answer besides. */
   readonly #extras: JsonObject = {};
 
@@ -34,7 +36,11 @@ class ChunkReader implements AnswerReader {
     const usage = usageOf(chunk);
     if (usage) this.#usage = laterUsage(this.#usage, usage);
     Object.assign(this.#extras, extrasOf(chunk));
-    return [...this.#opening(chunk), ...objectsOf(chunk.choices).flatMap((choice) => this.#choice(choice))];
+    return [
+      ...this.#opening(chunk),
+      ...objectsOf(chunk.choices).flatMap((choice) => this.#choice(choice)),
+      ...this.#sources(chunk),
+    ];
   }
 
   end(): AnswerEvent[] {
@@ -50,6 +56,15 @@ class ChunkReader implements AnswerReader {
     if (this.#started || (!chunk.id && objectsOf(chunk.choices).length === 0)) return [];
     this.#started = true;
     return [{ type: 'start', id: textOf(chunk.id) || null, model: textOf(chunk.model) || null }];
+  }
+
+  /** They stand beside every chunk, or beside one of them: each is told once. */
+  #sources(chunk: JsonObject): AnswerEvent[] {
+    const annotations = sourcesOf(chunk).filter((source) => {
+      const written = JSON.stringify(source);
+      return !this.#told.has(written) && this.#told.add(written);
+    });
+    return annotations.length > 0 ? [{ type: 'annotations', choice: 0, annotations }] : [];
   }
 
   #choice(raw: JsonObject): AnswerEvent[] {
@@ -82,7 +97,7 @@ class ChunkReader implements AnswerReader {
   #finish(choice: number, providerReason: string | null): AnswerEvent[] {
     if (this.#finished.has(choice)) return [];
     this.#finished.add(choice);
-    const reason = finishWithCalls(finishOf(providerReason), this.#calls.has(choice));
+    const reason = finishWithCalls(finishOf(providerReason), this.#calls.get(choice)?.any ?? false);
     return [{ type: 'finish', choice, reason, providerReason, stopSequence: null }];
   }
 
@@ -107,5 +122,5 @@ function statusIn(error: unknown): number {
 
 const callsIn = (delta: JsonObject): JsonObject[] => [
   ...objectsOf(delta.tool_calls),
-  ...(isObject(delta.function_call) ? [{ index: 0, function: delta.function_call }] : []),
+  ...(isObject(delta.function_call) ? [{ index: 0, function: delta.function_call }].filter(isCall) : []),
 ];

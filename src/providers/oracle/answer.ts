@@ -1,6 +1,6 @@
 /** Answers of OCI in both of its formats, read into ours. */
 import type { AnswerChoice, AnswerPart, ChatAnswer, FinishReason } from '../chat/answer.ts';
-import { finishWithCalls } from '../chat/finish.ts';
+import { finishIn, finishWithCalls } from '../chat/finish.ts';
 import { ProviderFault } from '../faults.ts';
 import { countOf, isObject, listOf, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
 import type { JsonObject, Usage } from '../provider.ts';
@@ -87,6 +87,10 @@ export const callsIn = (raw: unknown): ReadCall[] =>
 
 const finishes: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries<FinishReason>({
+    stop: 'stop',
+    complete: 'stop',
+    stop_sequence: 'stop',
+    end_turn: 'stop',
     length: 'length',
     max_tokens: 'length',
     tool_calls: 'tool_calls',
@@ -100,7 +104,7 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map(
 export function finishOf(reason: string | null): FinishReason {
   const said = reason?.toLowerCase() ?? '';
   if (said === 'error' || said === 'error_limit') throw new ProviderFault(502, `the model stopped with ${reason}`);
-  return finishes.get(said) ?? 'stop';
+  return finishIn(finishes, said);
 }
 
 export function readUsage(raw: unknown): Usage | null {

@@ -61,7 +61,7 @@ function response(answer: unknown): ChatAnswer {
   const reason = textOf(finish_reason);
   const { input_tokens, generated_tokens } = objectOf(metadata);
   return plainAnswer(textOf(text) ?? '', {
-    finish: reason === 'length' ? 'length' : 'stop',
+    finish: reason === null || reason === 'stop' ? 'stop' : 'length',
     providerFinish: reason,
     usage:
       numberOf(input_tokens) === null

@@ -31,14 +31,14 @@ function request(facts: CallFacts): JsonObject {
   };
 }
 
-const tooLong = new Set(['max_tokens', 'token_limit', 'time_limit']);
+const done = new Set(['eos_token', 'stop_sequence']);
 
 /** Null where the model goes on. What it broke off is no answer. */
 function finishOf({ stop_reason }: JsonObject): string | null {
   const reason = textOf(stop_reason)?.toLowerCase() ?? 'not_finished';
   if (reason === 'error') throw new ProviderFault(502, 'the model failed while it answered');
   if (reason === 'cancelled') throw new ProviderFault(499, 'the request was cancelled');
-  return reason === 'not_finished' ? null : tooLong.has(reason) ? 'length' : 'stop';
+  return reason === 'not_finished' ? null : done.has(reason) ? 'stop' : 'length';
 }
 
 function response(answer: unknown, facts: CallFacts): JsonObject {

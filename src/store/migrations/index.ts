@@ -6,6 +6,8 @@ import { batches } from './0003_batches.ts';
 import { longLists } from './0004_long_lists.ts';
 import { tableChanges } from './0005_table_changes.ts';
 import { listChanges } from './0006_list_changes.ts';
+import { prompts } from './0013_prompts.ts';
+import { mcp } from './0014_mcp.ts';
 import { accounts } from './0018_accounts.ts';
 import { prices } from './0030_prices.ts';
 
@@ -22,6 +24,8 @@ export const migrations: readonly Migration[] = [
   { name: 'long lists', up: longLists },
   { name: 'table changes', up: tableChanges },
   { name: 'list changes', up: listChanges },
+  { name: 'mcp', up: mcp },
+  { name: 'prompts', up: prompts },
   { name: 'prices', up: prices },
   { name: 'accounts', up: accounts },
 ];

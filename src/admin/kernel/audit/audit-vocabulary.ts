@@ -28,5 +28,11 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'mcp_integration',
+  'mcp_server',
+  'prompt',
+  'prompt_partial',
+  'collection',
+  'label',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];

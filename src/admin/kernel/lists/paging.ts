@@ -8,10 +8,11 @@ const sizeNames = ['page_size', 'pageSize'] as const;
 const largestIndex = 1_000_000;
 
 export function readPage(query: URLSearchParams, paging: Paging): Page {
-  const index = wholeNumber(query, indexNames, 0);
+  const first = paging.first ?? 0;
+  const index = wholeNumber(query, indexNames, first);
   const size = wholeNumber(query, sizeNames, paging.allowZero ? 0 : 1);
   const rows = Math.min(size?.value ?? paging.size, paging.max);
-  const page = index?.value ?? 0;
+  const page = (index?.value ?? first) - first;
   if (index && page > largestIndex) throw invalidQuery(index.name, `must be at most ${largestIndex}`);
   return { index: page, size: rows, offset: page * rows };
 }

@@ -39,9 +39,9 @@ const changes: [name: string, mend: Mend, before: JsonObject, after: JsonObject]
     stop_sequence: 'stop',
     model_length: 'length',
     sensitive: 'content_filter',
-    network_error: 'stop',
-    insufficient_system_resource: 'stop',
-    error: 'stop',
+    network_error: 'length',
+    insufficient_system_resource: 'length',
+    error: 'length',
     '': 'stop',
   }).map(([word, meant]): (typeof changes)[number] => [
     `the end "${word}" is ${meant}`,

@@ -40,6 +40,27 @@ export const thoughtsOfRunningTurn: Quirk = (body) => {
   });
 };
 
+/** Thoughts that the assistant is shown again, under the one name that the provider takes; clients know them by both. */
+export const thoughtsAsReasoning = eachMessage((message) => {
+  if (message.role !== 'assistant' || !('reasoning_content' in message)) return message;
+  const { reasoning_content: thought, ...rest } = message;
+  return textOf(rest.reasoning) || !textOf(thought) ? rest : { ...rest, reasoning: thought };
+});
+
+/** Some models are shown their thoughts inside of what they said. */
+export const thoughtsInTags = (takesTags: (model: string) => boolean): Quirk => {
+  const fold = eachMessage((message) => {
+    if (message.role !== 'assistant' || !textOf(message.reasoning)) return message;
+    const { reasoning, content, ...rest } = message;
+    const thought = `<think>${textOf(reasoning)}</think>`;
+    const said = Array.isArray(content)
+      ? [{ type: 'text', text: thought }, ...content]
+      : `${thought}${textOf(content) ?? ''}`;
+    return { ...rest, content: said };
+  });
+  return (body, facts) => (takesTags(facts.model) ? fold(body, facts) : body);
+};
+
 const withoutMark = (holder: JsonObject): JsonObject => lacking(holder, 'cache_control');
 
 /** Marks for a prompt cache mean nothing to most providers, and some refuse them. */

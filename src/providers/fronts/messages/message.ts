@@ -19,6 +19,8 @@ export class MessageInMaking {
   readonly #calls = new Map<number, Block>();
   #head: JsonObject | null = null;
   #text = '';
+  /** Sources that no text has taken yet. */
+  readonly #uncited: Annotation[] = [];
   #refused = false;
   #finish: Finish | null = null;
   #usage: Usage | null = null;
@@ -39,6 +41,7 @@ export class MessageInMaking {
   end(): JsonObject[] {
     if (!this.#finish) return [];
     return [
+      ...this.#citedLate(),
       ...this.#queue.endAll(),
       { type: 'message_delta', delta: this.#ending(this.#finish), usage: messagesUsage(this.#usage) },
       { type: 'message_stop' },
@@ -116,7 +119,7 @@ export class MessageInMaking {
     const { block, events } = this.#ready('text', { type: 'text', text: '' });
     block.content.text = `${block.content.text}${text}`;
     this.#text += text;
-    return [...events, ...this.#queue.add(block, { type: 'text_delta', text })];
+    return [...events, ...this.#queue.add(block, { type: 'text_delta', text }), ...this.#cite([])];
   }
 
   #think(thinking: string): JsonObject[] {
@@ -157,11 +160,12 @@ export class MessageInMaking {
     return this.#queue.add(block, { type: 'input_json_delta', partial_json: text });
   }
 
-  /** Sources stand on the text that they belong to; where that is closed already, nothing can take them. */
+  /** Sources stand on text. Those that come before it, or when it is closed, wait for the next. */
   #cite(annotations: readonly Annotation[]): JsonObject[] {
     const { last } = this.#queue;
-    if (last?.kind !== 'text') return [];
-    return annotations.flatMap((annotation) => {
+    this.#uncited.push(...annotations);
+    if (last?.kind !== 'text' || this.#uncited.length === 0) return [];
+    return this.#uncited.splice(0).flatMap((annotation) => {
       const found = webCitation(annotation);
       if (!found) return [];
       const citation = {
@@ -174,6 +178,13 @@ export class MessageInMaking {
       last.content.citations = [...objectsOf(last.content.citations), citation];
       return this.#queue.add(last, { type: 'citations_delta', citation });
     });
+  }
+
+  /** No text came behind them: they get a block of their own, if there was any text that they can belong to. */
+  #citedLate(): JsonObject[] {
+    if (this.#uncited.length === 0 || this.#text === '') return [];
+    const { events } = this.#ready('text', { type: 'text', text: '' });
+    return [...events, ...this.#cite([])];
   }
 }
 

@@ -34,12 +34,7 @@ export class MessageItem {
   }
 
   say(delta: string, logprobs: readonly JsonObject[]): JsonObject[] {
-    const { part, events } = this.#ready('output_text', () => ({
-      type: 'output_text',
-      text: '',
-      annotations: [],
-      logprobs: [],
-    }));
+    const { part, events } = this.#text();
     if (part.type !== 'output_text') return events;
     part.text += delta;
     part.logprobs.push(...logprobs);
@@ -54,14 +49,15 @@ export class MessageItem {
   }
 
   cite(annotations: readonly Annotation[]): JsonObject[] {
-    const part = this.#parts.at(-1);
-    if (part?.type !== 'output_text') return [];
-    return annotations.map((given) => {
+    const { part, events } = this.#text();
+    if (part.type !== 'output_text') return events;
+    const cited = annotations.map((given) => {
       const annotation = flatAnnotation(given);
       part.annotations.push(annotation);
       const annotation_index = part.annotations.length - 1;
       return this.#told('response.output_text.annotation.added', { annotation_index, annotation });
     });
+    return [...events, ...cited];
   }
 
   /** Closes the part that is open. */
@@ -73,6 +69,10 @@ export class MessageItem {
         ? this.#told('response.output_text.done', { text: part.text, logprobs: part.logprobs })
         : this.#told('response.refusal.done', { refusal: part.refusal });
     return [done, this.#told('response.content_part.done', { part: { ...part } })];
+  }
+
+  #text(): { part: Part; events: JsonObject[] } {
+    return this.#ready('output_text', () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }));
   }
 
   /** The last part where it is of this type, else a new one. */

@@ -331,3 +331,28 @@ describe('a stream', () => {
     expect(added.map(({ annotation_index }) => annotation_index)).toEqual([0, 1]);
   });
 });
+
+describe('sources', () => {
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.test', title: 'A' } }];
+  const cited = { type: 'annotations', choice: 0, annotations } as const;
+  const said = { type: 'text', choice: 0, text: 'Hello' } as const;
+  const called = [
+    { type: 'tool-call', choice: 0, call: 0, id: 'c1', name: 'f', signature: null },
+    { type: 'arguments', choice: 0, call: 0, text: '{}' },
+  ] as const;
+  const shapes = (steps: readonly AnswerEvent[]) =>
+    checkedResponse(written([...steps, finish])).output.map(
+      ({ type, content }: { type: string; content?: { text: string; annotations: unknown[] }[] }) =>
+        content?.map((part) => `${part.text} ${part.annotations.length}`).join() ?? type,
+    );
+
+  test.each([
+    ['before the text', [cited, said], ['Hello 1']],
+    ['behind it', [said, cited], ['Hello 1']],
+    ['when it is closed', [said, ...called, cited], ['Hello 0', 'function_call', ' 1']],
+    ['before a text that comes later', [said, ...called, cited, said], ['Hello 0', 'function_call', 'Hello 1']],
+    ['where there is no text at all', [...called, cited], ['function_call']],
+  ])('that come %s are kept', (_, steps, shape) => {
+    expect(shapes(steps)).toEqual(shape);
+  });
+});

@@ -1,5 +1,5 @@
 /** A response in the making: each step of an answer changes it and gives the numbered events that tell of the change. */
-import type { AnswerEvent, FinishReason } from '../../chat/answer.ts';
+import type { Annotation, AnswerEvent, FinishReason } from '../../chat/answer.ts';
 import type { MediaPart } from '../../chat/conversation.ts';
 import type { CallFacts, JsonObject, Usage } from '../../provider.ts';
 import { customNames } from '../custom-tools.ts';
@@ -33,6 +33,9 @@ export class ResponseInMaking {
   #usage: Usage | null = null;
   #finish: FinishReason | null = null;
   #told = 0;
+  #spoke = false;
+  /** Sources that no text has taken yet. */
+  readonly #uncited: Annotation[] = [];
 
   constructor(facts: CallFacts) {
     this.#facts = facts;
@@ -51,7 +54,13 @@ export class ResponseInMaking {
   end(): JsonObject[] {
     if (!this.#finish) return [];
     const status = shortfalls[this.#finish] ? 'incomplete' : 'completed';
-    const closing = [...this.#closeThought(), ...this.#closeMessage(status), ...this.#closeCalls(() => true, status)];
+    const cited = this.#citedLate();
+    const closing = [
+      ...cited,
+      ...this.#closeThought(),
+      ...this.#closeMessage(status),
+      ...this.#closeCalls(() => true, status),
+    ];
     return [...closing, this.#tell(`response.${status}`, { response: this.whole })];
   }
 
@@ -89,7 +98,7 @@ export class ResponseInMaking {
   #step(event: AnswerEvent): JsonObject[] {
     switch (event.type) {
       case 'text':
-        return event.text === '' ? [] : this.#speak((item) => item.say(event.text, logprobsIn(event.logprobs)));
+        return event.text === '' ? [] : this.#say(event.text, logprobsIn(event.logprobs));
       case 'refusal':
         return event.text === '' ? [] : this.#speak((item) => item.refuse(event.text));
       case 'media':
@@ -105,7 +114,7 @@ export class ResponseInMaking {
       case 'arguments':
         return this.#calls.get(event.call)?.argue(event.text) ?? [];
       case 'annotations':
-        return this.#message?.item.cite(event.annotations) ?? [];
+        return this.#cite(event.annotations);
       case 'finish':
         this.#finish ??= event.reason;
         return [];
@@ -117,6 +126,24 @@ export class ResponseInMaking {
       case 'extras':
         return [];
     }
+  }
+
+  #say(text: string, logprobs: readonly JsonObject[]): JsonObject[] {
+    this.#spoke = true;
+    return [...this.#speak((item) => item.say(text, logprobs)), ...this.#cite([])];
+  }
+
+  /** Sources stand on text. Those that come before it, or when it is closed, wait for the next. */
+  #cite(annotations: readonly Annotation[]): JsonObject[] {
+    this.#uncited.push(...annotations);
+    if (!this.#message || this.#uncited.length === 0) return [];
+    return this.#message.item.cite(this.#uncited.splice(0));
+  }
+
+  /** No text came behind them: they get an item of their own, if there was any text that they can belong to. */
+  #citedLate(): JsonObject[] {
+    if (this.#uncited.length === 0 || !this.#spoke) return [];
+    return this.#speak((item) => item.cite(this.#uncited.splice(0)));
   }
 
   #speak(say: (item: MessageItem) => JsonObject[]): JsonObject[] {

@@ -3,7 +3,7 @@ import type { Annotation, AnswerPart, ChatAnswer, FinishReason } from '../../cha
 import { faultIn, ProviderFault } from '../../faults.ts';
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../../json.ts';
 import type { JsonObject } from '../../provider.ts';
-import { readUsage } from '../../usage.ts';
+import { readResponseUsage } from '../../usage.ts';
 import { proofOf } from './proof.ts';
 
 export function readAnswer(answer: unknown): ChatAnswer {
@@ -33,7 +33,7 @@ export function readAnswer(answer: unknown): ChatAnswer {
         extras: {},
       },
     ],
-    usage: readUsage(body.usage),
+    usage: readResponseUsage(body),
     extras: {},
   };
 }

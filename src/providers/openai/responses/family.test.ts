@@ -304,3 +304,8 @@ describe('messages at OpenAI', () => {
     expect(path('gpt-4o', 'other, use-responses-api-2026-07-30')).toBe('/responses');
   });
 });
+
+test('a stream may end as chat does', () => {
+  const stream = `${responseEvents(['Hello']).join('')}data: [DONE]\n\n`;
+  expect(checkedMessage(front.streamed(stream)).content).toMatchObject([{ type: 'text', text: 'Hello' }]);
+});

@@ -3,7 +3,7 @@ import type { AnswerEvent, AnswerReader } from '../../chat/answer.ts';
 import { faultIn, ProviderFault } from '../../faults.ts';
 import { countOf, isObject, objectOf, objectsOf, parsed, textOf } from '../../json.ts';
 import type { JsonObject, ServerEvent } from '../../provider.ts';
-import { readUsage } from '../../usage.ts';
+import { readResponseUsage } from '../../usage.ts';
 import { betweenParts, failureOf, finishOf, nested, signatureOf } from './answer.ts';
 
 export class ResponseReader implements AnswerReader {
@@ -12,6 +12,8 @@ export class ResponseReader implements AnswerReader {
   readonly #argued = new Set<number>();
 
   read({ data }: ServerEvent): AnswerEvent[] {
+    // Some servers end this dialect as they end chat.
+    if (data === '[DONE]') return [];
     const event = parsed(data);
     if (!isObject(event)) throw new ProviderFault(502, 'the provider sent an event that cannot be read');
     const choice = 0;
@@ -79,7 +81,7 @@ export class ResponseReader implements AnswerReader {
   }
 
   #finished(response: JsonObject): AnswerEvent[] {
-    const usage = readUsage(response.usage);
+    const usage = readResponseUsage(response);
     const providerReason = textOf(objectOf(response.incomplete_details).reason);
     const reason = finishOf(response, this.#calls.size > 0);
     return [

@@ -1,0 +1,71 @@
+/** The settings of an MCP integration as a whole: each address may be called, and they fit the way in which it is called. */
+import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
+import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
+import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
+import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
+import type { Vault } from '../../store/vault.ts';
+import { unmaskedSettings } from './masking.ts';
+
+interface Integration {
+  url: string;
+  transport: McpTransport;
+  authType: McpAuthType;
+}
+
+/** The settings to seal: what was sent over what is stored, where null takes a setting away. */
+export function savedSettings(
+  vault: Vault,
+  sent: Readonly<Record<string, unknown>>,
+  storedSealed: string | null,
+  integration: Integration,
+  trustedHosts: readonly string[],
+): string | null {
+  const stored = openMcpSettings(vault, storedSealed);
+  const merged = { ...stored, ...unmaskedSettings(withoutAliases(sent), stored) };
+  const settings = Object.fromEntries(Object.entries(merged).filter(([, value]) => value != null));
+  checkSettings(settings, integration, trustedHosts);
+  return sealMcpSettings(vault, settings);
+}
+
+function checkSettings(
+  settings: Readonly<Record<string, unknown>>,
+  { url, transport, authType }: Integration,
+  trustedHosts: readonly string[],
+): void {
+  const fault = faultOfCustomHost(url, trustedHosts);
+  if (fault) throw invalid('url', fault);
+  const parsed = mcpSettings().parse(settings);
+  const faults = addressesIn(settings).flatMap(([path, address]): FieldError[] => {
+    const reason = faultOfCustomHost(address, trustedHosts);
+    return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
+  });
+  if (faults.length > 0) throw invalidFields(faults);
+  if (authType === 'oauth_client_credentials' && !parsed.client_credentials) {
+    throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
+  }
+  if (transport === 'openapi' && !parsed.openapi) {
+    throw invalid('configurations.openapi', 'is required by the transport openapi');
+  }
+}
+
+/** Settings that make the service call somewhere; those that only a browser opens are not among them. */
+const calledFields = new Set([
+  'jwksUri',
+  'introspectEndpoint',
+  'token_endpoint',
+  'registration_endpoint',
+  'revocation_endpoint',
+  'issuer',
+  'document_url',
+  'url',
+]);
+
+function addressesIn(settings: Readonly<Record<string, unknown>>, above = ''): [string, string][] {
+  return Object.entries(settings).flatMap(([name, value]): [string, string][] => {
+    const path = above === '' ? name : `${above}.${name}`;
+    if (typeof value === 'string') return calledFields.has(name) ? [[path, value]] : [];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+    return addressesIn(value as Record<string, unknown>, path);
+  });
+}

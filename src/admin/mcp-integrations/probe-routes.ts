@@ -1,0 +1,118 @@
+/** Trying an MCP integration out, and reading anew what it offers. */
+import type { z } from 'zod';
+import { type Discovery, noteSyncFailure, saveDiscovery } from '../../catalog/mcp/discovery.ts';
+import type { ProbeResult } from '../../catalog/mcp/probe.ts';
+import { upstreamOf } from '../../catalog/mcp/read.ts';
+import type { McpUpstream } from '../../catalog/mcp/server.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Db } from '../../store/database.ts';
+import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
+import { workspaceQuery } from '../integrations/schema.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { integrationAccess, mcpCatalogChange, reachMcpIntegration } from './access.ts';
+import { asMetadata } from './record.ts';
+import { mcpIntegrationPath, metadataRecord, type testResult, testResult as testResultSchema } from './schema.ts';
+
+const tag = 'MCP integrations';
+
+export const asTestResult = (url: string, result: ProbeResult): z.output<ReturnType<typeof testResult>> => ({
+  success: result.success,
+  ...(result.statusCode !== null && { status_code: result.statusCode }),
+  response_time_ms: result.responseTimeMs,
+  url,
+  server_name: result.success ? result.serverName : null,
+  ...('error' in result && { error: result.error }),
+});
+
+/** Whose sign-in is used upstream: that of the person behind the call. */
+export const personOf = (caller: Caller): string | null => caller.userId;
+
+/** Keeps what a probe heard; answers whether the catalog changed. */
+export async function keepProbe(
+  db: Db,
+  now: Date,
+  row: McpIntegrationTable,
+  { settings }: McpUpstream,
+  result: ProbeResult,
+): Promise<boolean> {
+  if (!result.success) {
+    await noteSyncFailure(db, row.id, result.error);
+    return false;
+  }
+  const { discovery }: { discovery: Discovery | null } = result;
+  if (!discovery) return false;
+  return saveDiscovery(
+    db,
+    now,
+    {
+      id: row.id,
+      pinTools: settings.pin_tools === true,
+      // What is there when an integration is first read was chosen with it; what comes later is new.
+      newOnesEnabled: settings.new_capabilities !== 'disabled' || row.last_synced_at === null,
+    },
+    discovery,
+  );
+}
+
+const testIntegration = endpoint({
+  method: 'POST',
+  path: '/mcp-integrations/:mcpIntegration/test',
+  tag,
+  summary: 'Try whether the server of an MCP integration answers',
+  access: integrationAccess('update'),
+  audit: { resource: 'mcp_integration', action: 'invoke' },
+  atomic: false,
+  params: mcpIntegrationPath,
+  query: workspaceQuery,
+  reply: testResultSchema,
+  async handle({ caller, params, db, commit, now, services, changed, note }) {
+    const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
+    const upstream = upstreamOf(row, services.vault);
+    const result = await services.mcp.probe(upstream, personOf(caller));
+    await commit(async (tx) => {
+      if (await keepProbe(tx, now, row, upstream, result)) changed(mcpCatalogChange(row));
+      note({ resourceId: row.id, details: { slug: row.slug, success: result.success } });
+    });
+    return asTestResult(row.url, result);
+  },
+});
+
+const syncIntegration = endpoint({
+  method: 'POST',
+  path: '/mcp-integrations/:mcpIntegration/sync',
+  tag,
+  summary: 'Read anew what the server of an MCP integration offers',
+  access: integrationAccess('update'),
+  audit: { resource: 'mcp_integration', action: 'update' },
+  atomic: false,
+  params: mcpIntegrationPath,
+  query: workspaceQuery,
+  reply: metadataRecord,
+  async handle({ caller, params, db, commit, now, services, changed, note }) {
+    const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
+    const upstream = upstreamOf(row, services.vault);
+    const result = await services.mcp.probe(upstream, personOf(caller));
+    return commit(async (tx) => {
+      if (await keepProbe(tx, now, row, upstream, result)) changed(mcpCatalogChange(row));
+      note({ resourceId: row.id, details: { slug: row.slug, success: result.success } });
+      const synced = await reachMcpIntegration(tx, caller, row.id, 'update');
+      return asMetadata(synced);
+    });
+  },
+});
+
+const readMetadata = endpoint({
+  method: 'GET',
+  path: '/mcp-integrations/:mcpIntegration/metadata',
+  tag,
+  summary: 'Read who the server of an MCP integration says that it is',
+  access: integrationAccess('read'),
+  params: mcpIntegrationPath,
+  query: workspaceQuery,
+  reply: metadataRecord,
+  async handle({ caller, params, db }) {
+    return asMetadata(await reachMcpIntegration(db, caller, params.mcpIntegration, 'read'));
+  },
+});
+
+export const probeEndpoints = [testIntegration, syncIntegration, readMetadata];

@@ -1,0 +1,296 @@
+/** MCP integrations: upstream MCP servers that the organisation or a workspace has registered. */
+import type { ExpressionBuilder } from 'kysely';
+import { conflict, invalid } from '../../http/errors.ts';
+import { actorId, type Caller, mayInWorkspace, workspacesWith } from '../../identity/caller.ts';
+import type { Scope } from '../../identity/scopes.ts';
+import type { Db } from '../../store/database.ts';
+import { encode } from '../../store/json.ts';
+import type { Schema } from '../../store/schema.ts';
+import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
+import { workspaceQuery } from '../integrations/schema.ts';
+import { storedMappings } from '../integrations/secret-mappings.ts';
+import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
+import { empty } from '../kernel/fields.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { sentFields } from '../kernel/validate.ts';
+import { integrationAccess, mcpCatalogChange, reachMcpIntegration, requireMcpIntegrationScope } from './access.ts';
+import { capabilityEndpoints } from './capabilities-routes.ts';
+import { savedSettings } from './configurations.ts';
+import { archiveMcpIntegrations, ensureMcpServer } from './grants.ts';
+import { probeEndpoints } from './probe-routes.ts';
+import { asMcpIntegration } from './record.ts';
+import {
+  changeableFields,
+  createdMcpIntegration,
+  listedMcpIntegrations,
+  type McpIntegrationFilters,
+  mcpIntegrationFilters,
+  mcpIntegrationPath,
+  mcpIntegrationRecord,
+  mcpIntegrationUpdate,
+  newMcpIntegration,
+  updatedMcpIntegration,
+} from './schema.ts';
+import { isMcpIntegrationSlugTaken, newMcpIntegrationSlug } from './slugs.ts';
+import { workspaceEndpoints } from './workspaces-routes.ts';
+
+const tag = 'MCP integrations';
+
+const createMcpIntegration = endpoint({
+  method: 'POST',
+  path: '/mcp-integrations',
+  tag,
+  summary: 'Register an upstream MCP server',
+  description:
+    'Without workspace_id it belongs to the organisation and is handed to workspaces by PUT /mcp-integrations/{id}/workspaces. With it, it belongs to that workspace and comes with a server there.',
+  access: integrationAccess('create'),
+  audit: { resource: 'mcp_integration', action: 'create' },
+  body: newMcpIntegration,
+  reply: createdMcpIntegration,
+  async handle({ caller, workspace, body, db, now, services, changed, note }) {
+    const { vault, settings } = services;
+    const workspaceId = placeFor(caller, workspace);
+    const { organisationId } = caller;
+    const url = body.url ?? body.server_url ?? '';
+    const integration = { url, transport: body.transport, authType: body.auth_type };
+    const sealed = savedSettings(vault, body.configurations ?? {}, null, integration, settings.trustedHosts);
+    if (body.slug && (await isMcpIntegrationSlugTaken(db, organisationId, body.slug))) {
+      throw conflict(`The slug ${body.slug} is taken by another MCP integration, perhaps a deleted one`);
+    }
+    const at = now.toISOString();
+    const row: McpIntegrationTable = {
+      id: Bun.randomUUIDv7(),
+      organisation_id: organisationId,
+      workspace_id: workspaceId,
+      slug: body.slug ?? (await newMcpIntegrationSlug(db, organisationId, body.name)),
+      name: body.name,
+      description: body.description || null,
+      status: 'active',
+      url,
+      transport: body.transport,
+      auth_type: body.auth_type,
+      configurations_sealed: sealed,
+      secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+      global_workspace_access: null,
+      metadata: encode({}),
+      sync_status: 'pending',
+      last_synced_at: null,
+      sync_error: null,
+      created_by: actorId(caller),
+      created_at: at,
+      last_updated_at: at,
+    };
+    await db.insertInto('mcp_integrations').values(row).execute();
+    if (workspaceId !== null) await ensureMcpServer(db, now, row, workspaceId, actorId(caller));
+    changed(mcpCatalogChange(row));
+    note({
+      resourceId: row.id,
+      ...(workspaceId !== null && { workspaceId }),
+      details: { slug: row.slug, url, auth_type: row.auth_type },
+    });
+    return { id: row.id, slug: row.slug };
+  },
+});
+
+/** The workspace that the integration goes to; null: the organisation. */
+function placeFor(caller: Caller, workspace: NamedWorkspace | null): string | null {
+  if (workspace?.status === 'archived') {
+    throw invalid('workspace_id', 'names an archived workspace, which takes no new integrations');
+  }
+  const workspaceId = workspace?.id ?? null;
+  requireMcpIntegrationScope(caller, workspaceId, 'create');
+  return workspaceId;
+}
+
+const listMcpIntegrations = endpoint({
+  method: 'GET',
+  path: '/mcp-integrations',
+  tag,
+  summary: 'List MCP integrations, newest first',
+  description: 'A key of a workspace sees what its workspace can use: its own integrations and those handed to it.',
+  access: integrationAccess('list'),
+  query: mcpIntegrationFilters,
+  paging: { size: 100, max: 1000 },
+  reply: listedMcpIntegrations,
+  async handle({ caller, workspace, query, page, db, services }) {
+    const { rows, total } = await newestFirst(matching(db, caller, workspace, query), page);
+    const counts = await grantCounts(
+      db,
+      rows.map(({ id }) => id),
+    );
+    return {
+      data: rows.map((row) => ({
+        ...asMcpIntegration(row, services.vault),
+        workspaces_count: row.workspace_id === null ? (counts.get(row.id) ?? 0) : 1,
+      })),
+      total,
+      has_more: page.offset + rows.length < total,
+    };
+  },
+});
+
+async function grantCounts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('mcp_integration_workspaces')
+    .select(['integration_id', (eb) => eb.fn.countAll<number>().as('total')])
+    .where('integration_id', 'in', ids)
+    .where('enabled', '=', 1)
+    .groupBy('integration_id')
+    .execute();
+  return new Map(rows.map(({ integration_id, total }) => [integration_id, Number(total)]));
+}
+
+function matching(db: Db, caller: Caller, workspace: NamedWorkspace | null, query: McpIntegrationFilters) {
+  const { type, search } = query;
+  const own = visible(caller, workspace, 'workspace_mcp_integrations.list');
+  const handed = visible(caller, workspace, 'organisation_mcp_integrations.list');
+  const matches = db
+    .selectFrom('mcp_integrations')
+    .where('organisation_id', '=', caller.organisationId)
+    .where('status', '=', 'active')
+    .where((eb) =>
+      eb.or([
+        ...(type === 'organisation' ? [] : ofWorkspaces(eb, own)),
+        ...(type === 'workspace' ? [] : ofOrganisation(eb, handed)),
+      ]),
+    );
+  return search ? matches.where((eb) => holdsInAnyCase(eb.ref('name'), search)) : matches;
+}
+
+/** The workspaces through which the caller looks; `'all'` only where no workspace is named. */
+function visible(caller: Caller, workspace: NamedWorkspace | null, scope: Scope): 'all' | string[] {
+  if (!workspace) return workspacesWith(caller, scope);
+  return mayInWorkspace(caller, scope, workspace.id) ? [workspace.id] : [];
+}
+
+type Integrations = ExpressionBuilder<Schema, 'mcp_integrations'>;
+
+function ofWorkspaces(eb: Integrations, workspaces: 'all' | string[]) {
+  if (workspaces === 'all') return [eb('workspace_id', 'is not', null)];
+  return workspaces.length > 0 ? [eb('workspace_id', 'in', workspaces)] : [];
+}
+
+function ofOrganisation(eb: Integrations, workspaces: 'all' | string[]) {
+  const own = eb('workspace_id', 'is', null);
+  if (workspaces === 'all') return [own];
+  if (workspaces.length === 0) return [];
+  const handed = eb.exists(
+    eb
+      .selectFrom('mcp_integration_workspaces as grant')
+      .select('grant.integration_id')
+      .whereRef('grant.integration_id', '=', 'mcp_integrations.id')
+      .where('grant.workspace_id', 'in', workspaces)
+      .where('grant.enabled', '=', 1),
+  );
+  return [eb.and([own, handed])];
+}
+
+const readMcpIntegration = endpoint({
+  method: 'GET',
+  path: '/mcp-integrations/:mcpIntegration',
+  tag,
+  summary: 'Read an MCP integration; its credentials are masked',
+  access: integrationAccess('read'),
+  params: mcpIntegrationPath,
+  query: workspaceQuery,
+  reply: mcpIntegrationRecord,
+  async handle({ caller, params, db, services }) {
+    return asMcpIntegration(await reachMcpIntegration(db, caller, params.mcpIntegration, 'read'), services.vault);
+  },
+});
+
+const updateMcpIntegration = endpoint({
+  method: 'PUT',
+  path: '/mcp-integrations/:mcpIntegration',
+  tag,
+  summary: 'Change an MCP integration; what is left out stays as it is',
+  access: integrationAccess('update'),
+  audit: { resource: 'mcp_integration', action: 'update' },
+  params: mcpIntegrationPath,
+  query: workspaceQuery,
+  body: mcpIntegrationUpdate,
+  reply: updatedMcpIntegration,
+  async handle({ caller, params, body, db, now, services, changed, note }) {
+    const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
+    const fields = sentFields(body, changeableFields());
+    const { vault, settings } = services;
+    const url = body.url ?? body.server_url ?? row.url;
+    const transport = body.transport ?? row.transport;
+    const authType = body.auth_type ?? row.auth_type;
+    const sealed = savedSettings(
+      vault,
+      body.configurations ?? {},
+      row.configurations_sealed,
+      { url, transport, authType },
+      settings.trustedHosts,
+    );
+    const moved = url !== row.url || transport !== row.transport || authType !== row.auth_type;
+    const columns: Partial<McpIntegrationTable> = {
+      url,
+      transport,
+      auth_type: authType,
+      configurations_sealed: sealed,
+      last_updated_at: now.toISOString(),
+      ...(body.name !== undefined && { name: body.name }),
+      ...(body.description !== undefined && { description: body.description || null }),
+      ...(body.secret_mappings !== undefined && {
+        secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+      }),
+      ...((moved || body.configurations) && { sync_status: 'pending' as const }),
+    };
+    await db.updateTable('mcp_integrations').set(columns).where('id', '=', row.id).execute();
+    if (moved) await forgetSignIns(db, row.id);
+    changed(mcpCatalogChange(row));
+    note({
+      resourceId: row.id,
+      ...(row.workspace_id !== null && { workspaceId: row.workspace_id }),
+      details: { slug: row.slug, fields },
+    });
+    return { success: true as const, ...asMcpIntegration({ ...row, ...columns }, vault) };
+  },
+});
+
+/** Tokens and registrations were made out for another place. */
+async function forgetSignIns(db: Db, integrationId: string): Promise<void> {
+  const servers = db.selectFrom('mcp_servers').select('id').where('integration_id', '=', integrationId);
+  await db.deleteFrom('mcp_connections').where('server_id', 'in', servers).execute();
+  await db.deleteFrom('mcp_upstream_clients').where('server_id', 'in', servers).execute();
+}
+
+const deleteMcpIntegration = endpoint({
+  method: 'DELETE',
+  path: '/mcp-integrations/:mcpIntegration',
+  tag,
+  summary: 'Delete an MCP integration together with its servers in every workspace',
+  access: integrationAccess('delete'),
+  audit: { resource: 'mcp_integration', action: 'delete' },
+  params: mcpIntegrationPath,
+  query: workspaceQuery,
+  reply: empty,
+  async handle({ caller, params, db, now, changed, note }) {
+    const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'delete');
+    await archiveMcpIntegrations(db, now, [row.id]);
+    changed(mcpCatalogChange(row));
+    note({
+      resourceId: row.id,
+      ...(row.workspace_id !== null && { workspaceId: row.workspace_id }),
+      details: { slug: row.slug, name: row.name },
+    });
+    return {};
+  },
+});
+
+export const mcpIntegrationsResource: Resource = {
+  name: 'mcp-integrations',
+  endpoints: [
+    createMcpIntegration,
+    listMcpIntegrations,
+    readMcpIntegration,
+    updateMcpIntegration,
+    deleteMcpIntegration,
+    ...workspaceEndpoints,
+    ...capabilityEndpoints,
+    ...probeEndpoints,
+  ],
+};

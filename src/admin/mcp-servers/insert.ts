@@ -1,0 +1,54 @@
+/** Makes MCP servers and takes them away; every way in which one comes or goes passes here. */
+import type { Db } from '../../store/database.ts';
+
+interface NewMcpServer {
+  organisationId: string;
+  workspaceId: string;
+  integrationId: string;
+  slug: string;
+  name: string;
+  description?: string | null;
+  createdBy: string | null;
+}
+
+/** The caller has seen to it that the slug is free in the organisation. */
+export async function insertMcpServer(db: Db, now: Date, server: NewMcpServer): Promise<string> {
+  const id = Bun.randomUUIDv7();
+  const at = now.toISOString();
+  await db
+    .insertInto('mcp_servers')
+    .values({
+      id,
+      organisation_id: server.organisationId,
+      workspace_id: server.workspaceId,
+      integration_id: server.integrationId,
+      slug: server.slug,
+      name: server.name,
+      description: server.description ?? null,
+      status: 'active',
+      default_user_access: 'allow',
+      created_by: server.createdBy,
+      created_at: at,
+      last_updated_at: at,
+    })
+    .execute();
+  return id;
+}
+
+/** Rows stay, so that their slugs do too and logs go on naming them; sign-ins of what is gone serve nobody. */
+export async function archiveMcpServers(db: Db, now: Date, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .updateTable('mcp_servers')
+    .set({ status: 'archived', last_updated_at: now.toISOString() })
+    .where('id', 'in', ids)
+    .execute();
+  for (const table of [
+    'mcp_connections',
+    'mcp_upstream_clients',
+    'mcp_server_users',
+    'mcp_server_capabilities',
+  ] as const) {
+    await db.deleteFrom(table).where('server_id', 'in', ids).execute();
+  }
+}

@@ -1,0 +1,233 @@
+/** Who may use an MCP server, and who has signed in at its upstream. */
+import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { forbidden, invalidQuery, notFound } from '../../http/errors.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Db } from '../../store/database.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
+import { succeeded } from '../mcp-integrations/schema.ts';
+import { managesConnections, reachMcpServer, serverAccess } from './access.ts';
+import {
+  connectionFilters,
+  connectionsList,
+  mcpServerPath,
+  userAccessFilters,
+  userAccessList,
+  userAccessUpdate,
+} from './schema.ts';
+
+const tag = 'MCP servers';
+
+const listUserAccess = endpoint({
+  method: 'GET',
+  path: '/mcp-servers/:mcpServer/user-access',
+  tag,
+  summary: 'List who of the workspace may use an MCP server',
+  access: serverAccess('read'),
+  params: mcpServerPath,
+  query: userAccessFilters,
+  paging: { size: 100, max: 500, first: 1 },
+  reply: userAccessList,
+  async handle({ caller, workspace, params, query, page, db }) {
+    const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'read');
+    let people = db
+      .selectFrom('workspace_members as member')
+      .innerJoin('users as person', 'person.id', 'member.user_id')
+      .where('member.workspace_id', '=', server.workspace_id)
+      .where('member.status', '=', 'active');
+    const { search } = query;
+    if (search) {
+      people = people.where((eb) =>
+        eb.or([
+          holdsInAnyCase(eb.ref('person.first_name'), search),
+          holdsInAnyCase(eb.ref('person.last_name'), search),
+          holdsInAnyCase(eb.ref('person.email'), search),
+        ]),
+      );
+    }
+    const total = await countOf(people);
+    const rows = await people
+      .leftJoin('mcp_server_users as access', (join) =>
+        join.onRef('access.user_id', '=', 'member.user_id').on('access.server_id', '=', server.id),
+      )
+      .leftJoin('mcp_connections as connection', (join) =>
+        join.onRef('connection.user_id', '=', 'member.user_id').on('connection.server_id', '=', server.id),
+      )
+      .select([
+        'member.user_id',
+        'person.first_name',
+        'person.last_name',
+        'access.enabled as override',
+        'connection.status as connection_status',
+      ])
+      .orderBy('person.email')
+      .limit(page.size)
+      .offset(page.offset)
+      .execute();
+    return {
+      data: rows.map((row) => ({
+        user_id: row.user_id,
+        first_name: row.first_name,
+        last_name: row.last_name,
+        enabled: row.override === null ? server.default_user_access === 'allow' : row.override === 1,
+        has_override: row.override !== null,
+        connection_status: row.connection_status ?? ('not_connected' as const),
+      })),
+      default_user_access: server.default_user_access,
+      total,
+      has_more: page.offset + rows.length < total,
+    };
+  },
+});
+
+const setUserAccess = endpoint({
+  method: 'PUT',
+  path: '/mcp-servers/:mcpServer/user-access',
+  tag,
+  summary: 'Allow or deny people the use of an MCP server',
+  access: serverAccess('update'),
+  audit: { resource: 'mcp_server', action: 'update' },
+  params: mcpServerPath,
+  body: userAccessUpdate,
+  reply: succeeded,
+  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+    const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
+    const at = now.toISOString();
+    if (body.default_user_access) {
+      await db
+        .updateTable('mcp_servers')
+        .set({ default_user_access: body.default_user_access, last_updated_at: at })
+        .where('id', '=', server.id)
+        .execute();
+    }
+    for (const { user_id, enabled } of body.user_access ?? []) {
+      await requireColleague(db, server.organisation_id, user_id);
+      if (enabled === null) {
+        await db
+          .deleteFrom('mcp_server_users')
+          .where('server_id', '=', server.id)
+          .where('user_id', '=', user_id)
+          .execute();
+        continue;
+      }
+      const state = { enabled: enabled ? 1 : 0, last_updated_at: at } as const;
+      await db
+        .insertInto('mcp_server_users')
+        .values({ server_id: server.id, user_id, ...state })
+        .onConflict((conflict) => conflict.columns(['server_id', 'user_id']).doUpdateSet(state))
+        .execute();
+    }
+    changed({ topic: 'catalog', id: server.workspace_id });
+    note({
+      resourceId: server.id,
+      workspaceId: server.workspace_id,
+      details: {
+        slug: server.slug,
+        user_access: body.user_access,
+        default_user_access: body.default_user_access,
+      },
+    });
+    return { success: true as const };
+  },
+});
+
+async function requireColleague(db: Db, organisationId: string, userId: string): Promise<void> {
+  const member = await db
+    .selectFrom('organisation_members')
+    .select('user_id')
+    .where('organisation_id', '=', organisationId)
+    .where('user_id', '=', userId)
+    .where('status', '=', 'active')
+    .executeTakeFirst();
+  if (!member) throw notFound(`user: ${userId}`);
+}
+
+const listConnections = endpoint({
+  method: 'GET',
+  path: '/mcp-servers/:mcpServer/connections',
+  tag,
+  summary: 'List who has signed in at the upstream of an MCP server',
+  description: 'Those who manage the server see everybody, others themselves; user_id narrows it down.',
+  access: serverAccess('read'),
+  params: mcpServerPath,
+  query: connectionFilters,
+  paging: { size: 100, max: 500 },
+  reply: connectionsList,
+  async handle({ caller, workspace, params, query, page, db }) {
+    const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'read');
+    const userId = shownPerson(caller, server.workspace_id, query.user_id ?? null);
+    let matches = db.selectFrom('mcp_connections').where('server_id', '=', server.id);
+    if (userId !== null) matches = matches.where('user_id', '=', userId);
+    const total = await countOf(matches);
+    const rows = await matches
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('user_id')
+      .limit(page.size)
+      .offset(page.offset)
+      .execute();
+    return {
+      data: rows.map((row) => ({
+        user_id: row.user_id,
+        connected: row.status === 'connected',
+        created_at: row.created_at,
+        last_updated_at: row.last_updated_at,
+      })),
+      total,
+      has_more: page.offset + rows.length < total,
+    };
+  },
+});
+
+/** Whose sign-ins are shown; null: everybody's. */
+function shownPerson(caller: Caller, workspaceId: string, asked: string | null): string | null {
+  const own = caller.userId;
+  if (asked !== null && asked !== own && !managesConnections(caller, workspaceId)) {
+    throw forbidden('Only those who manage the MCP server see the sign-ins of others');
+  }
+  if (asked !== null) return asked;
+  if (caller.kind === 'user-key') return own;
+  return own === null || managesConnections(caller, workspaceId) ? null : own;
+}
+
+const endConnection = endpoint({
+  method: 'DELETE',
+  path: '/mcp-servers/:mcpServer/connections',
+  tag,
+  summary: 'End a sign-in at the upstream of an MCP server',
+  description:
+    'Without user_id the own one; a key that belongs to nobody must name the user. The tokens are deleted, and revoked upstream where that is offered.',
+  access: serverAccess('read'),
+  audit: { resource: 'mcp_server', action: 'update' },
+  atomic: false,
+  params: mcpServerPath,
+  query: connectionFilters,
+  reply: succeeded,
+  async handle({ caller, workspace, params, query, db, commit, services, changed, note }) {
+    const { server, integration } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'read');
+    const userId = query.user_id ?? caller.userId;
+    if (userId === null) throw invalidQuery('user_id', 'is required with a key that belongs to nobody');
+    if (userId !== caller.userId && !managesConnections(caller, server.workspace_id)) {
+      throw forbidden('Only those who manage the MCP server end the sign-ins of others');
+    }
+    const upstream = { ...upstreamOf(integration, services.vault), id: server.id, workspaceId: server.workspace_id };
+    await services.mcp.revoke(upstream, userId);
+    await commit(async (tx) => {
+      const { numDeletedRows } = await tx
+        .deleteFrom('mcp_connections')
+        .where('server_id', '=', server.id)
+        .where('user_id', '=', userId)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) throw notFound('connection');
+      changed({ topic: 'mcp_connection', id: `${server.id} ${userId}` });
+      note({
+        resourceId: server.id,
+        workspaceId: server.workspace_id,
+        details: { slug: server.slug, revoked_connection_of: userId },
+      });
+    });
+    return { success: true as const };
+  },
+});
+
+export const peopleEndpoints = [listUserAccess, setUserAccess, listConnections, endConnection];

@@ -1,0 +1,58 @@
+/** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
+
+import type { McpSettings } from './settings.ts';
+import type { CapabilityType, McpMetadata } from './types.ts';
+
+export type McpTransport = 'http' | 'sse' | 'openapi';
+export type McpAuthType = 'none' | 'headers' | 'oauth_auto' | 'oauth_client_credentials';
+
+/** What must be known to speak to an upstream. */
+export interface McpUpstream {
+  /** The server's id, or the integration's own where that is probed. */
+  id: string;
+  integrationId: string;
+  /** As logs and errors name it. */
+  slug: string;
+  organisationId: string;
+  /** Null for an integration of the organisation that is probed itself. */
+  workspaceId: string | null;
+  url: string;
+  transport: McpTransport;
+  authType: McpAuthType;
+  settings: McpSettings;
+  /** Changes with everything that an open connection depends on. */
+  revision: string;
+}
+
+export interface McpServer extends McpUpstream {
+  workspaceId: string;
+  name: string;
+  description: string | null;
+  integrationSlug: string;
+  /** Whether the integration is handed to the workspace. */
+  granted: boolean;
+  defaultAccess: 'allow' | 'deny';
+  /** By user id, where it differs from the default. */
+  users: ReadonlyMap<string, boolean>;
+  capabilities: CapabilityRules;
+  metadata: McpMetadata;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Which capabilities may be listed and used. */
+export interface CapabilityRules {
+  /** True unless it is switched off, or not switched on where new ones arrive switched off. */
+  allows(type: CapabilityType, key: string): boolean;
+  /** The digest of a tool's approved definition; null where any definition counts. */
+  pinOf(tool: string): string | null;
+}
+
+export interface McpCatalog {
+  readonly servers: readonly McpServer[];
+  /** By the slug of the server, else by that of its integration. */
+  bySlug(slug: string): McpServer | null;
+}
+
+export const mayUse = (server: McpServer, userId: string | null): boolean =>
+  userId === null || (server.users.get(userId) ?? server.defaultAccess === 'allow');

@@ -1,0 +1,101 @@
+/** The catalogue of what the MCP gateway answers when it is the gateway itself that refuses or fails. */
+import {
+  headerMismatch,
+  internalError,
+  invalidParams,
+  invalidRequest,
+  methodNotFound,
+  parseError,
+  type RpcError,
+  serverError,
+  timeoutError,
+  unsupportedVersion,
+} from './protocol/json-rpc.ts';
+
+interface Entry {
+  status: number;
+  code: number;
+  /** Whether `data.code` names it. */
+  told: boolean;
+  /** What `data.code` says instead of its own name. */
+  as?: string;
+}
+
+const catalogue = {
+  parse_error: { status: 400, code: parseError, told: false },
+  invalid_request: { status: 400, code: invalidRequest, told: false },
+  invalid_params: { status: 200, code: invalidParams, told: false },
+  invalid_envelope: { status: 400, code: invalidParams, told: false },
+  header_mismatch: { status: 400, code: headerMismatch, told: false },
+  unsupported_version: { status: 400, code: unsupportedVersion, told: false },
+  method_not_found: { status: 200, code: methodNotFound, told: false },
+  tool_not_available: { status: 200, code: invalidParams, told: true },
+  unauthorized: { status: 401, code: serverError, told: true },
+  forbidden: { status: 403, code: serverError, told: true },
+  insufficient_scope: { status: 403, code: serverError, told: true },
+  server_not_found: { status: 404, code: serverError, told: true },
+  session_required: { status: 400, code: invalidRequest, told: true },
+  session_not_found: { status: 404, code: serverError, told: true },
+  method_not_allowed: { status: 405, code: serverError, told: true },
+  not_acceptable: { status: 406, code: invalidRequest, told: true },
+  body_too_large: { status: 413, code: invalidRequest, told: true },
+  unsupported_media_type: { status: 415, code: invalidRequest, told: true },
+  usage_limit_exceeded: { status: 412, code: serverError, told: true },
+  rate_limited: { status: 429, code: serverError, told: true },
+  internal_error: { status: 500, code: internalError, told: true },
+  upstream_error: { status: 502, code: serverError, told: true },
+  /** The upstream is there and refuses our credentials. */
+  upstream_unauthorized: { status: 502, code: serverError, told: true, as: 'upstream_error' },
+  /** Its address must not be called. */
+  upstream_forbidden: { status: 502, code: serverError, told: true, as: 'upstream_error' },
+  store_unavailable: { status: 503, code: serverError, told: true },
+  circuit_open: { status: 503, code: serverError, told: true },
+  upstream_timeout: { status: 504, code: timeoutError, told: true },
+  authorization_required: { status: 200, code: serverError, told: true },
+} as const satisfies Record<string, Entry>;
+
+export type McpErrorKind = keyof typeof catalogue;
+
+export class McpError extends Error {
+  readonly kind: McpErrorKind;
+  readonly status: number;
+  readonly code: number;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    kind: McpErrorKind,
+    message: string,
+    more: {
+      data?: Readonly<Record<string, unknown>>;
+      headers?: Record<string, string>;
+      status?: number;
+      code?: number;
+    } = {},
+  ) {
+    super(message);
+    const entry: Entry = catalogue[kind];
+    this.kind = kind;
+    this.status = more.status ?? entry.status;
+    this.code = more.code ?? entry.code;
+    this.data = entry.told ? { code: entry.as ?? kind, ...more.data } : more.data;
+    this.headers = more.headers ?? {};
+  }
+
+  get rpc(): RpcError {
+    return { code: this.code, message: this.message, ...(this.data && { data: this.data }) };
+  }
+}
+
+/** The same words whether it never was, is switched off, or may not be used: none of them tells which. */
+export const unknownTool = (name: string): McpError => new McpError('tool_not_available', `Unknown tool: ${name}`);
+export const unknownPrompt = (name: string): McpError => new McpError('tool_not_available', `Unknown prompt: ${name}`);
+export const unknownResource = (uri: string): McpError =>
+  new McpError('tool_not_available', `Resource not found: ${uri}`, { data: { uri } });
+export const noSuchMethod = (method: string, status = 200): McpError =>
+  new McpError('method_not_found', `Method not found: ${method}`, { status });
+export const sessionLost = (): McpError =>
+  new McpError(
+    'session_not_found',
+    'This session is unknown, has ended or belongs to another credential; initialize again',
+  );

@@ -1,0 +1,93 @@
+/** The circuit breaker of each MCP server: an upstream that fails again and again is left alone for a while. */
+import { type BreakerSettings, defaultBreaker } from '../../catalog/mcp/settings.ts';
+import { McpError } from '../errors.ts';
+
+export type CircuitState = 'closed' | 'open' | 'half_open';
+
+interface Circuit {
+  consecutive: number;
+  /** Of the present window. */
+  calls: number;
+  failures: number;
+  windowStart: number;
+  /** Null while it is closed. */
+  openedAt: number | null;
+  probing: boolean;
+}
+
+const mostCircuits = 10_000;
+
+export class McpBreakers {
+  readonly #now: () => number;
+  readonly #circuits = new Map<string, Circuit>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Throws while the circuit is open; one call is let through when its rest is over. */
+  admit(server: string, settings: BreakerSettings = defaultBreaker): void {
+    const circuit = this.#circuits.get(server);
+    if (!settings.enabled || !circuit || circuit.openedAt === null) return;
+    const rest = circuit.openedAt + settings.cooldown_ms - this.#now();
+    if (rest <= 0 && !circuit.probing) {
+      circuit.probing = true;
+      return;
+    }
+    const seconds = Math.max(1, Math.ceil(Math.max(rest, 1_000) / 1_000));
+    throw new McpError('circuit_open', `the upstream failed repeatedly; try again in ${seconds} seconds`, {
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+
+  succeeded(server: string): void {
+    const circuit = this.#circuits.get(server);
+    if (!circuit) return;
+    if (circuit.openedAt !== null) {
+      this.#circuits.delete(server);
+      return;
+    }
+    circuit.consecutive = 0;
+    circuit.calls++;
+  }
+
+  failed(server: string, settings: BreakerSettings = defaultBreaker): void {
+    if (!settings.enabled) return;
+    const now = this.#now();
+    const circuit = this.#circuits.get(server) ?? this.#opened(server, now);
+    if (now - circuit.windowStart > settings.window_ms) {
+      circuit.windowStart = now;
+      circuit.calls = 0;
+      circuit.failures = 0;
+    }
+    circuit.consecutive++;
+    circuit.calls++;
+    circuit.failures++;
+    const tooOften =
+      circuit.calls >= settings.min_requests && circuit.failures / circuit.calls >= settings.failure_rate;
+    if (circuit.openedAt !== null || circuit.consecutive >= settings.failure_threshold || tooOften) {
+      circuit.openedAt = now;
+      circuit.probing = false;
+    }
+  }
+
+  stateOf(server: string, settings: BreakerSettings = defaultBreaker): CircuitState {
+    const circuit = this.#circuits.get(server);
+    if (!circuit || circuit.openedAt === null) return 'closed';
+    return this.#now() - circuit.openedAt >= settings.cooldown_ms ? 'half_open' : 'open';
+  }
+
+  #opened(server: string, now: number): Circuit {
+    if (this.#circuits.size >= mostCircuits) this.#circuits.clear();
+    const circuit: Circuit = {
+      consecutive: 0,
+      calls: 0,
+      failures: 0,
+      windowStart: now,
+      openedAt: null,
+      probing: false,
+    };
+    this.#circuits.set(server, circuit);
+    return circuit;
+  }
+}

@@ -1,0 +1,47 @@
+/** Puts together what speaks to upstream MCP servers. */
+import { lookup } from 'node:dns/promises';
+import type { Clock } from '../../clock.ts';
+import type { Settings } from '../../environment.ts';
+import { Deadlines } from '../../gateway/upstream/deadlines.ts';
+import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
+import { HttpClient } from '../../wire/client/http-client.ts';
+import { McpBreakers } from './breaker.ts';
+import type { UpstreamDeps } from './exchange.ts';
+import type { SignIdentity } from './headers.ts';
+import { createUpstreamHttp, type UpstreamHttp } from './http.ts';
+import type { UpstreamTokens } from './tokens.ts';
+
+export interface OpenUpstreams extends UpstreamDeps {
+  close(): void;
+}
+
+export function createUpstreamNet(settings: Settings): { http: UpstreamHttp; close(): void } {
+  const client = new HttpClient(process.env);
+  const guard = createHostGuard(
+    settings.trustedHosts,
+    async (name) => {
+      const found = await lookup(name, { all: true });
+      return found.map(({ address }) => address);
+    },
+    { ownHosts: settings.gateway.ownHosts },
+  );
+  return { http: createUpstreamHttp(client, guard), close: () => client.close() };
+}
+
+export function createUpstreamDeps(
+  settings: Settings,
+  clock: Clock,
+  { http, tokens, sign }: { http: UpstreamHttp; tokens: UpstreamTokens; sign: SignIdentity },
+): OpenUpstreams {
+  const deadlines = new Deadlines();
+  return {
+    http,
+    tokens,
+    sign,
+    breakers: new McpBreakers(() => clock.now().getTime()),
+    deadlines,
+    requestTimeout: settings.mcp.requestTimeout,
+    pause: (ms) => Bun.sleep(ms),
+    close: () => deadlines.stop(),
+  };
+}

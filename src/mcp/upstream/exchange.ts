@@ -1,0 +1,143 @@
+/** One HTTP exchange with an upstream: breaker, credentials, time, and a second try where the token had run out. */
+import type { McpUpstream } from '../../catalog/mcp/server.ts';
+import type { Deadlines } from '../../gateway/upstream/deadlines.ts';
+import { Abort, type Abortable } from '../../wire/abort.ts';
+import type { WireAnswer } from '../../wire/client/answer.ts';
+import type { Bytes } from '../../wire/client/collected.ts';
+import { McpError } from '../errors.ts';
+import type { UpstreamIdentity } from '../principal.ts';
+import type { McpBreakers } from './breaker.ts';
+import { type SignIdentity, upstreamHeaders } from './headers.ts';
+import { timedOut, type UpstreamHttp } from './http.ts';
+import type { UpstreamTokens } from './tokens.ts';
+
+export interface UpstreamDeps {
+  http: UpstreamHttp;
+  tokens: UpstreamTokens;
+  breakers: McpBreakers;
+  deadlines: Deadlines;
+  sign: SignIdentity;
+  /** Milliseconds for a call when the integration says nothing else. */
+  requestTimeout: number;
+  pause(ms: number): Promise<void>;
+}
+
+export interface Asked {
+  url?: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  headers: Readonly<Record<string, string>>;
+  body: Bytes | null;
+}
+
+/** A deadline that progress moves, up to a bound, and an abort that both it and the client pull. */
+export class CallTime implements Abortable {
+  readonly #abort = new Abort();
+  readonly #deadline;
+  readonly #ms: number;
+  #extensions = 0;
+
+  constructor(deadlines: Deadlines, ms: number, outer?: Abortable) {
+    this.#ms = ms;
+    this.#deadline = deadlines.set(ms, () => this.#abort.abort(timedOut(ms)));
+    if (outer?.aborted) this.#abort.abort(outer.reason);
+    else outer?.addEventListener('abort', () => this.abort(outer.reason));
+  }
+
+  get aborted(): boolean {
+    return this.#abort.aborted;
+  }
+
+  get reason(): unknown {
+    return this.#abort.reason;
+  }
+
+  addEventListener(type: 'abort', listener: Parameters<Abortable['addEventListener']>[1]): void {
+    this.#abort.addEventListener(type, listener);
+  }
+
+  removeEventListener(type: 'abort', listener: Parameters<Abortable['removeEventListener']>[1]): void {
+    this.#abort.removeEventListener(type, listener);
+  }
+
+  abort(reason: unknown): void {
+    this.#deadline.clear();
+    this.#abort.abort(reason);
+  }
+
+  /** Progress was told: the upstream is alive. */
+  extend(): void {
+    if (this.#extensions++ < mostExtensions) this.#deadline.extend(this.#ms);
+  }
+
+  /** A stream that stays open has no deadline. */
+  lift(): void {
+    this.#deadline.rest();
+  }
+
+  done(): void {
+    this.#deadline.clear();
+  }
+}
+
+const mostExtensions = 10;
+
+export const timeoutOf = ({ settings }: McpUpstream, { requestTimeout }: UpstreamDeps): number =>
+  Math.min(settings.timeout_ms ?? requestTimeout, requestTimeout);
+
+export interface Exchanged {
+  answer: WireAnswer;
+  tokenRefreshed: boolean;
+}
+
+/** An answer of any status but 401; the breaker hears how it went. */
+export async function exchange(
+  deps: UpstreamDeps,
+  upstream: McpUpstream,
+  identity: UpstreamIdentity,
+  asked: Asked,
+  signal: Abortable,
+): Promise<Exchanged> {
+  const { breakers, tokens, http } = deps;
+  const breaker = upstream.settings.circuit_breaker;
+  breakers.admit(upstream.id, breaker);
+  const own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+  let tokenRefreshed = false;
+  const attempt = async (renew: boolean): Promise<WireAnswer> => {
+    const bearer = await tokens.bearer(upstream, identity.userId, renew);
+    tokenRefreshed ||= bearer?.refreshed ?? false;
+    return http.call(
+      {
+        url: asked.url ?? upstream.url,
+        method: asked.method,
+        headers: { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers },
+        body: asked.body,
+      },
+      signal,
+    );
+  };
+  try {
+    let answer = await attempt(false);
+    if (answer.status === 401 && usesTokens(upstream)) {
+      tokens.learn(upstream, answer.headers.get('www-authenticate'));
+      await answer.body?.cancel();
+      answer = await attempt(true);
+    }
+    if (answer.status >= 500) breakers.failed(upstream.id, breaker);
+    else breakers.succeeded(upstream.id);
+    if (answer.status === 401) {
+      tokens.learn(upstream, answer.headers.get('www-authenticate'));
+      await answer.body?.cancel();
+      throw new McpError('upstream_unauthorized', 'the upstream refuses the credentials of this integration (401)');
+    }
+    return { answer, tokenRefreshed };
+  } catch (fault) {
+    if (fault instanceof McpError && countsAsFailure(fault)) breakers.failed(upstream.id, breaker);
+    throw fault;
+  }
+}
+
+const usesTokens = ({ authType }: McpUpstream): boolean =>
+  authType === 'oauth_auto' || authType === 'oauth_client_credentials';
+
+/** What the upstream is to blame for; refusals of ours and sign-ins that are missing are not. */
+const countsAsFailure = ({ kind }: McpError): boolean => kind === 'upstream_timeout' || kind === 'upstream_error';

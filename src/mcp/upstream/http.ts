@@ -1,0 +1,119 @@
+/** HTTP to upstreams that customers chose: every address is checked, also behind a redirect, and the one that was checked is dialled. */
+import { GatewayError } from '../../gateway/errors.ts';
+import type { HostGuard } from '../../gateway/upstream/host-guard.ts';
+import { version } from '../../version.ts';
+import { Abort, type Abortable } from '../../wire/abort.ts';
+import type { WireAnswer } from '../../wire/client/answer.ts';
+import { type Bytes, collected } from '../../wire/client/collected.ts';
+import { decoded, understood } from '../../wire/client/decoded.ts';
+import type { HttpClient } from '../../wire/client/http-client.ts';
+import { WireFault } from '../../wire/fault.ts';
+import { McpError } from '../errors.ts';
+
+export interface HttpCall {
+  url: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** By their names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: Bytes | null;
+}
+
+export interface UpstreamHttp {
+  /** Resolves with the head of the answer; fails in the words of the catalogue. */
+  call(call: HttpCall, signal: Abortable): Promise<WireAnswer>;
+  /** The whole of an answer, within a size and a time. */
+  fetch(call: HttpCall, limits: { bytes: number; ms: number }): Promise<FetchedAnswer>;
+}
+
+export interface FetchedAnswer {
+  status: number;
+  headers: WireAnswer['headers'];
+  text: string;
+  /** Where it came from in the end. */
+  url: string;
+}
+
+const mostRedirects = 3;
+const unlessSaid = { 'accept-encoding': understood, 'user-agent': `gw/${version}` };
+const keepsMethod = new Set([307, 308]);
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** The headers that must not follow to another origin. */
+const credentialHeaders = new Set(['authorization', 'cookie', 'mcp-session-id', 'x-api-key']);
+
+export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
+  const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
+    const pinned = await guard.check(call.url);
+    const answer = await client.call({ ...call, pinned, unlessSaid }, signal);
+    const body = answer.body && decoded(answer.body, answer.headers);
+    return body === answer.body ? answer : { ...answer, body };
+  };
+
+  const follow = async (first: HttpCall, signal: Abortable): Promise<{ answer: WireAnswer; url: string }> => {
+    let call = first;
+    for (let hop = 0; ; hop++) {
+      const answer = await once(call, signal);
+      const location = redirects.has(answer.status) ? answer.headers.get('location') : null;
+      if (location === null) return { answer, url: call.url };
+      await answer.body?.cancel();
+      const next = URL.parse(location, call.url);
+      // A POST that becomes a GET would lose what was asked.
+      if (!next || hop >= mostRedirects || (call.method !== 'GET' && !keepsMethod.has(answer.status))) {
+        throw new McpError('upstream_error', 'the upstream answered with a redirect that cannot be followed');
+      }
+      call = {
+        ...call,
+        url: next.href,
+        headers: next.origin === new URL(call.url).origin ? call.headers : withoutCredentials(call.headers),
+      };
+    }
+  };
+
+  const call: UpstreamHttp['call'] = async (first, signal) => {
+    try {
+      return (await follow(first, signal)).answer;
+    } catch (fault) {
+      throw explained(fault, signal);
+    }
+  };
+
+  return {
+    call,
+    async fetch(first, { bytes, ms }) {
+      const abort = new Abort();
+      const timer = setTimeout(() => abort.abort(timedOut(ms)), ms);
+      try {
+        const { answer, url } = await follow(first, abort);
+        const body = answer.body ? await collected(answer.body, bytes) : new Uint8Array();
+        return { status: answer.status, headers: answer.headers, text: new TextDecoder().decode(body), url };
+      } catch (fault) {
+        throw explained(fault, abort);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !credentialHeaders.has(name)));
+
+export const timedOut = (ms: number): McpError =>
+  new McpError('upstream_timeout', `the upstream did not answer within ${ms} ms`);
+
+/** What a failed connection means to the client. Addresses and internals stay out of the message. */
+export function explained(fault: unknown, signal: Abortable): McpError {
+  if (fault instanceof McpError) return fault;
+  if (signal.aborted && signal.reason instanceof McpError) return signal.reason;
+  if (fault instanceof GatewayError) {
+    return new McpError(
+      'upstream_forbidden',
+      fault.message.replace(/^Gateway error: /, '').replace('custom host', 'address'),
+    );
+  }
+  if (fault instanceof WireFault) {
+    const reason = fault.code === 'BodyTooLarge' ? 'answered with too much' : `could not be reached (${fault.code})`;
+    return new McpError('upstream_error', `the upstream ${reason}`);
+  }
+  return new McpError('upstream_error', 'the upstream could not be reached or closed the connection');
+}

@@ -1,0 +1,18 @@
+/** Who holds the tokens with which upstreams are called. */
+import type { McpUpstream } from '../../catalog/mcp/server.ts';
+
+export interface UpstreamToken {
+  token: string;
+  /** It was renewed for this call. */
+  refreshed: boolean;
+}
+
+export interface UpstreamTokens {
+  /**
+   * The bearer for this upstream; null where it takes none. `renew`: the present one was refused. Throws
+   * `authorization_required` where a person must sign in first.
+   */
+  bearer(upstream: McpUpstream, userId: string | null, renew: boolean): Promise<UpstreamToken | null>;
+  /** The upstream refused us and told where its authorization server is described. */
+  learn(upstream: McpUpstream, wwwAuthenticate: string | null): void;
+}
