@@ -18,6 +18,7 @@ import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
+import { withHeaderAliases } from './http/header-aliases.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
@@ -182,7 +183,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const reference = createReference(() => createOpenApiDocument(resources));
     const handlers = [
       gateway.handle,
-      onWeb(reference, kernel.handle),
+      onWeb(reference, withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle)),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];
