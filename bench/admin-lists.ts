@@ -51,9 +51,6 @@ export function lists({ workspaceId, ownerId }: Filled): [what: string, path: Pa
   ];
 }
 
-/** The lists that are long enough to be known or held. */
-export const longLists = (filled: Filled) => lists(filled).filter(([name]) => /^(keys|audit)/.test(name));
-
 const weekMs = 7 * 86_400_000;
 
 /** As the console asks: every time for another range. */

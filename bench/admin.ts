@@ -1,24 +1,18 @@
 /** The control plane with 100,000 keys and 10,000 users on each engine: list pages, and finding a key that was seen before. */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { LongLists } from '../src/admin/kernel/lists/long-lists.ts';
 import { type App, startApp } from '../src/app.ts';
 import { readEnvironment } from '../src/environment.ts';
 import { createKeyring } from '../src/identity/keyring.ts';
 import { silentLog } from '../src/log.ts';
 import { newDatabase, postgresInstalled } from '../test/servers/postgres.ts';
-import { lists, longLists, type Path, timesOf } from './admin-lists.ts';
+import { lists, type Path, timesOf } from './admin-lists.ts';
 import { type Filled, fill, keys, touch, touchOther, users } from './admin-store.ts';
-import { root } from './child.ts';
 import { printTable } from './table.ts';
 
 const rounds = 200;
 const warmUpRounds = 30;
-const unknownRounds = 10;
-const processes = 5;
 const adminKey = 'bench-'.padEnd(40, '0');
 
 export async function benchAdmin(): Promise<object> {
@@ -38,12 +32,9 @@ async function benchEngine(engine: string, more: Record<string, string>): Promis
     console.log(`\nFilling ${engine} with ${keys} keys and ${users} users ...`);
     const empty = await open();
     const filled = await fill(empty).finally(() => empty.stop());
-    const { reading, first } = firstPages(env, filled);
-    printTable(`Rows read into memory in the background after a start on ${engine}, ${processes} times`, reading);
     const app = await open();
     try {
-      await app.services.longLists.tend();
-      const pages = [...(await listPages(app, filled)), ...first];
+      const pages = await listPages(app, filled);
       const load = loadavg()[0] ?? 0;
       printTable(
         `List pages over HTTP on ${engine}, ${keys} keys and ${users} users, load ${load.toFixed(1)} (ms)`,
@@ -51,53 +42,13 @@ async function benchEngine(engine: string, more: Record<string, string>): Promis
       );
       const lookups = await findKeys(app, filled.secret);
       printTable('A key seen before', [lookups]);
-      return { load, reading, pages, lookups };
+      return { load, pages, lookups };
     } finally {
       await app.stop();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-const firstAnswers = z.object({
-  readyMs: z.number(),
-  reading: z.record(z.string(), z.number()).nullable(),
-  times: z.record(z.string(), z.number()),
-});
-
-/** What the first calls of new processes get: those that come at once, and those that come when rows are in memory. */
-function firstPages(env: Record<string, string>, filled: Filled) {
-  const answersOf = (patient: boolean) =>
-    Array.from({ length: processes }, (_, index) => {
-      const asked = JSON.stringify({ env, filled, adminKey, patient, first: index * 5 });
-      const answers = execFileSync(process.execPath, [join(root, 'bench/admin-first.ts'), asked], { encoding: 'utf8' });
-      return firstAnswers.parse(JSON.parse(answers));
-    });
-  const [early, patient] = [answersOf(false), answersOf(true)];
-  const figures = (answers: typeof early, when: string) =>
-    longLists(filled).map(([what]) =>
-      figuresOf(
-        `${what}, ${when}`,
-        answers.map(({ times }) => times[what] ?? 0),
-      ),
-    );
-  const measured = (what: string, of: (answers: (typeof patient)[number]) => number | undefined) =>
-    figuresOf(
-      what,
-      patient.map((answers) => of(answers) ?? 0),
-    );
-  return {
-    reading: [
-      measured('start until ready, ms', ({ readyMs }) => readyMs),
-      measured('ready until all is read, ms', ({ reading }) => reading?.ms),
-      measured('CPU time of that, ms', ({ reading }) => reading?.cpuMs),
-      measured('longest that all else waited meanwhile, ms', ({ reading }) => reading?.longestMs),
-      measured('resident when ready, MB', ({ reading }) => reading?.megabytesBefore),
-      measured('resident at rest after that, MB', ({ reading }) => reading?.megabytes),
-    ],
-    first: [...figures(patient, 'for the first time'), ...figures(early, 'in the first second of a process')],
-  };
 }
 
 async function listPages(app: App, filled: Filled) {
@@ -121,16 +72,6 @@ async function listPages(app: App, filled: Filled) {
   for (const [what, path] of lists(filled)) {
     rows.push(figuresOf(`${what}, after a write to it`, await after(() => touch(app, filled), path)));
   }
-  const held = app.services.longLists;
-  for (const [what, path] of longLists(filled)) {
-    const times: number[] = [];
-    for (let round = 0; round < unknownRounds; round++) {
-      app.services.longLists = new LongLists(app.services.store);
-      times.push(...(await ask(path, 1)));
-    }
-    rows.push(figuresOf(`${what}, with nothing in memory`, times));
-  }
-  app.services.longLists = held;
   return rows;
 }
 

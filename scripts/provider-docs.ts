@@ -1,8 +1,9 @@
 /** Writes `docs/providers.md` from what the providers say of themselves. */
 import { join } from 'node:path';
+import { type SettingRule, settingRules } from '../src/admin/integrations/provider-rules.ts';
 import type { EndpointKind } from '../src/providers/endpoints.ts';
 import { allProviders } from '../src/providers/index.ts';
-import type { Provider } from '../src/providers/provider.ts';
+import type { Provider, ProviderField } from '../src/providers/provider.ts';
 import { type ProviderReference, referenceOf } from '../src/providers/reference.ts';
 
 export const pagePath = join(import.meta.dir, '..', 'docs', 'providers.md');
@@ -45,7 +46,7 @@ Each provider is a value in \`src/providers/\`; this page is written from those 
 
 ## How to connect
 
-Save a provider once, and every call names it by its slug. Its settings are those of the sections below; \`custom_host\` replaces the address of any of them, version segment included, and \`custom_headers\` adds headers.
+Save a provider once, and every call names it by its slug. Its settings are those of the sections below, as saving checks them; \`custom_host\` replaces the address of any of them, version segment included, and \`custom_headers\` adds headers.
 
 \`\`\`sh
 curl -s "$GW/v1/integrations" -H "x-gw-api-key: $KEY" -H 'content-type: application/json' \\
@@ -69,17 +70,17 @@ curl -s "$GW/v1/messages" -H "x-gw-api-key: $KEY" -H 'content-type: application/
   -d '{"model": "@groq/llama-3.3-70b-versatile", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'
 \`\`\`
 
-Other operations are asked for in one form, whatever the provider's own is:
+Other operations are asked for in one form, whatever the provider's own is. \`SLUG\` is the slug of a provider that you saved and that offers them:
 
 \`\`\`sh
 curl -s "$GW/v1/embeddings" -H "x-gw-api-key: $KEY" -H 'content-type: application/json' \\
-  -d '{"model": "@mistral/mistral-embed", "input": ["Hello", "Good day"]}'
+  -d '{"model": "@SLUG/mistral-embed", "input": ["Hello", "Good day"]}'
 curl -s "$GW/v1/rerank" -H "x-gw-api-key: $KEY" -H 'content-type: application/json' \\
-  -d '{"model": "@nvidia/nvidia/llama-3.2-nv-rerankqa-1b-v2", "query": "capital of France", "documents": ["Berlin", "Paris"], "top_n": 1}'
+  -d '{"model": "@SLUG/nvidia/llama-3.2-nv-rerankqa-1b-v2", "query": "capital of France", "documents": ["Berlin", "Paris"], "top_n": 1}'
 curl -s "$GW/v1/images/generations" -H "x-gw-api-key: $KEY" -H 'content-type: application/json' \\
-  -d '{"model": "@fireworks/stable-diffusion-xl-1024-v1-0", "prompt": "A lighthouse at dusk", "size": "1024x1024"}'
+  -d '{"model": "@SLUG/stable-diffusion-xl-1024-v1-0", "prompt": "A lighthouse at dusk", "size": "1024x1024"}'
 curl -s "$GW/v1/audio/speech" -H "x-gw-api-key: $KEY" -H 'content-type: application/json' --output hello.mp3 \\
-  -d '{"model": "@minimax/speech-02-hd", "voice": "Calm_Woman", "input": "Hello"}'
+  -d '{"model": "@SLUG/speech-02-hd", "voice": "Calm_Woman", "input": "Hello"}'
 \`\`\`
 
 ## What is the same everywhere
@@ -93,13 +94,21 @@ curl -s "$GW/v1/audio/speech" -H "x-gw-api-key: $KEY" -H 'content-type: applicat
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|');
 
+/** Some are reached by passthrough alone. */
+function offerLine(reference: ProviderReference): string {
+  const offers = offersOf(reference);
+  return offers === '' ? 'It is called by passthrough: `/v1/proxy/` and its own path.' : `It offers ${offers}.`;
+}
+
 const overview = (all: readonly ProviderReference[]): string =>
   [
     '## All of them',
     '',
     '| id | name | offers |',
     '| --- | --- | --- |',
-    ...all.map((each) => `| [\`${each.id}\`](#${each.id}) | ${escaped(each.name)} | ${offersOf(each)} |`),
+    ...all.map(
+      (each) => `| [\`${each.id}\`](#${each.id}) | ${escaped(each.name)} | ${offersOf(each) || 'passthrough'} |`,
+    ),
     '',
   ].join('\n');
 
@@ -108,26 +117,44 @@ function section(reference: ProviderReference): string {
   const lines = [
     `### ${id}`,
     '',
-    `${name}${aliases.length > 0 ? `, also as ${aliases.map((alias) => `\`${alias}\``).join(', ')}` : ''}. ${addressLine(address)} ${credentialLine(reference)} It offers ${offersOf(reference)}.`,
+    `${name}${aliases.length > 0 ? `, also as ${listed(aliases)}` : ''}. ${addressLine(address)} ${credentialLine(reference)} ${offerLine(reference)}`,
     '',
   ];
-  if (fields.length > 0) {
-    lines.push('| setting | meaning |', '| --- | --- |');
-    for (const field of fields) {
-      lines.push(`| \`${field.name}\` | ${field.required ? 'Required. ' : ''}${escaped(field.about)} |`);
-    }
-    lines.push('');
-  }
+  const settings = settingsOf(id, fields);
+  if (settings.length > 0) lines.push('| setting | required | meaning |', '| --- | --- | --- |', ...settings, '');
   if (notes.length > 0) lines.push(...notes.map((note) => `- ${note}`), '');
   return lines.join('\n');
 }
+
+/** What saving asks for, from the very rules that it follows, then what else there is. */
+function settingsOf(id: string, fields: readonly ProviderField[]): string[] {
+  const rules = new Map(settingRules(id).map((rule) => [rule.name, rule]));
+  const told = new Map(fields.map(({ name, about }) => [name, about]));
+  return [...new Set([...told.keys(), ...rules.keys()])].map((name) => {
+    const rule = rules.get(name);
+    const about = told.get(name) ?? rule?.about ?? '';
+    const values = rule?.values ? ` One of ${listed(rule.values)}.` : '';
+    return `| \`${name}\` | ${rule ? neededWhen(rule.required) : ''} | ${escaped(about)}${values} |`;
+  });
+}
+
+function neededWhen(required: SettingRule['required']): string {
+  if (required === 'always') return 'yes';
+  if (required === 'no') return '';
+  return 'orElse' in required
+    ? `yes, or ${listed(required.orElse)}`
+    : `with \`${required.with}\` ${listed(required.values)}`;
+}
+
+const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
 const addressLine = (address: string | null): string =>
   address === null ? 'Its address is given with the target.' : `Address: \`${address}\`.`;
 
 function credentialLine({ credential, needsCredential }: ProviderReference): string {
   if (!credential) return 'Its settings hold what it needs to be called.';
-  const way = credential.header === 'authorization' ? 'a bearer token' : `the header \`${credential.header}\``;
+  const { header, value } = credential;
+  const way = value.startsWith('Bearer ') ? 'a bearer token' : `\`${header}: ${value}\``;
   return needsCredential ? `The credential travels as ${way}.` : `A credential, where there is one, travels as ${way}.`;
 }
 

@@ -83,6 +83,7 @@ export const environmentSchema = () =>
     CUSTOM_HEADERS_TO_IGNORE: list(),
     BLOCK_INLINE_CONFIG: flag(),
     GW_CLOUD_IDENTITY: z.enum(['saved', 'any', 'off']).default('saved'),
+    GW_CLOUD_IDENTITY_BUCKETS: list(),
     SKIP_DATAPLANE_CONFIG_CHECK: flag(),
     MAX_ROOT_CONFIG_TARGETS: wholeNumber(100, 1, 100_000),
     MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: wholeNumber(1_000, 1, 100_000),
@@ -124,6 +125,8 @@ export interface GatewaySettings {
   blockInlineConfig: boolean;
   /** Who may call clouds as the gateway itself. */
   cloudIdentity: 'saved' | 'any' | 'off';
+  /** Buckets in which that identity may keep and read files. */
+  lentBuckets: ReadonlySet<string>;
   /** Uploads, batches and fine-tunes may use configs with several targets. */
   skipSingleTargetCheck: boolean;
   targetLimits: { root: number; conditionalRoot: number; nested: number };
@@ -266,6 +269,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       ignoredHeaders: new Set(values.CUSTOM_HEADERS_TO_IGNORE.map((name) => name.toLowerCase())),
       blockInlineConfig: values.BLOCK_INLINE_CONFIG,
       cloudIdentity: values.GW_CLOUD_IDENTITY,
+      lentBuckets: new Set(values.GW_CLOUD_IDENTITY_BUCKETS),
       skipSingleTargetCheck: values.SKIP_DATAPLANE_CONFIG_CHECK,
       targetLimits: {
         root: values.MAX_ROOT_CONFIG_TARGETS,

@@ -22,6 +22,7 @@ export const callFacts = (more: Partial<CallFacts> = {}): CallFacts => {
     metadata: {},
     labelPrefix: 'gw_gateway_',
     permittedModel: (named) => named,
+    storage: () => null,
     clientHeader: () => null,
     ...more,
   };

@@ -64,13 +64,17 @@ export const compatibleProviders: readonly Expected[] = [
     id: 'databricks',
     address: 'https://databricks-workspace.cloud.databricks.com',
     offers: '',
-    paths: { chatComplete: '/ai-gateway/mlflow/v1/chat/completions', messages: '/ai-gateway/anthropic/v1/messages' },
+    paths: {
+      chatComplete: '/ai-gateway/mlflow/v1/chat/completions',
+      messages: '/ai-gateway/anthropic/v1/messages',
+      embed: '/serving-endpoints/embeddings',
+    },
   },
   { id: 'deepbricks', address: 'https://api.deepbricks.ai/v1', offers: 'chatComplete imageGenerate' },
   {
     id: 'deepinfra',
     address: 'https://api.deepinfra.com/v1/openai',
-    offers: 'chatComplete complete embed',
+    offers: 'chatComplete complete embed imageGenerate listModels',
     beside: { rerank: '/v1/inference/{model}' },
     shaped: 'rerank',
   },
@@ -91,8 +95,9 @@ export const compatibleProviders: readonly Expected[] = [
   {
     id: 'fireworks-ai',
     address: 'https://api.fireworks.ai/inference/v1',
-    offers: 'chatComplete complete embed rerank createModelResponse messages',
+    offers: 'chatComplete complete embed rerank createModelResponse messages listModels',
     paths: { imageGenerate: '/image_generation/{model}' },
+    beside: { createTranscription: '/v1/audio/transcriptions' },
     apart: 'uploadFile listFiles retrieveFile deleteFile createFinetune listFinetunes retrieveFinetune cancelFinetune',
     shaped: 'imageGenerate rerank',
   },
@@ -161,9 +166,9 @@ export const compatibleProviders: readonly Expected[] = [
   {
     id: 'mistral-ai',
     address: 'https://api.mistral.ai/v1',
-    offers: 'chatComplete embed ocr createTranscription listModels',
+    offers: 'chatComplete embed ocr moderate createSpeech createTranscription listModels',
     paths: { complete: '/fim/completions' },
-    shaped: 'complete',
+    shaped: 'complete createSpeech',
   },
   { id: 'modal', address: 'https://api.modal.com/v1', offers: 'chatComplete complete embed' },
   { id: 'modelscope', address: 'https://api-inference.modelscope.cn/v1', offers: 'chatComplete' },
@@ -183,7 +188,7 @@ export const compatibleProviders: readonly Expected[] = [
   {
     id: 'nvidia-nim',
     address: 'https://integrate.api.nvidia.com/v1',
-    offers: 'chatComplete embed',
+    offers: 'chatComplete embed listModels',
     beside: { rerank: '/v1/retrieval/{model}/reranking' },
     shaped: 'rerank',
   },
@@ -201,6 +206,7 @@ export const compatibleProviders: readonly Expected[] = [
     address: 'https://api.perplexity.ai',
     offers: 'chatComplete',
     paths: { createModelResponse: '/v1/responses', embed: '/v1/embeddings', listModels: '/v1/models' },
+    shaped: 'embed',
   },
   { id: 'poe', address: 'https://api.poe.com/v1', offers: 'chatComplete' },
   {
@@ -226,8 +232,7 @@ export const compatibleProviders: readonly Expected[] = [
   {
     id: 'siliconflow',
     address: 'https://api.siliconflow.cn/v1',
-    offers: 'chatComplete embed',
-    paths: { imageGenerate: '/{model}/text-to-image' },
+    offers: 'chatComplete embed rerank imageGenerate',
     shaped: 'imageGenerate',
   },
   { id: 'synthetic', address: 'https://api.synthetic.new/openai/v1', offers: 'chatComplete' },
@@ -235,7 +240,7 @@ export const compatibleProviders: readonly Expected[] = [
   {
     id: 'together-ai',
     address: 'https://api.together.xyz/v1',
-    offers: 'chatComplete complete embed rerank imageGenerate',
+    offers: 'chatComplete complete embed rerank imageGenerate createSpeech createTranscription listModels',
   },
   { id: 'upstage', address: 'https://api.upstage.ai/v1/solar', offers: 'chatComplete embed' },
   { id: 'v0', address: 'https://api.v0.dev/v1', offers: 'chatComplete' },
@@ -259,6 +264,8 @@ export const compatibleProviders: readonly Expected[] = [
     address: 'https://api.x.ai/v1',
     offers:
       'chatComplete complete embed imageGenerate listModels createModelResponse getModelResponse deleteModelResponse realtime',
+    paths: { createSpeech: '/tts' },
+    shaped: 'createSpeech',
   },
   { id: 'xiaomi-mimo', address: 'https://api.xiaomimimo.com/v1', offers: 'chatComplete' },
   { id: 'z-ai', address: 'https://api.z.ai/api/paas/v4', offers: 'chatComplete' },

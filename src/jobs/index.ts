@@ -2,7 +2,6 @@
 import type { Services } from '../admin/kernel/services.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
-import { createListChangeSweep } from './list-changes.ts';
 import { createManagedBatchRun, type OrderedWork } from './managed-batches.ts';
 import { createMcpSync } from './mcp-sync.ts';
 import { createProviderExpiry } from './providers.ts';
@@ -13,7 +12,6 @@ import { createUsageReset } from './usage-reset.ts';
 export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createInviteExpiry(services),
   createSessionSweep(services),
-  createListChangeSweep(services),
   createKeyExpiry(services),
   createKeyRotation(services),
   createUsageReset(services),

@@ -12,6 +12,16 @@ export class RequestFault extends Error {
   }
 }
 
+/** The request names a thing that is not there for this caller: answered with 404. */
+export class MissingFault extends RequestFault {
+  readonly kind: 'file' | 'batch';
+
+  constructor(kind: 'file' | 'batch', field: string) {
+    super(field, `there is no such ${kind} in this workspace`);
+    this.kind = kind;
+  }
+}
+
 /** The provider refused or failed: its status, and its own words. */
 export class ProviderFault extends Error {
   readonly status: number;

@@ -16,12 +16,12 @@ interface PageWords {
 const googleWords: PageWords = { size: 'pageSize', token: 'pageToken', next: 'nextPageToken' };
 export const awsWords: PageWords = { size: 'maxResults', token: 'nextToken', next: 'nextToken' };
 
-/** `field` holds the things of a page, and `read` brings one into OpenAI's form. */
+/** `field` holds the things of a page, and `read` brings one into OpenAI's form, or leaves it out. */
 export function* listing(
   facts: CallFacts,
   path: string,
   field: string,
-  read: (thing: JsonObject) => JsonObject,
+  read: (thing: JsonObject) => JsonObject | null,
   words: PageWords = googleWords,
 ): Generator<Step, JsonObject, StepAnswers> {
   const query = new URLSearchParams(facts.query);
@@ -34,7 +34,9 @@ export function* listing(
     const next = token === '' ? '' : `&${words.token}=${encodeURIComponent(token.toWellFormed())}`;
     const [answer] = yield { calls: [{ method: 'GET', path: `${path}?${words.size}=${pageSize}${next}` }] };
     const body = objectIn(answer?.bytes);
-    for (const thing of objectsOf(body[field]).map(read)) {
+    for (const each of objectsOf(body[field])) {
+      const thing = read(each);
+      if (!thing) continue;
       if (begun) found.push(thing);
       else begun = thing.id === after;
     }

@@ -1,5 +1,6 @@
 /** Providers that speak OpenAI's dialect: a few lines of data each. */
 import type { Authentication } from './authentication.ts';
+import { packingBase64 } from './compatible/quirks/embeddings.ts';
 import { type EndpointKind, endpointKinds } from './endpoints.ts';
 import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint, ProviderField } from './provider.ts';
 
@@ -43,7 +44,14 @@ export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = 
   ...endpointKinds.filter((kind) => !notOpenAis.has(kind)),
 );
 
+/** OpenAI itself packs its vectors; of no other host is it known. */
+const packsItself: ReadonlySet<string> = new Set(['openai', 'azure-openai']);
+
 export function openAiCompatible({ headers, credentialHeader, ...provider }: OpenAiCompatible): Provider {
+  const embedding = (endpoints: Endpoints): Endpoints =>
+    endpoints.embed && !packsItself.has(provider.id)
+      ? { ...endpoints, embed: packingBase64(endpoints.embed) }
+      : endpoints;
   const credentialIn = (credential: string): Record<string, string> =>
     credentialHeader ? { [credentialHeader]: credential } : { authorization: `Bearer ${credential}` };
   return {
@@ -54,6 +62,6 @@ export function openAiCompatible({ headers, credentialHeader, ...provider }: Ope
       ...headers?.(facts),
     }),
     // A host whose offer we do not know is asked; it answers for itself.
-    endpoints: provider.endpoints ?? openAiEndpoints,
+    endpoints: embedding(provider.endpoints ?? openAiEndpoints),
   };
 }

@@ -59,8 +59,18 @@ export interface CallFacts {
   newId(prefix: string): string;
   /** A model that is named elsewhere than in `model`, as a row of a batch does: as the provider knows it. Throws, naming the place, where the caller may not use it. */
   permittedModel(named: string, where: string): string;
+  /** Which objects of a cloud's storage are the caller's; null where the caller brought the credentials along. */
+  storage(): OwnStorage | null;
   /** A header of the client's, for those that a provider's own SDK sends. */
   clientHeader(name: string): string | null;
+}
+
+/** The part of a shared storage that belongs to one workspace. */
+export interface OwnStorage {
+  /** Keys of its objects begin so. */
+  folder: string;
+  /** Whether its objects may lie in this bucket. */
+  allows(bucket: string): boolean;
 }
 
 /** Tokens and other units that a call used, in one form for every dialect. Input includes what was read from or written to a prompt cache. */

@@ -64,6 +64,7 @@ const sampleFacts = ({ id, fields = [] }: Provider): CallFacts => ({
   metadata: {},
   labelPrefix: '',
   permittedModel: (named) => named,
+  storage: () => null,
   clientHeader: () => null,
 });
 

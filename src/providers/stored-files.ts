@@ -1,6 +1,6 @@
 /** Files that are objects of a cloud's storage: their ids are their addresses, encoded. */
 import { EncodedBody } from './encoded-body.ts';
-import { RequestFault } from './faults.ts';
+import { MissingFault, RequestFault } from './faults.ts';
 import { secondsOf, textOf } from './json.ts';
 import type { CallFacts, JsonObject, ProviderCall, ProviderEndpoint, SentFile, Steps } from './provider.ts';
 
@@ -20,8 +20,10 @@ interface ObjectStorage {
 }
 
 interface StoredFiles {
-  /** The address that an id stands for. */
-  objectUri(id: string, field: string): string;
+  /** The address that an id stands for: an object of the caller's. */
+  objectUri(id: string, field: string, facts: CallFacts): string;
+  /** Whether an address lies in the caller's part of the storage. */
+  isOwn(uri: string, facts: CallFacts): boolean;
   objectAddress(uri: string, facts: CallFacts): string;
   uploadFile: Steps;
   retrieveFile: ProviderEndpoint;
@@ -39,6 +41,31 @@ export function decoded(text: string): string {
   }
 }
 
+/** An address of any storage that lies in the part of it that is the caller's. */
+export function isOwnObject(uri: string, facts: CallFacts): boolean {
+  const own = facts.storage();
+  if (!own) return true;
+  const [, bucket = '', key = ''] = /^[a-z0-9]+:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
+  return own.allows(bucket) && key.startsWith(own.folder) && !climbs(key);
+}
+
+/** Connections would resolve such names without a word. */
+const climbs = (key: string): boolean => key.split('/').some((part) => part === '.' || part === '..');
+
+/** In a folder of its own below the caller's, so that two uploads of one name are two files. */
+function placedKey(bucket: string, key: string, facts: CallFacts): string {
+  const own = facts.storage();
+  if (!own) return key;
+  if (!own.allows(bucket)) {
+    throw new RequestFault(
+      'file',
+      `no files are kept in the bucket ${bucket}: the integration names another, or GW_CLOUD_IDENTITY_BUCKETS does not list it`,
+    );
+  }
+  const name = key.split('/').at(-1) ?? '';
+  return `${own.folder}${facts.newId('')}/${name === '' || climbs(name) ? 'file' : name}`;
+}
+
 const fileAnswer = (uri: string, bytes: number, createdAt: number, purpose: string): JsonObject => ({
   id: fileId(uri),
   object: 'file',
@@ -54,21 +81,24 @@ export function storedFiles(storage: ObjectStorage): StoredFiles {
   const root = `${storage.scheme}://`;
 
   /** Clients encode an id once more for the path; some do not. */
-  function objectUri(id: string, field: string): string {
+  function objectUri(id: string, field: string, facts: CallFacts): string {
     const uri = [id, decoded(id), decoded(decoded(id))].find((each) => each.startsWith(root));
-    if (uri) return uri;
-    throw new RequestFault(field, `${field} must be the encoded address of an object: ${root}bucket/name`);
+    if (!uri) throw new RequestFault(field, `${field} must be the encoded address of an object: ${root}bucket/name`);
+    if (!isOwn(uri, facts)) throw new MissingFault('file', field);
+    return uri;
   }
+
+  const isOwn = (uri: string, facts: CallFacts): boolean => uri.startsWith(root) && isOwnObject(uri, facts);
 
   function objectAddress(uri: string, facts: CallFacts): string {
     const [, bucket = '', key = ''] = /^[^/]*:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
-    if (uri.startsWith(root) && storage.bucketName.test(bucket) && key !== '') {
+    if (uri.startsWith(root) && storage.bucketName.test(bucket) && key !== '' && !climbs(key)) {
       return storage.address({ bucket, key }, facts);
     }
     throw new RequestFault('file_id', `${uri.slice(0, 200)} is not the address of an object`);
   }
 
-  const uriOf = ({ pathParams }: CallFacts): string => objectUri(pathParams.id ?? '', 'file_id');
+  const uriOf = (facts: CallFacts): string => objectUri(facts.pathParams.id ?? '', 'file_id', facts);
   const path = (facts: CallFacts): string => objectAddress(uriOf(facts), facts);
 
   /** Rows of OpenAI's become rows of the model's; any other file is stored as it is. */
@@ -77,7 +107,7 @@ export function storedFiles(storage: ObjectStorage): StoredFiles {
     if (!file) throw new RequestFault('file', 'file is missing');
     const purpose = textOf(facts.body.purpose) ?? 'batch';
     const { bucket, key } = storage.place(file, facts);
-    const uri = `${root}${bucket}/${key}`;
+    const uri = `${root}${bucket}/${placedKey(bucket, key, facts)}`;
     const isBatch = purpose === 'batch';
     const content = isBatch ? storage.batchRows(new TextDecoder().decode(file.bytes), facts) : Buffer.from(file.bytes);
     const body = new EncodedBody(isBatch ? 'application/jsonl' : file.contentType, content);
@@ -98,5 +128,5 @@ export function storedFiles(storage: ObjectStorage): StoredFiles {
     },
   };
 
-  return { objectUri, objectAddress, uploadFile, retrieveFile, fileContent: { path } };
+  return { objectUri, isOwn, objectAddress, uploadFile, retrieveFile, fileContent: { path } };
 }

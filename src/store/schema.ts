@@ -1,6 +1,6 @@
 /** Every table of the state store, as rows. Times are RFC 3339 text in UTC, flags are 0 or 1: both engines sort and store them alike. */
 
-import type { ColumnType, GeneratedAlways } from 'kysely';
+import type { GeneratedAlways } from 'kysely';
 import type {
   ManagedBatchRowTable,
   ManagedBatchTable,
@@ -19,7 +19,6 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
-import type { ApiKeyChangeTable, ApiKeyTallyTable, AuditLogChangeTable, KeyOrder } from './list-tables.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
@@ -386,12 +385,11 @@ export interface Schema extends AccountTables, McpTables, OauthTables, PriceTabl
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
   workspaces: WorkspaceTable;
-  workspace_members: WorkspaceMemberTable & { folded: GeneratedAlways<string> };
+  workspace_members: WorkspaceMemberTable;
   guardrail_exclusions: GuardrailExclusionTable;
   invites: InviteTable;
-  api_keys: ApiKeyTable & KeyOrder & { shard: ColumnType<string, string | undefined, never> };
-  api_key_tallies: ApiKeyTallyTable;
-  api_key_changes: ApiKeyChangeTable;
+  /** `ends_at` is when the key expires; `9999` when it never does. */
+  api_keys: ApiKeyTable & { ends_at: GeneratedAlways<string> };
   api_key_secrets: ApiKeySecretTable;
   sessions: SessionTable;
   email_domains: EmailDomainTable;
@@ -402,7 +400,6 @@ export interface Schema extends AccountTables, McpTables, OauthTables, PriceTabl
   configs: ConfigTable;
   config_versions: ConfigVersionTable;
   audit_logs: AuditLogTable;
-  audit_log_changes: AuditLogChangeTable;
   notices: NoticeTable;
   managed_files: ManagedFileTable;
   managed_file_chunks: ManagedFileChunkTable;

@@ -48,40 +48,6 @@ function suite(engine: string, newAddress: () => Promise<StoreAddress>) {
       expect(await migrate(store, now)).toEqual({ from: migrations.length, to: migrations.length });
     });
 
-    test('keys that stood before the tallies are in them', async () => {
-      const fresh = openStore(await newAddress());
-      const before = 4;
-      await fresh.db.transaction().execute(async (tx) => {
-        for (const { up } of migrations.slice(0, before)) await up(tx, fresh.engine);
-        await sql`create table schema_migrations (version integer primary key, name text not null, applied_at text not null)`.execute(
-          tx,
-        );
-        await sql`insert into schema_migrations values (${sql.lit(before)}, 'before', '')`.execute(tx);
-        await sql`insert into organisations (id, name, slug, settings, workspace_overrides, properties, defaults, status, created_at,
-          last_updated_at) values ('o', 'O', 'o', '{}', '{}', '{}', '{}', 'active', '', '')`.execute(tx);
-        for (const [end, status] of Object.entries({ a1: 'active', b2: 'active', c3: 'expired', d4: 'archived' })) {
-          const id = `0000000-0000-7000-8000-0000000000000${end}`.slice(-36);
-          await sql`insert into api_keys (id, organisation_id, type, name, name_folded, status, creation_mode, scopes, rate_limits,
-            metadata, alert_emails, created_at, last_updated_at) values (${id}, 'o', 'organisation-service', 'K', 'k', ${status},
-            'api', '[]', '[]', '{}', '[]', '', '')`.execute(tx);
-        }
-      });
-      expect(await migrate(fresh, now)).toEqual({ from: before, to: migrations.length });
-      const shards = await fresh.db.selectFrom('api_keys').select('shard').orderBy('shard').execute();
-      expect(shards.map(({ shard }) => shard)).toEqual(['a1', 'b2', 'c3', 'd4']);
-      await fresh.db.updateTable('api_keys').set({ status: 'expired' }).where('shard', '=', 'a1').execute();
-      const { rows } = await sql`select workspace_id, status, sum(keys) as keys from api_key_tallies
-        where organisation_id = 'o' and type = 'organisation-service' group by workspace_id, status order by status`.execute(
-        fresh.db,
-      );
-      expect(rows).toEqual([
-        { workspace_id: '', status: 'active', keys: 1 },
-        { workspace_id: '', status: 'archived', keys: 1 },
-        { workspace_id: '', status: 'expired', keys: 2 },
-      ]);
-      await fresh.close();
-    });
-
     test('two nodes that start together migrate once', async () => {
       const fresh = await newAddress();
       const [one, two] = [openStore(fresh), openStore(fresh)];

@@ -150,6 +150,12 @@ describe('the other operations', () => {
     expect(received().json).toEqual({ model: 'rerank-v4', query: 'q', documents: ['a', 'b'], top_n: 1 });
   });
 
+  test('pictures are made by the deployment of their model', async () => {
+    const response = await world.call('/v1/images/generations', { model: '@models/gpt-image-1', prompt: 'A cat' });
+    expect((await response.json()) as unknown).toMatchObject({ data: [{ b64_json: 'aGk=' }] });
+    expect(received().path).toBe('/openai/deployments/gpt-image-1/images/generations?api-version=2025-04-01-preview');
+  });
+
   test('a document at an address is read as bytes', async () => {
     const pdf = await startProvider((_, response) => {
       response.writeHead(200, { 'content-type': 'application/pdf' });

@@ -172,9 +172,9 @@ describe('a batch', () => {
   });
 
   test('for one model names an allowed one, wherever it names it', async () => {
-    const fields = { aws_access_key_id: 'a', aws_secret_access_key: 'b' };
+    const fields = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_s3_bucket: 'rows' };
     save('bedrock', { ...onlySmall, fields });
-    const input_file_id = encodeURIComponent('s3://rows/a.jsonl');
+    const input_file_id = encodeURIComponent('s3://rows/gw/workspace-1/a.jsonl');
     const asked = { input_file_id, role_arn: 'arn:aws:iam::1:role/a', provider_options: { model: 'large' } };
     expect(await order(asked)).toMatchObject(notAllowed('the batch'));
   });

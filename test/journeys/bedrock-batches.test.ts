@@ -17,6 +17,10 @@ const jobArn = `arn:aws:bedrock:${region}:123456789012:model-invocation-job/abc1
 const tuningArn = `arn:aws:bedrock:${region}:123456789012:model-customization-job/amazon.nova-lite-v1:0/xyz`;
 const roleArn = 'arn:aws:iam::123456789012:role/batches';
 
+/** The part of the bucket that is the workspace's. */
+let folder: string;
+const own = (name: string): string => `s3://bucket/${folder}${name}`;
+
 const invocationJob = (status: string) => ({
   jobArn,
   jobName: 'nightly',
@@ -25,8 +29,8 @@ const invocationJob = (status: string) => ({
   submitTime: '2026-01-01T00:00:00Z',
   lastModifiedTime: '2026-01-01T01:00:00Z',
   endTime: '2026-01-01T01:00:00Z',
-  inputDataConfig: { s3InputDataConfig: { s3Uri: 's3://bucket/in/rows.jsonl', s3InputFormat: 'JSONL' } },
-  outputDataConfig: { s3OutputDataConfig: { s3Uri: 's3://bucket/out/' } },
+  inputDataConfig: { s3InputDataConfig: { s3Uri: own('in/rows.jsonl'), s3InputFormat: 'JSONL' } },
+  outputDataConfig: { s3OutputDataConfig: { s3Uri: own('out/') } },
 });
 
 const tuningJob = (status: string) => ({
@@ -36,7 +40,7 @@ const tuningJob = (status: string) => ({
   status,
   creationTime: '2026-01-01T00:00:00Z',
   hyperParameters: { epochCount: '2' },
-  trainingDataConfig: { s3Uri: 's3://bucket/train.jsonl' },
+  trainingDataConfig: { s3Uri: own('train.jsonl') },
 });
 
 let provider: SimulatedProvider;
@@ -78,8 +82,10 @@ beforeAll(async () => {
   provider = await startBedrock(service);
   world = await startWorld({});
   await world.saveProvider('aws', 'bedrock', provider, {
-    configurations: { ...keySettings, custom_host: provider.url },
+    configurations: { ...keySettings, custom_host: provider.url, aws_s3_bucket: 'bucket' },
   });
+  const { body } = await world.gateway.get('/v1/workspaces');
+  folder = `gw/${body.data[0].id}/`;
   client = openaiClient(world, { 'x-gw-provider': '@aws' });
 });
 sharedByTests(
@@ -91,24 +97,24 @@ beforeEach(() => {
 });
 
 describe('a batch', () => {
-  const fileId = encodeURIComponent('s3://bucket/in/rows.jsonl');
-  const create: Json = {
-    input_file_id: fileId,
+  const fileId = () => encodeURIComponent(own('in/rows.jsonl'));
+  const create = (): Json => ({
+    input_file_id: fileId(),
     endpoint: '/v1/chat/completions',
     completion_window: '24h',
     model,
     role_arn: roleArn,
     job_name: 'nightly',
-    output_data_config: 's3://bucket/out/',
-  };
+    output_data_config: own('out/'),
+  });
 
   test('is a job from one object to another', async () => {
-    const batch = await client.batches.create(create);
+    const batch = await client.batches.create(create());
     expect(batch as Json).toMatchObject({
       id: 'abc123def456',
       object: 'batch',
       status: 'in_progress',
-      input_file_id: fileId,
+      input_file_id: fileId(),
       output_file_id: null,
       endpoint: '/v1/chat/completions',
     });
@@ -116,13 +122,13 @@ describe('a batch', () => {
       jobName: 'nightly',
       modelId: model,
       roleArn,
-      inputDataConfig: { s3InputDataConfig: { s3Uri: 's3://bucket/in/rows.jsonl', s3InputFormat: 'JSONL' } },
-      outputDataConfig: { s3OutputDataConfig: { s3Uri: 's3://bucket/out/' } },
+      inputDataConfig: { s3InputDataConfig: { s3Uri: own('in/rows.jsonl'), s3InputFormat: 'JSONL' } },
+      outputDataConfig: { s3OutputDataConfig: { s3Uri: own('out/') } },
     });
   });
 
   test('needs a role, and says so', async () => {
-    const { role_arn: _, ...without } = create;
+    const { role_arn: _, ...without } = create();
     const fault = await client.batches.create(without).catch((error) => error);
     expect([fault.status, fault.error.field, provider.calls.length]).toEqual([400, 'role_arn', 0]);
   });
@@ -185,17 +191,19 @@ describe('a batch', () => {
       },
       { custom_id: 'b', response: null, error: { code: '400', message: 'Too long' } },
     ]);
-    expect(provider.calls.at(-1)?.path).toBe('/bucket/out/abc123def456/rows.jsonl.out');
+    expect(provider.calls.at(-1)?.path).toBe(`/bucket/${folder}out/abc123def456/rows.jsonl.out`);
   });
 });
 
 describe('a file', () => {
-  const id = encodeURIComponent('s3://bucket/out/rows (1).jsonl');
-
   test('is an object of S3, told of and read by its address', async () => {
+    const id = encodeURIComponent(own('out/rows (1).jsonl'));
     const file = await client.files.retrieve(id);
     expect(file as Json).toMatchObject({ id, object: 'file', filename: 'rows (1).jsonl', created_at: 1_767_225_600 });
-    expect([provider.calls[0]?.method, provider.calls[0]?.path]).toEqual(['HEAD', '/bucket/out/rows%20%281%29.jsonl']);
+    expect([provider.calls[0]?.method, provider.calls[0]?.path]).toEqual([
+      'HEAD',
+      `/bucket/${folder}out/rows%20%281%29.jsonl`,
+    ]);
     const content = await client.files.content(id);
     expect((await content.text()).split('\n')).toHaveLength(3);
   });
@@ -269,24 +277,24 @@ describe('a file', () => {
 });
 
 describe('a fine-tuning job', () => {
-  const create: Json = {
+  const create = (): Json => ({
     model: 'amazon.nova-lite-v1:0',
-    training_file: encodeURIComponent('s3://bucket/train.jsonl'),
-    validation_file: encodeURIComponent('s3://bucket/check.jsonl'),
+    training_file: encodeURIComponent(own('train.jsonl')),
+    validation_file: encodeURIComponent(own('check.jsonl')),
     method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: 2, batch_size: 'auto' } } },
     suffix: 'mine',
     role_arn: roleArn,
     job_name: 'tune',
-  };
+  });
 
   test('is a customization job', async () => {
-    const job = await client.fineTuning.jobs.create(create);
+    const job = await client.fineTuning.jobs.create(create());
     expect(job as Json).toMatchObject({
       id: encodeURIComponent(tuningArn),
       object: 'fine_tuning.job',
       status: 'running',
       model: 'amazon.nova-lite-v1:0',
-      training_file: create.training_file,
+      training_file: create().training_file,
       hyperparameters: { n_epochs: 2 },
     });
     expect(provider.calls[0]?.json).toEqual({
@@ -295,9 +303,9 @@ describe('a fine-tuning job', () => {
       jobName: 'tune',
       customModelName: 'mine',
       roleArn,
-      trainingDataConfig: { s3Uri: 's3://bucket/train.jsonl' },
-      validationDataConfig: { validators: [{ s3Uri: 's3://bucket/check.jsonl' }] },
-      outputDataConfig: { s3Uri: 's3://bucket/' },
+      trainingDataConfig: { s3Uri: own('train.jsonl') },
+      validationDataConfig: { validators: [{ s3Uri: own('check.jsonl') }] },
+      outputDataConfig: { s3Uri: own('') },
       hyperParameters: { epochCount: '2' },
     });
   });

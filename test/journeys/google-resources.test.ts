@@ -233,20 +233,30 @@ describe('AI Studio', () => {
 });
 
 describe('Vertex AI', () => {
-  const id = encodeURIComponent('gs://rows-1/rows.jsonl');
+  /** The part of the bucket that is the workspace's. */
+  let folder: string;
+  let id: string;
+  const own = (name: string): string => `gs://rows-1/${folder}${name}`;
+
+  beforeAll(async () => {
+    const { body } = await world.gateway.get('/v1/workspaces');
+    folder = `gw/${body.data[0].id}/`;
+    id = encodeURIComponent(own('rows.jsonl'));
+  });
 
   test('a file is an object of the bucket, with rows that the model reads', async () => {
     provider.script(vertex.known(bytes(200, '', {})));
     const file = await vtx.files.create({ file: await rowsFile(JSON.stringify(row('a', 'Hi'))), purpose: 'batch' });
     const content = `${JSON.stringify({ request: request('Hi'), requestId: 'a' })}\n`;
     expect(file as Json).toMatchObject({
-      id,
       object: 'file',
       bytes: content.length,
       filename: 'rows.jsonl',
       purpose: 'batch',
     });
-    expect(received()).toMatchObject({ method: 'PUT', path: '/rows-1/rows.jsonl' });
+    const [, key = ''] = /^gs:\/\/rows-1\/(.*)$/.exec(decodeURIComponent(file.id)) ?? [];
+    expect(key.startsWith(folder) && key.endsWith('/rows.jsonl')).toBe(true);
+    expect(received()).toMatchObject({ method: 'PUT', path: `/rows-1/${key}` });
     expect(received().body.toString()).toBe(content);
     const foreign = { ...row('a', 'Hi'), body: { ...row('a', 'Hi').body, model: 'meta.llama-4-scout' } };
     expect(
@@ -264,7 +274,7 @@ describe('Vertex AI', () => {
       request: { anthropic_version: 'vertex-2023-10-16', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
     });
     const claude = 'publishers/anthropic/models/claude-sonnet-4-5@20250929';
-    const done = job('SUCCEEDED', { model: claude, outputInfo });
+    const done = job('SUCCEEDED', { model: claude, outputInfo: outputInfo() });
     provider.script(vertex.known(json(200, done)));
     const made = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h', model } as Json;
     await vtx.batches.create(made);
@@ -300,10 +310,10 @@ describe('Vertex AI', () => {
       ),
     );
     expect((await vtx.files.retrieve(id)) as Json).toMatchObject({ id, bytes: 12, created_at: 1_767_323_045 });
-    expect(received()).toMatchObject({ method: 'HEAD', path: '/rows-1/rows.jsonl' });
+    expect(received()).toMatchObject({ method: 'HEAD', path: `/rows-1/${folder}rows.jsonl` });
     provider.script(vertex.known(bytes(200, 'content', { 'content-type': 'text/plain' })));
     expect(await (await vtx.files.content(id)).text()).toBe('content');
-    expect(await refused(vtx.files.retrieve(encodeURIComponent('gs://../secret/x')))).toMatchObject({ status: 400 });
+    expect(await refused(vtx.files.retrieve(encodeURIComponent('gs://../secret/x')))).toMatchObject({ status: 404 });
   });
 
   const jobs = `/v1/${vertex.place}/batchPredictionJobs`;
@@ -311,13 +321,13 @@ describe('Vertex AI', () => {
     name: `${vertex.place}/batchPredictionJobs/77`,
     model: 'publishers/google/models/gemini-2.5-flash',
     state: `JOB_STATE_${state}`,
-    inputConfig: { gcsSource: { uris: ['gs://rows-1/rows.jsonl'] } },
+    inputConfig: { gcsSource: { uris: [own('rows.jsonl')] } },
     createTime: '2026-01-02T03:04:05Z',
     endTime: '2026-01-02T04:04:05Z',
     completionStats: { successfulCount: '1', failedCount: '1' },
     ...more,
   });
-  const outputInfo = { gcsOutputDirectory: 'gs://rows-1/out-77' };
+  const outputInfo = () => ({ gcsOutputDirectory: own('out-77') });
 
   test('a batch is a prediction job from one object to another', async () => {
     provider.script(vertex.known(json(200, job('PENDING'))));
@@ -338,15 +348,15 @@ describe('Vertex AI', () => {
       {
         displayName: 'nightly',
         model: 'publishers/google/models/gemini-2.5-flash',
-        inputConfig: { instancesFormat: 'jsonl', gcsSource: { uris: ['gs://rows-1/rows.jsonl'] } },
-        outputConfig: { predictionsFormat: 'jsonl', gcsDestination: { outputUriPrefix: 'gs://rows-1' } },
+        inputConfig: { instancesFormat: 'jsonl', gcsSource: { uris: [own('rows.jsonl')] } },
+        outputConfig: { predictionsFormat: 'jsonl', gcsDestination: { outputUriPrefix: own('').slice(0, -1) } },
       },
     ]);
-    provider.script(vertex.known(json(200, job('SUCCEEDED', { outputInfo }))));
+    provider.script(vertex.known(json(200, job('SUCCEEDED', { outputInfo: outputInfo() }))));
     expect((await vtx.batches.retrieve('77')) as Json).toMatchObject({
       status: 'completed',
       completed_at: 1_767_326_645,
-      output_file_id: encodeURIComponent('gs://rows-1/out-77/predictions.jsonl'),
+      output_file_id: encodeURIComponent(own('out-77/predictions.jsonl')),
       request_counts: { total: 2, completed: 1, failed: 1 },
     });
     provider.script(vertex.known(json(200, { batchPredictionJobs: [job('RUNNING')] })));
@@ -363,13 +373,13 @@ describe('Vertex AI', () => {
       { requestId: 'b', status: 'Too long.', response: {} },
     ];
     provider.script(
-      vertex.known(json(200, job('SUCCEEDED', { outputInfo }))),
+      vertex.known(json(200, job('SUCCEEDED', { outputInfo: outputInfo() }))),
       vertex.known(
         bytes(200, lines.map((line) => JSON.stringify(line)).join('\n'), { 'content-type': 'application/jsonl' }),
       ),
     );
     const rows = linesOf(await (await output('vtx', '77')).text());
-    expect(received().path).toBe('/rows-1/out-77/predictions.jsonl');
+    expect(received().path).toBe(`/rows-1/${folder}out-77/predictions.jsonl`);
     expect(rows).toMatchObject([
       { custom_id: 'a', response: { status_code: 200, body: { choices: [{ message: { content: 'One.' } }] } } },
       { custom_id: 'b', response: null, error: { message: 'Too long.' } },
@@ -381,7 +391,7 @@ describe('Vertex AI', () => {
     baseModel: 'gemini-2.5-flash',
     state: `JOB_STATE_${state}`,
     createTime: '2026-01-02T03:04:05Z',
-    supervisedTuningSpec: { trainingDatasetUri: 'gs://rows-1/rows.jsonl', hyperParameters: { epochCount: '3' } },
+    supervisedTuningSpec: { trainingDatasetUri: own('rows.jsonl'), hyperParameters: { epochCount: '3' } },
     tunedModel: { endpoint: `${vertex.place}/endpoints/42` },
   });
 
@@ -408,7 +418,7 @@ describe('Vertex AI', () => {
       `/v1/${vertex.place}/tuningJobs`,
       {
         baseModel: 'gemini-2.5-flash',
-        supervisedTuningSpec: { trainingDatasetUri: 'gs://rows-1/rows.jsonl', hyperParameters: { epochCount: 3 } },
+        supervisedTuningSpec: { trainingDatasetUri: own('rows.jsonl'), hyperParameters: { epochCount: 3 } },
         tunedModelDisplayName: 'mine',
       },
     ]);

@@ -22,7 +22,8 @@ const routes: Record<string, Behaviour | undefined> = {
     model: 'embed-v-4-0',
     usage: { prompt_tokens: 3, total_tokens: 3 },
   }),
-  'POST /models/rerank': json(200, {
+  'POST /openai/deployments/gpt-image-1/images/generations': json(200, { data: [{ b64_json: 'aGk=' }] }),
+  'POST /providers/cohere/v2/rerank': json(200, {
     id: 'r-1',
     results: [
       { index: 0, relevance_score: 0.2 },

@@ -1,5 +1,6 @@
 /** The keys that were not deleted. */
+import { sql } from 'kysely';
 import type { Db } from '../../store/database.ts';
-import { listedTables } from '../../store/listed-tables.ts';
 
-export const liveKeys = (db: Db) => db.selectFrom('api_keys').where(listedTables.api_keys.listed);
+/** Said with the word itself instead of a parameter: the indexes hold these keys only, and the engine must see that they will do. */
+export const liveKeys = (db: Db) => db.selectFrom('api_keys').where(sql<boolean>`status != 'archived'`);

@@ -45,7 +45,6 @@ export async function mintKey(
     .insertInto('api_keys')
     .values({
       id,
-      shard: id.slice(-2),
       organisation_id: key.organisationId,
       workspace_id: key.workspaceId,
       user_id: key.userId,

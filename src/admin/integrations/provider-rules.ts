@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import type { Configurations } from '../../catalog/saved.ts';
 import { lazy } from '../../lazy.ts';
+import { allProviders } from '../../providers/index.ts';
+import type { Provider } from '../../providers/provider.ts';
 
 type Shape = Record<string, z.ZodType>;
 
@@ -18,11 +20,10 @@ interface ProviderRule {
 
 /** The schema for these settings: settings that the rule does not know pass as they are. */
 export function schemaOf({ shape, mode, oneOf }: ProviderRule, settings: Configurations) {
-  if (!mode) return z.looseObject(shape);
-  const ways = Object.keys(mode.shapes);
-  const chosen = mode.shapes[String(settings[mode.field])];
+  const ways = mode ? Object.keys(mode.shapes) : [];
+  const chosen = mode ? mode.shapes[String(settings[mode.field])] : {};
   const schema = z.looseObject({
-    [mode.field]: z.enum(ways, `must be one of ${ways.join(', ')}`),
+    ...(mode && { [mode.field]: z.enum(ways, `must be one of ${ways.join(', ')}`) }),
     // Which settings are missing can be told only once the way is known.
     ...(chosen && { ...shape, ...chosen }),
   });
@@ -102,6 +103,7 @@ const vertexMode = () => ({
     basic: { vertex_project_id: text() },
     serviceAccount: { vertex_service_account_json: z.union([z.record(z.string().max(128), z.unknown()), secret()]) },
     workload: { vertex_project_id: text() },
+    workloadIdentity: { vertex_project_id: text() },
   },
 });
 
@@ -124,9 +126,21 @@ const huggingFace = lazy((): ProviderRule => ({ shape: { huggingface_base_url: t
 
 const rules = (): Record<string, ProviderRule> => ({
   openai: { shape: { openai_organization: text().optional(), openai_project: text().optional() } },
-  anthropic: { shape: { anthropic_inspect_stream_for_overloaded_error: z.boolean().optional() } },
+  anthropic: {
+    shape: {
+      anthropic_inspect_stream_for_overloaded_error: z
+        .boolean()
+        .optional()
+        .describe('Kept for clients that send it: the first event of every stream is looked at anyway.'),
+    },
+  },
   'azure-openai': {
-    shape: { azure_resource_name: hostPart(), azure_deployment_config: deployments() },
+    shape: {
+      azure_resource_name: hostPart(),
+      azure_deployment_config: deployments().describe(
+        'The deployments: a list of objects with azure_deployment_name, azure_api_version and azure_model_slug, and perhaps alias and is_default.',
+      ),
+    },
     mode: azureMode(),
     needsKey: ({ azure_auth_mode }) => azure_auth_mode === 'default',
   },
@@ -150,7 +164,10 @@ const rules = (): Record<string, ProviderRule> => ({
   'vertex-ai': {
     shape: {
       vertex_region: hostPart(),
-      vertex_skip_ptu_cost_attribution: z.boolean().optional(),
+      vertex_skip_ptu_cost_attribution: z
+        .boolean()
+        .optional()
+        .describe('Kept for clients that send it: calls to provisioned throughput are priced like any other.'),
       vertex_map_metadata: z.boolean().optional(),
     },
     mode: vertexMode(),
@@ -163,4 +180,63 @@ const rules = (): Record<string, ProviderRule> => ({
   byteplus: { shape: { byteplus_region: hostPart().optional() } },
 });
 
-export const providerRules = lazy((): ReadonlyMap<string, ProviderRule> => new Map(Object.entries(rules())));
+/** Of a provider without a rule of its own: what it says that it needs. One setting that makes its address gives way to a custom host. */
+function plainRule({ address, fields = [] }: Provider): ProviderRule | null {
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const [first, ...others] = required;
+  if (first === undefined) return null;
+  if (others.length === 0 && typeof address === 'function') {
+    return { shape: { [first]: text().optional() }, oneOf: [first, 'custom_host'] };
+  }
+  // A private key is longer than other texts.
+  return { shape: Object.fromEntries(required.map((name) => [name, secret()])) };
+}
+
+export const providerRules = lazy((): ReadonlyMap<string, ProviderRule> => {
+  const own = rules();
+  const plain = allProviders.flatMap((provider): [string, ProviderRule][] => {
+    const rule = provider.id in own ? null : plainRule(provider);
+    return rule ? [[provider.id, rule]] : [];
+  });
+  return new Map([...Object.entries(own), ...plain]);
+});
+
+/** What saving asks of one setting, for whoever writes it down. */
+export interface SettingRule {
+  name: string;
+  /** `always`; with these ways to authenticate; or instead of other settings. */
+  required: 'always' | 'no' | { with: string; values: readonly string[] } | { orElse: readonly string[] };
+  /** The only values that it takes. */
+  values?: readonly string[];
+  about?: string;
+}
+
+/** The settings that saving knows of a provider. */
+export function settingRules(providerId: string): SettingRule[] {
+  const rule = providerRules().get(providerId);
+  if (!rule) return [];
+  const { shape, mode, oneOf } = rule;
+  const found: SettingRule[] = mode ? [{ name: mode.field, required: 'always', values: Object.keys(mode.shapes) }] : [];
+  const ways = Object.entries(mode?.shapes ?? {});
+  for (const name of new Set([...Object.keys(shape), ...ways.flatMap(([, own]) => Object.keys(own))])) {
+    const needs = (own: Shape): boolean => isNeeded(own[name] ?? shape[name]);
+    const needing = ways.filter(([, own]) => needs(own)).map(([way]) => way);
+    const about = (shape[name] ?? ways.find(([, own]) => name in own)?.[1][name])?.description;
+    const required: SettingRule['required'] = oneOf?.includes(name)
+      ? { orElse: oneOf.filter((other) => other !== name) }
+      : mode
+        ? needing.length === ways.length
+          ? 'always'
+          : needing.length > 0
+            ? { with: mode.field, values: needing }
+            : 'no'
+        : isNeeded(shape[name])
+          ? 'always'
+          : 'no';
+    found.push({ name, required, ...(about !== undefined && { about }) });
+  }
+  return found;
+}
+
+const isNeeded = (schema: z.ZodType | undefined): boolean =>
+  schema !== undefined && !schema.safeParse(undefined).success;

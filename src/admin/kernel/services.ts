@@ -12,7 +12,6 @@ import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
 import type { Dependant } from './endpoint.ts';
-import type { LongLists } from './lists/long-lists.ts';
 
 export interface Services {
   settings: Settings;
@@ -31,7 +30,6 @@ export interface Services {
   logs: LogReader;
   /** Speaks to upstream MCP servers. */
   mcp: McpProbe;
-  longLists: LongLists;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];
 }

@@ -10,7 +10,7 @@ import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { timestamp } from '../kernel/fields.ts';
 import { holdsLowered } from '../kernel/lists/list-queries.ts';
-import { countedPage } from '../kernel/lists/walk.ts';
+import { pageOfIds } from '../kernel/lists/page-of-ids.ts';
 
 export const memberRecord = lazy(() =>
   z.object({
@@ -54,7 +54,18 @@ const activeMembers = (db: Db, workspaceId: string, filters: MemberFilters) =>
         ...(email === undefined
           ? []
           : [eb('member.user_id', '=', eb.selectFrom('users').select('id').where('email', '=', email))]),
-        ...(search === undefined ? [] : [holdsLowered(eb.ref('member.folded'), search)]),
+        ...(search === undefined
+          ? []
+          : [
+              eb(
+                'member.user_id',
+                'in',
+                eb
+                  .selectFrom('users')
+                  .select('id')
+                  .where(holdsLowered(sql.ref('users.folded'), search)),
+              ),
+            ]),
       ]);
     });
 
@@ -66,9 +77,8 @@ export async function listMembers(
   filters: MemberFilters,
   page: { size: number; offset: number },
 ): Promise<{ members: MemberRecord[]; total: number }> {
-  const matches = activeMembers(db, workspace.id, filters);
-  const { ids, total } = await countedPage({
-    matches: (there) => matches.where(there),
+  const { ids, total } = await pageOfIds({
+    matches: activeMembers(db, workspace.id, filters),
     order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
     page,
   });

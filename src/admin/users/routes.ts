@@ -9,8 +9,8 @@ import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { holdsLowered } from '../kernel/lists/list-queries.ts';
+import { pageOfIds } from '../kernel/lists/page-of-ids.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
-import { countedPage } from '../kernel/lists/walk.ts';
 import { surroundingsOf } from '../workspaces/row.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
@@ -49,8 +49,8 @@ const listUsers = endpoint({
           .where((person) => holdsLowered(person.ref('users.folded'), search)),
       );
     }
-    const { ids, total } = await countedPage({
-      matches: (there) => matches.where(there),
+    const { ids, total } = await pageOfIds({
+      matches,
       order: { by: sql<string>`member.created_at`, id: sql<string>`member.user_id`, direction: 'desc' },
       page,
     });

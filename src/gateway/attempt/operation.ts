@@ -11,6 +11,7 @@ import { GatewayError } from '../errors.ts';
 import type { ClientBody } from '../request/body.ts';
 import { readFormFiles } from '../request/form.ts';
 import { requireNative } from '../request/nitro.ts';
+import { ownStorage } from '../upstream/own-storage.ts';
 import { asItComes, permittedModel, type Target } from './target.ts';
 
 export interface Operation {
@@ -101,6 +102,7 @@ export function factsOf(
     metadata,
     labelPrefix,
     permittedModel: (named, where) => permittedModel(context, target, named, where),
+    storage: () => ownStorage(context, target, facts),
     clientHeader: (name) => (name.startsWith('x-gw-') ? own.get(name.slice(5)) : request.headers.get(name)),
   };
   return body.form === 'form' ? withFiles(facts, body) : facts;

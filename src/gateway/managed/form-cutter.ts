@@ -4,11 +4,13 @@ import { GatewayError } from '../errors.ts';
 export type FormEvent = { is: 'part'; head: string } | { is: 'bytes'; bytes: Uint8Array } | { is: 'end' };
 
 const longestHead = 16 * 1024;
+const mostParts = 1_000;
 
 export class FormCutter {
   readonly #boundary: Buffer;
   /** A line break in front lets the first boundary look like all others. */
   #held: Buffer = Buffer.from('\r\n');
+  #parts = 0;
   #place: 'preamble' | 'boundary' | 'value' | 'end' = 'preamble';
 
   constructor(mark: string) {
@@ -40,6 +42,7 @@ export class FormCutter {
       if (this.#held.length > longestHead) throw broken();
       return false;
     }
+    if (++this.#parts > mostParts) throw new GatewayError('invalid_body', `a form may have ${mostParts} parts`);
     events.push({ is: 'part', head: this.#held.toString('utf8', 0, end) });
     this.#held = this.#held.subarray(end + 4);
     this.#place = 'value';

@@ -1,6 +1,6 @@
 /** Reads a multipart form as it arrives: small text fields, and one file whose bytes are handed on without being held. */
 import { GatewayError } from '../errors.ts';
-import { boundaryOf, isFile, parameter } from '../request/form.ts';
+import { boundaryOf, readPartHead } from '../request/form-head.ts';
 import { broken, FormCutter, type FormEvent } from './form-cutter.ts';
 
 interface UploadedForm {
@@ -38,10 +38,11 @@ async function readFields(form: FormEvents, fields: Map<string, string>): Promis
     const event = await form.next();
     if (event.is === 'end') return null;
     if (event.is !== 'part') continue;
-    if (isFile(event.head)) return parameter(event.head, 'filename') ?? '';
+    const { name, filename } = readPartHead(event.head);
+    if (filename !== null) return filename;
     const pieces: Uint8Array[] = [];
     for await (const piece of form.value(longestField)) pieces.push(piece);
-    fields.set(parameter(event.head, 'name') ?? '', Buffer.concat(pieces).toString());
+    fields.set(name ?? '', Buffer.concat(pieces).toString());
   }
 }
 

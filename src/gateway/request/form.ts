@@ -1,5 +1,7 @@
 /** Multipart forms: reads their text fields and edits them in place, so that the files in them stay byte for byte as they came. */
 import type { SentFile } from '../../providers/provider.ts';
+import { GatewayError } from '../errors.ts';
+import { boundaryOf, isFilePart, type PartHead, readPartHead } from './form-head.ts';
 
 export interface FormField {
   name: string;
@@ -14,12 +16,13 @@ export interface FormField {
 
 const headersEnd = Buffer.from('\r\n\r\n');
 const dash = 45;
+const mostParts = 1_000;
 
 /** The text fields of a form. */
 export function readFormFields(body: Uint8Array, contentType: string): FormField[] {
   const fields: FormField[] = [];
-  for (const { headers, buffer, start, end, partStart, partEnd } of partsOf(body, contentType)) {
-    const name = isFile(headers) ? null : parameter(headers, 'name');
+  for (const { head, buffer, start, end, partStart, partEnd } of partsOf(body, contentType)) {
+    const name = isFilePart(head) ? null : head.name;
     if (name !== null)
       fields.push({ name, value: buffer.toString('utf8', start, end), start, end, partStart, partEnd });
   }
@@ -29,12 +32,12 @@ export function readFormFields(body: Uint8Array, contentType: string): FormField
 /** The files of a form; of several under one name the last. */
 export function readFormFiles(body: Uint8Array, contentType: string): Map<string, SentFile> {
   const files = new Map<string, SentFile>();
-  for (const { headers, start, end } of partsOf(body, contentType)) {
-    const name = isFile(headers) ? parameter(headers, 'name') : null;
-    if (name === null) continue;
+  for (const { head, start, end } of partsOf(body, contentType)) {
+    const { name, filename, contentType: type } = head;
+    if (name === null || filename === null) continue;
     files.set(name, {
-      filename: parameter(headers, 'filename') ?? name,
-      contentType: /^content-type:\s*(.+?)\s*$/im.exec(headers)?.[1] ?? 'application/octet-stream',
+      filename,
+      contentType: type ?? 'application/octet-stream',
       bytes: body.subarray(start, end),
     });
   }
@@ -43,7 +46,7 @@ export function readFormFiles(body: Uint8Array, contentType: string): Map<string
 
 interface FormPart {
   buffer: Buffer;
-  headers: string;
+  head: PartHead;
   /** Where the value stands. */
   start: number;
   end: number;
@@ -58,6 +61,7 @@ function* partsOf(body: Uint8Array, contentType: string): Generator<FormPart> {
   const opening = Buffer.from(`--${mark}`);
   const closing = Buffer.from(`\r\n--${mark}`);
   let part = buffer.indexOf(opening);
+  let count = 0;
   while (part !== -1) {
     const headersStart = part + opening.length + 2;
     // Two dashes behind the boundary end the form.
@@ -67,23 +71,11 @@ function* partsOf(body: Uint8Array, contentType: string): Generator<FormPart> {
     const end = buffer.indexOf(closing, valueStart + 2);
     if (end === -1) break;
     const start = Math.min(valueStart + headersEnd.length, end);
-    const headers = buffer.toString('utf8', headersStart, valueStart);
-    yield { buffer, headers, start, end, partStart: part, partEnd: end + 2 };
+    if (++count > mostParts) throw new GatewayError('invalid_body', `a form may have ${mostParts} parts`);
+    const head = readPartHead(buffer.toString('utf8', headersStart, valueStart));
+    yield { buffer, head, start, end, partStart: part, partEnd: end + 2 };
     part = end + 2;
   }
-}
-
-export function boundaryOf(contentType: string): string | null {
-  const boundary = /[;\s]boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
-  return boundary?.[1] ?? boundary?.[2] ?? null;
-}
-
-export const isFile = (headers: string): boolean => /\bfilename\*?=/i.test(headers);
-
-/** A parameter of the part's disposition: `name="file"`. */
-export function parameter(headers: string, name: 'name' | 'filename'): string | null {
-  const found = new RegExp(`\\b${name}=(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(headers);
-  return found?.[1] ?? found?.[2] ?? null;
 }
 
 /** A new value for each field named; null removes it. A field that is not there is added. */

@@ -11,7 +11,7 @@ export function requireLeave(
   facts: CallFacts,
   authentication: Authentication,
 ): void {
-  if (!isOwn(authentication) || settings.cloudIdentity === 'any') return;
+  if (!isGatewaysOwn(authentication) || settings.cloudIdentity === 'any') return;
   if (settings.cloudIdentity === 'saved' && isSaved(target, facts, authentication)) return;
   throw new GatewayError(
     'provider_not_allowed',
@@ -22,7 +22,7 @@ export function requireLeave(
 }
 
 /** A role that is assumed with the gateway's own keys is as much its identity as those keys. */
-function isOwn(authentication: Authentication): boolean {
+export function isGatewaysOwn(authentication: Authentication): boolean {
   if (!('credentials' in authentication)) return false;
   const { credentials } = authentication;
   if (credentials.from === 'role') return credentials.with === null;

@@ -3,9 +3,9 @@ import type { SavedProvider } from '../../catalog/catalog.ts';
 import { isAllowed, notAllowed } from '../attempt/target.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
-import { broken, FormCutter } from '../managed/form-cutter.ts';
 import type { ClientBody } from '../request/body.ts';
-import { parameter } from '../request/form.ts';
+import type { FormWatch } from '../request/canonical-form.ts';
+import type { PartHead } from '../request/form-head.ts';
 import { type BaseAddress, loosely, partsOf } from './upstream-address.ts';
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
@@ -89,41 +89,26 @@ function hidesModel(body: ClientBody): boolean {
 const longestName = 1_024;
 
 /** Sees a form go by, and the models that it names. */
-export class ModelWatch {
-  readonly #cutter: FormCutter;
+export class ModelWatch implements FormWatch {
   readonly #saved: SavedProvider;
   #name: Buffer | null = null;
 
-  constructor(mark: string, saved: SavedProvider) {
-    this.#cutter = new FormCutter(mark);
+  constructor(saved: SavedProvider) {
     this.#saved = saved;
   }
 
-  push(piece: Uint8Array): void {
-    for (const event of this.#cutter.push(piece)) {
-      if (event.is === 'bytes') this.#collect(event.bytes);
-      else this.#endPart();
-      if (event.is === 'part') this.#beginPart(event.head);
-    }
+  part({ name }: PartHead): void {
+    this.end();
+    if (name?.toLowerCase() === 'model') this.#name = Buffer.alloc(0);
   }
 
-  end(): void {
-    if (!this.#cutter.isComplete) throw broken();
-  }
-
-  #beginPart(head: string): void {
-    // Some read an encoded name, others pass it over.
-    if (/\bname\*=/i.test(head)) throw hidden(this.#saved);
-    if (parameter(head, 'name') === 'model') this.#name = Buffer.alloc(0);
-  }
-
-  #collect(bytes: Uint8Array): void {
+  bytes(bytes: Uint8Array): void {
     if (!this.#name) return;
     this.#name = Buffer.concat([this.#name, bytes]);
     if (this.#name.length > longestName) throw hidden(this.#saved);
   }
 
-  #endPart(): void {
+  end(): void {
     const name = this.#name?.toString();
     this.#name = null;
     if (name !== undefined && !isAllowed(this.#saved, name)) throw notAllowed(this.#saved, name, '');

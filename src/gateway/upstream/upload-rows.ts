@@ -4,56 +4,68 @@ import { isObject, parsed, textOf } from '../../providers/json.ts';
 import { permittedModel, restrictsModels, type Target } from '../attempt/target.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
-import { broken, FormCutter } from '../managed/form-cutter.ts';
 import type { ClientBody } from '../request/body.ts';
-import { boundaryOf, isFile, parameter } from '../request/form.ts';
+import { type FormWatch, FormWriter } from '../request/canonical-form.ts';
+import { boundaryOf, isFilePart, type PartHead } from '../request/form-head.ts';
 import { hasRepeatedFields } from '../request/json-fields.ts';
-import { ModelWatch } from './passthrough-model-guard.ts';
+import { hidden, ModelWatch } from './passthrough-model-guard.ts';
 import { endsIn } from './upstream-address.ts';
 
 type StreamBody = Extract<ClientBody, { form: 'stream' }>;
 
-/** The very same stream where nothing must be looked at. */
+interface Watched {
+  stream: ReadableStream<Uint8Array>;
+  /** Set where the form is written anew. */
+  contentType?: string;
+}
+
+/** The very same stream where nothing must be looked at; else the form as it was read. */
 export function watchedRows(
   context: RequestContext,
   target: Target,
   { stream, contentType }: StreamBody,
   url: string,
-): ReadableStream<Uint8Array> {
-  const mark = contentType === null ? null : boundaryOf(contentType);
-  if (mark === null || !target.saved || !restrictsModels(target.saved)) return stream;
+): Watched {
+  if (contentType === null || !isForm.test(contentType)) return { stream };
+  const mark = boundaryOf(contentType);
+  if (!target.saved || !restrictsModels(target.saved)) return { stream };
+  if (mark === null) throw hidden(target.saved);
   const rows = isUpload(context, url)
-    ? new RowWatch(mark, (model, where) => permittedModel(context, target, model, where))
-    : new ModelWatch(mark, target.saved);
+    ? new RowWatch((model, where) => permittedModel(context, target, model, where))
+    : new ModelWatch(target.saved);
+  const form = new FormWriter(mark, rows);
   const reader = stream.getReader();
   /** Without its last piece no form is complete: it leaves when all of it has been looked at. */
   let held: Uint8Array | null = null;
-  return new ReadableStream<Uint8Array>({
+  const judged = new ReadableStream<Uint8Array>({
     async pull(controller) {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) {
-          rows.end();
+          form.requireEnd();
           if (held) controller.enqueue(held);
           return controller.close();
         }
-        rows.push(value);
+        const written = form.push(value);
+        if (written.length === 0) continue;
         const ready: Uint8Array | null = held;
-        held = value;
+        held = written;
         if (ready) return controller.enqueue(ready);
       }
     },
     cancel: (reason) => reader.cancel(reason),
   });
+  return { stream: judged, contentType: form.contentType };
 }
+
+const isForm = /^multipart\/form-data\b/i;
 
 /** Also where it only passes through. */
 const isUpload = ({ matched: { route }, request }: RequestContext, url: string): boolean =>
   route.kind === 'uploadFile' || (route.kind === 'proxy' && request.method === 'POST' && endsIn(url, '/files'));
 
 /** Sees the form go by. What it is for may be said behind its rows, so that a fault counts at the end. */
-class RowWatch {
-  readonly #cutter: FormCutter;
+class RowWatch implements FormWatch {
   readonly #requireModel: (model: string, where: string) => void;
   #lines: LineChunks | null = null;
   #lineNumber = 0;
@@ -61,37 +73,25 @@ class RowWatch {
   #isBatch = false;
   #fault: GatewayError | null = null;
 
-  constructor(mark: string, requireModel: (model: string, where: string) => void) {
-    this.#cutter = new FormCutter(mark);
+  constructor(requireModel: (model: string, where: string) => void) {
     this.#requireModel = requireModel;
   }
 
-  push(piece: Uint8Array): void {
-    for (const event of this.#cutter.push(piece)) {
-      if (event.is === 'bytes') {
-        this.#purpose?.push(Buffer.from(event.bytes));
-        this.#look((lines) => lines.push(event.bytes));
-        continue;
-      }
-      this.#endPart();
-      if (event.is === 'part') this.#beginPart(event.head);
-    }
+  bytes(bytes: Uint8Array): void {
+    this.#purpose?.push(Buffer.from(bytes));
+    this.#look((lines) => lines.push(bytes));
   }
 
-  end(): void {
-    if (!this.#cutter.isComplete) throw broken();
-  }
-
-  #beginPart(head: string): void {
-    const name = parameter(head, 'name');
-    if (name === 'purpose') this.#purpose = [];
-    else if (isFile(head) || name === 'file') {
+  part(head: PartHead): void {
+    this.end();
+    if (head.name === 'purpose') this.#purpose = [];
+    else if (isFilePart(head) || head.name === 'file') {
       this.#lines = new LineChunks();
       this.#lineNumber = 0;
     }
   }
 
-  #endPart(): void {
+  end(): void {
     this.#look((lines) => lines.rest());
     this.#lines = null;
     if (this.#purpose && Buffer.concat(this.#purpose).toString().trim().toLowerCase() === 'batch') this.#isBatch = true;

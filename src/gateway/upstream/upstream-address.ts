@@ -71,17 +71,20 @@ export const canonicalPath = memoize((path: string): string => {
   if (path.includes('#')) throw refused('it holds a #; write %23');
   if (control.test(path)) throw refused('it holds a control character');
   if (path !== '' && !path.startsWith('/')) throw refused('it does not begin with a slash');
-  const plain = path.replace(percent, (triplet, hex: string | undefined, at: number) => {
+  const plain = path.replace(percent, (triplet, hex: string | undefined) => {
     if (hex === undefined) throw refused('it holds a % that begins no encoded character; write %25');
     const character = String.fromCharCode(Number.parseInt(hex, 16));
     if (character === '\\' || control.test(character)) throw refused(`it holds ${triplet}`);
-    // Encoded twice: whoever decodes twice would read a dot or a slash.
-    if (character === '%' && /^%25(?:2[ef]|5c)/i.test(path.slice(at))) throw refused('it is encoded twice');
     return unreserved.test(character) ? character : triplet;
   });
   if (dots.test(plain)) throw refused('a part of it is . or ..');
   return plain.replace(encodedByParsers, encoded);
 });
+
+/** A client's own path: whoever decodes twice would read a dot or a slash in it. */
+export function requireEncodedOnce(path: string): void {
+  if (/%25(?:2[ef]|5c)/i.test(path)) throw refused('it is encoded twice');
+}
 
 /** What URL parsers encode by themselves in a path. */
 const encodedByParsers = /["<>^`{}]|[^\x21-\x7e]/gu;

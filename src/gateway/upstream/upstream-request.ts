@@ -8,13 +8,21 @@ import { restrictsModels, type Target } from '../attempt/target.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
 import { type Bytes, parametersOf } from '../request/body.ts';
+import { canonicalForm } from '../request/canonical-form.ts';
 import { editFields } from '../request/form.ts';
 import { rewritten } from '../request/json-rewrite.ts';
 import { isRepeated, spliceString } from '../request/json-splice.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
 import { watchedRows } from './upload-rows.ts';
-import { addressBelow, type BaseAddress, baseAddress, isAddress, wholeAddress } from './upstream-address.ts';
+import {
+  addressBelow,
+  type BaseAddress,
+  baseAddress,
+  isAddress,
+  requireEncodedOnce,
+  wholeAddress,
+} from './upstream-address.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** What is remembered of a request that was sent. */
@@ -55,13 +63,16 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   const url = urlOf(context, operation, base);
   if (passthrough) requirePassedCall(context, target, base, url);
   const { bytes, changed, contentType } = bodyBytes(context, target, operation);
-  const body =
-    bytes ??
-    (context.body.form === 'stream' && !endpoint.steps ? watchedRows(context, target, context.body, url) : null);
+  const watched =
+    context.body.form === 'stream' && !endpoint.steps ? watchedRows(context, target, context.body, url) : null;
+  const body = bytes ?? watched?.stream ?? null;
   const repeatable = !(body instanceof ReadableStream);
   const headers = upstreamHeaders(context, leaf, target, facts, { passthrough, repeatable });
   if (endpoint.headers) Object.assign(headers, endpoint.headers(facts));
-  if (contentType) headers['content-type'] = contentType;
+  const judged = contentType ?? watched?.contentType ?? judgedType(context, target, passthrough);
+  if (judged) headers['content-type'] = judged;
+  // A form that is written anew has another length.
+  if (watched?.contentType) delete headers['content-length'];
   return {
     url,
     method: endpoint.method ?? context.request.method,
@@ -78,13 +89,19 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   };
 }
 
+/** JSON was read as such: where that decided, no other character set makes something else of it. */
+const judgedType = ({ body }: RequestContext, { saved }: Target, passthrough: boolean): string | null =>
+  passthrough && body.form === 'json' && saved && restrictsModels(saved) ? 'application/json' : null;
+
 function urlOf(context: RequestContext, operation: Operation, base: BaseAddress): string {
   const { endpoint, facts, passthrough } = operation;
   const path =
     typeof endpoint.path === 'function' ? endpoint.path(facts, base.address) : (endpoint.path ?? ownPath(context));
   const query = queryOf(context, operation);
   if (isAddress(path)) return wholeAddress(path, query);
-  return addressBelow(base, passthrough ? withoutVersion(path, base) : path, query);
+  if (!passthrough) return addressBelow(base, path, query);
+  requireEncodedOnce(path);
+  return addressBelow(base, withoutVersion(path, base), query);
 }
 
 /** An address that ends in a version, and a path that begins with the same one, mean it once. */
@@ -213,8 +230,10 @@ function formBytes(
   for (const [name, value] of Object.entries(wanted)) {
     if (value !== sent[name] && value !== undefined) changes.set(name, asText(value));
   }
-  if (changes.size === 0) return { bytes: body.bytes, changed: false };
-  return { bytes: editFields(body.bytes, body.contentType, body.fields, changes), changed: true };
+  const bytes = changes.size === 0 ? body.bytes : editFields(body.bytes, body.contentType, body.fields, changes);
+  // What was judged is what is sent, whatever else a parser might find in the bytes.
+  if (saved && restrictsModels(saved)) return { ...canonicalForm(bytes, body.contentType), changed: true };
+  return { bytes, changed: changes.size > 0 };
 }
 
 const asText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));

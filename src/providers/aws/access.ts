@@ -102,7 +102,7 @@ export const awsFields: readonly ProviderField[] = [
   {
     name: 'aws_auth_type',
     about:
-      'How to authenticate: accessKey (a key pair), assumedRole (a role of yours), serviceRole (the identity of the gateway itself) or apiKey (a bearer key of AWS).',
+      'How to authenticate: with a pair of keys, a role of yours, the identity of the gateway itself, or a bearer key of AWS.',
   },
   {
     name: 'aws_access_key_id',

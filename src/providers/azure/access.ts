@@ -11,8 +11,30 @@ const usualScope = 'https://cognitiveservices.azure.com/.default';
 export function azureAuthentication({ fields }: CallFacts): Authentication | null {
   if (readyToken(fields) !== null) return null;
   const credentials = identityOf(fields);
-  return credentials && { kind: 'entra', credentials, scope: setting(fields, 'azure_entra_scope') ?? usualScope };
+  if (!credentials) return null;
+  const scope = setting(fields, 'azure_entra_scope') ?? usualScope;
+  if (credentials.from !== 'client' && !modelScopes.has(scope)) {
+    throw new RequestFault(
+      'azure_entra_scope',
+      "azure_entra_scope must name a model service of Azure where the gateway's own identity asks for the token",
+    );
+  }
+  return { kind: 'entra', credentials, scope };
 }
+
+/** What the gateway's own identity is lent for, in the public, the government's and the Chinese cloud. */
+const modelScopes: ReadonlySet<string> = new Set(
+  [
+    'cognitiveservices.azure.com',
+    'cognitiveservices.azure.us',
+    'cognitiveservices.azure.cn',
+    'ai.azure.com',
+    'ai.azure.us',
+    'ml.azure.com',
+    'ml.azure.us',
+    'ml.azure.cn',
+  ].map((service) => `https://${service}/.default`),
+);
 
 const storageScope = 'https://storage.azure.com/.default';
 
@@ -72,7 +94,7 @@ function identityOf(fields: TargetFields): EntraCredentials | null {
 export const accessFields: readonly ProviderField[] = [
   {
     name: 'azure_auth_mode',
-    about: 'How to authenticate: default or apiKey (the key), entra, managed, workload or entraFederated.',
+    about: 'How to authenticate; with default, the key does.',
   },
   { name: 'azure_ad_token', about: 'A token of Entra that is ready to use; it stands over every other way.' },
   { name: 'azure_entra_tenant_id', about: 'The tenant of the application, for entra and entraFederated.' },

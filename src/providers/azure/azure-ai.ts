@@ -8,7 +8,7 @@ import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint } from '../
 import { setting } from '../settings.ts';
 import { accessFields, azureAuthentication, azureHeaders } from './access.ts';
 import { withoutFilters } from './content-filter.ts';
-import { claudePath, foundryAddress, isClaude, modelPath, resourcePath } from './foundry.ts';
+import { claudePath, foundryAddress, imagePath, isClaude, modelPath, rerankPath, resourcePath } from './foundry.ts';
 import { embedsImages, imageEmbeddings } from './image-embeddings.ts';
 import { keptEndpoints } from './kept.ts';
 import { ocr } from './ocr.ts';
@@ -96,15 +96,15 @@ export const azureAi: Provider = {
     embed: (facts) =>
       embedsImages(facts) ? { ...model('/images/embeddings'), translation: imageEmbeddings } : model('/embeddings'),
     rerank: {
-      ...model('/rerank'),
+      path: rerankPath,
       translation: {
         request: (facts) => rerankBody(unprefixed(facts)),
         response: (answer, facts) => rerankAnswer(answer, facts),
       },
     },
     ocr: { ...model('/ocr'), translation: ocr },
-    imageGenerate: model('/images/generations'),
-    imageEdit: model('/images/edits'),
+    imageGenerate: { path: imagePath('generations') },
+    imageEdit: { path: imagePath('edits') },
     createSpeech: model('/audio/speech'),
     createTranscription: model('/audio/transcriptions'),
     createTranslation: model('/audio/translations'),

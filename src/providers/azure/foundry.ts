@@ -40,6 +40,27 @@ export const claudePath =
     return `${below === undefined ? new URL(base).origin : resource}/anthropic/v1${path}`;
   };
 
+/** A resource of many vendors keeps Cohere's own API below its origin; an endpoint of one model has it at its root. */
+export const rerankPath: PathOf = (_, base) => {
+  if (/\/score$/.test(base)) return '';
+  const { origin, hostname } = new URL(base);
+  return hostname.endsWith('.services.ai.azure.com') || /\/(?:models|openai\/v1)$/.test(base)
+    ? `${origin}/providers/cohere/v2/rerank`
+    : `${origin}/v1/rerank`;
+};
+
+const imageVersion = '2025-04-01-preview';
+
+/** Pictures are made by deployments, unless the address is that of the newer API, which names the model in the body. */
+export const imagePath =
+  (what: 'generations' | 'edits'): PathOf =>
+  (facts, base) => {
+    if (/\/(?:score|v1)$/.test(base)) return modelPath(`/images/${what}`)(facts, base);
+    const version = setting(facts.fields, 'azure_api_version', 'api_version') ?? imageVersion;
+    const deployment = `/openai/deployments/${encodeURIComponent(facts.model)}`;
+    return `${new URL(base).origin}${deployment}/images/${what}?api-version=${encodeURIComponent(version)}`;
+  };
+
 const filesVersion = '2024-10-21';
 
 /** Files and batches belong to the resource. */

@@ -12,7 +12,7 @@ import { setting } from '../settings.ts';
 import { asked, type Stepping } from '../stepping.ts';
 import { fileId } from '../stored-files.ts';
 import { answerOf } from './batch-rows.ts';
-import { objectAddress, objectUri, storageAuthentication } from './storage.ts';
+import { isOwn, objectAddress, objectUri, storageAuthentication } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `${awsAddress('bedrock', facts)}/model-invocation-job`;
 const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
@@ -25,7 +25,7 @@ export const createBatch: Steps = function* (facts) {
 
 export const retrieveBatch: ProviderEndpoint = {
   path: job,
-  translation: { response: (answer) => readBatch(objectOf(answer)) },
+  translation: { response: (answer, facts) => readBatch(requireOwn(objectOf(answer), facts)) },
 };
 
 export const listBatches: Steps = (facts) =>
@@ -33,12 +33,13 @@ export const listBatches: Steps = (facts) =>
     facts,
     `${awsAddress('bedrock', facts)}/model-invocation-jobs`,
     'invocationJobSummaries',
-    readBatch,
+    (found) => (isOwnJob(found, facts) ? readBatch(found) : null),
     awsWords,
   );
 
 /** Stopping answers nothing, so the job is looked at afterwards. */
 export const cancelBatch: Steps = function* (facts) {
+  requireOwn(yield* asked({ method: 'GET', path: job(facts) }), facts);
   yield { calls: [{ method: 'POST', path: `${job(facts)}/stop`, body: {} }] };
   return readBatch(yield* asked({ method: 'GET', path: job(facts) }));
 };
@@ -47,7 +48,7 @@ function writeBatch(facts: CallFacts): JsonObject {
   const body = new Fields(facts.body);
   const options = body.object('provider_options');
   const said = (name: string): string | null => body.text(name) ?? options?.text(name) ?? null;
-  const input = objectUri(body.needText('input_file_id'), 'input_file_id');
+  const input = objectUri(body.needText('input_file_id'), 'input_file_id', facts);
   const named = facts.model || said('model') || setting(facts.fields, 'aws_bedrock_model');
   const model = named && facts.permittedModel(named, 'the batch');
   if (!model) throw new RequestFault('model', 'model is missing: a batch of Bedrock is for one model');
@@ -62,12 +63,25 @@ function writeBatch(facts: CallFacts): JsonObject {
     inputDataConfig: { s3InputDataConfig: { s3Uri: input, s3InputFormat: 'JSONL' } },
     outputDataConfig: {
       s3OutputDataConfig: present({
-        s3Uri: said('output_data_config') ?? input.slice(0, input.lastIndexOf('/') + 1),
+        s3Uri: outputOf(said('output_data_config'), facts) ?? input.slice(0, input.lastIndexOf('/') + 1),
         s3EncryptionKeyId: key,
       }),
     },
   };
 }
+
+const outputOf = (asked: string | null, facts: CallFacts): string | null =>
+  asked === null ? null : objectUri(asked, 'output_data_config', facts);
+
+/** Jobs of everybody who shares the account stand side by side: those that read the caller's files are the caller's. */
+const isOwnJob = (found: JsonObject, facts: CallFacts): boolean => isOwn(inputUri(found) ?? '', facts);
+
+function requireOwn(found: JsonObject, facts: CallFacts): JsonObject {
+  if (isOwnJob(found, facts)) return found;
+  throw notOwn();
+}
+
+const notOwn = (): ProviderFault => new ProviderFault(404, 'there is no such batch in this workspace');
 
 /** The short id at the end of an ARN is enough within the account. */
 const jobId = (arn: unknown): string => textOf(arn)?.split('/').at(-1) ?? '';
@@ -126,9 +140,10 @@ function readBatch(found: JsonObject): JsonObject {
 }
 
 export const batchOutput: Steps = function* (facts): Stepping<EncodedBody> {
-  const found = yield* asked({ method: 'GET', path: job(facts) });
+  const found = requireOwn(yield* asked({ method: 'GET', path: job(facts) }), facts);
   const uri = outputUri(found);
   const status = batchStatus(stateOf(found));
+  if (uri !== null && !isOwn(uri, facts)) throw notOwn();
   if (uri === null || status !== 'completed') throw new ProviderFault(409, `the batch has no output: it is ${status}`);
   const authentication = storageAuthentication(facts);
   const [content] = yield { calls: [{ method: 'GET', path: objectAddress(uri, facts), authentication }] };

@@ -43,8 +43,8 @@ export const bedrock: Provider = {
       about:
         'The model behind a provisioned or an imported model, whose ARN does not tell it; or behind an application inference profile, where the gateway may not ask for it.',
     },
-    { name: 'aws_s3_bucket', about: 'The bucket that files are uploaded to.' },
-    { name: 'aws_s3_object_key', about: 'The key of the next upload; the name of the file where none is given.' },
+    { name: 'aws_s3_bucket', about: 'The bucket that files are uploaded to, below gw/<workspace id>/.' },
+    { name: 'aws_s3_object_key', about: 'The name of the next upload; the name of the file where none is given.' },
     { name: 'aws_bedrock_model', about: 'The model that uploaded rows of a batch are written for.' },
     { name: 'aws_server_side_encryption', about: 'How uploads are encrypted at rest: AES256 or aws:kms.' },
     { name: 'aws_server_side_encryption_kms_key_id', about: 'The key of KMS for uploads and the output of batches.' },

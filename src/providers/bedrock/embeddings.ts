@@ -115,19 +115,47 @@ const cohereParts = ({ text, image }: Input): JsonObject => ({
 const isBoth = ({ text, image }: Input): boolean => text !== null && image !== null;
 const imageUrl = ({ mime, base64 }: NonNullable<Input['image']>): string => `data:${mime};base64,${base64}`;
 
+/** Of TwelveLabs; the third version puts what it embeds under the name of its kind. */
+const marengo: Embedder = {
+  most: 1,
+  images: 'alone',
+  body: ([input]) =>
+    input?.image
+      ? { inputType: 'image', mediaSource: { base64String: input.image.base64 } }
+      : { inputType: 'text', inputText: input?.text ?? '' },
+  vectors: marengoVectors,
+};
+
+const marengoThird: Embedder = {
+  ...marengo,
+  body: ([input]) =>
+    input?.image
+      ? { inputType: 'image', image: { mediaSource: { base64String: input.image.base64 } } }
+      : { inputType: 'text', text: { inputText: input?.text ?? '' } },
+};
+
+function marengoVectors({ data, embedding }: JsonObject): unknown[] {
+  return embedding === undefined ? objectsOf(data).map((entry) => entry.embedding) : [embedding];
+}
+
 const embedders: readonly (readonly [beginning: string, embedder: Embedder])[] = [
   ['amazon.titan-embed-image', titanImage],
   ['amazon.titan-embed', titanText],
   ['amazon.nova', nova],
   ['cohere.embed-v4', cohereFourth],
   ['cohere.embed', cohere],
+  ['twelvelabs.marengo-embed-3', marengoThird],
+  ['twelvelabs.marengo-embed', marengo],
 ];
 
 export function embedderOf(facts: CallFacts): Embedder {
   const id = modelId(facts);
   const found = embedders.find(([beginning]) => id.startsWith(beginning))?.[1];
   if (found) return found;
-  throw new RequestFault('model', `how the model ${facts.model} embeds is not known; Titan, Nova and Cohere models do`);
+  throw new RequestFault(
+    'model',
+    `how the model ${facts.model} embeds is not known; Titan, Nova, Cohere and Marengo models do`,
+  );
 }
 
 export const embed: Steps = function* (facts) {
@@ -172,5 +200,7 @@ function grouped(inputs: readonly Input[], most: number): Input[][] {
   return groups;
 }
 
-const tokensOf = ({ headers }: RawAnswer, { inputTextTokenCount }: JsonObject): number =>
-  numberOf(inputTextTokenCount) ?? (Number(headers.get('x-amzn-bedrock-input-token-count')) || 0);
+const tokensOf = ({ headers }: RawAnswer, { inputTextTokenCount, inputTokenCount }: JsonObject): number =>
+  numberOf(inputTextTokenCount) ??
+  numberOf(inputTokenCount) ??
+  (Number(headers.get('x-amzn-bedrock-input-token-count')) || 0);

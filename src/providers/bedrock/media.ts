@@ -1,10 +1,10 @@
 /** Images, documents, sound and film as blocks of Converse: formats by name, bytes or a place in S3. */
 import type { MediaPart } from '../chat/conversation.ts';
 import { inlined, mimeOfName, unsupported } from '../chat/media.ts';
-import { RequestFault } from '../faults.ts';
+import { MissingFault, RequestFault } from '../faults.ts';
 import { present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
-import { decoded } from '../stored-files.ts';
+import { decoded, isOwnObject } from '../stored-files.ts';
 
 const formats: Readonly<Record<Exclude<MediaPart['kind'], 'document'>, ReadonlyMap<string, string>>> = {
   image: new Map(
@@ -104,6 +104,8 @@ function contentOf(part: MediaPart, facts: CallFacts): { mime: string; source: J
   const address = s3Address(part);
   if (address !== null) {
     const { origin, owner } = ownedBy(address);
+    // Bedrock would read it with the rights of the credentials that sign the call.
+    if (!isOwnObject(origin, facts)) throw new MissingFault('file', 'messages');
     const mime = part.mime ?? mimeOfName(origin);
     if (mime === null) throw new RequestFault('messages', `the type of ${origin} is not known: name it as mime_type`);
     return { mime, source: { s3Location: present({ uri: origin, bucketOwner: owner }) } };

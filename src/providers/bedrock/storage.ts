@@ -26,7 +26,7 @@ const encryption = ({ fields }: CallFacts): Record<string, string> => {
   };
 };
 
-export const { objectUri, objectAddress, uploadFile, retrieveFile, fileContent } = storedFiles({
+export const { objectUri, isOwn, objectAddress, uploadFile, retrieveFile, fileContent } = storedFiles({
   scheme: 's3',
   bucketName: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
   /** The bucket stands in the path: its name may hold dots, which certificates do not cover. */

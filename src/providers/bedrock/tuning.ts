@@ -1,13 +1,13 @@
 /** Fine-tuning of Bedrock: customization jobs in OpenAI's form. */
 import { awsAddress } from '../aws/access.ts';
-import { RequestFault } from '../faults.ts';
+import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { objectOf, objectsOf, present, secondsOf, textOf, wordOf } from '../json.ts';
 import { awsWords, listing } from '../listing.ts';
 import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider.ts';
 import { asked } from '../stepping.ts';
 import { decoded, fileId } from '../stored-files.ts';
-import { objectUri } from './storage.ts';
+import { isOwn, objectUri } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `${awsAddress('bedrock', facts)}/model-customization-jobs`;
 
@@ -22,7 +22,7 @@ export const createFinetune: Steps = function* (facts) {
 
 export const retrieveFinetune: ProviderEndpoint = {
   path: job,
-  translation: { response: (answer) => readJob(objectOf(answer)) },
+  translation: { response: (answer, facts) => readJob(requireOwn(objectOf(answer), facts)) },
 };
 
 export const listFinetunes: Steps = (facts) =>
@@ -30,6 +30,7 @@ export const listFinetunes: Steps = (facts) =>
 
 /** Stopping answers nothing, so the job is looked at afterwards. */
 export const cancelFinetune: Steps = function* (facts) {
+  requireOwn(yield* asked({ method: 'GET', path: job(facts) }), facts);
   yield { calls: [{ method: 'POST', path: `${job(facts)}/stop`, body: {} }] };
   return readJob(yield* asked({ method: 'GET', path: job(facts) }));
 };
@@ -46,7 +47,7 @@ function writeJob(facts: CallFacts): JsonObject {
   const settings = method?.object('supervised')?.object('hyperparameters') ?? body.object('hyperparameters');
   const hyperParameters = hyperParametersOf(settings);
   const validation = body.text('validation_file');
-  const training = objectUri(body.needText('training_file'), 'training_file');
+  const training = objectUri(body.needText('training_file'), 'training_file', facts);
   const name = said('job_name') ?? facts.newId('tuning-');
   return present({
     baseModelIdentifier: facts.model || need('model'),
@@ -56,18 +57,24 @@ function writeJob(facts: CallFacts): JsonObject {
     roleArn: need('role_arn'),
     trainingDataConfig: { s3Uri: training },
     validationDataConfig:
-      validation === null ? null : { validators: [{ s3Uri: objectUri(validation, 'validation_file') }] },
-    outputDataConfig: { s3Uri: outputOf(said('output_file'), training) },
+      validation === null ? null : { validators: [{ s3Uri: objectUri(validation, 'validation_file', facts) }] },
+    outputDataConfig: { s3Uri: outputOf(said('output_file'), training, facts) },
     hyperParameters: Object.keys(hyperParameters).length > 0 ? hyperParameters : null,
   });
+}
+
+/** A job is the caller's when it was trained with the caller's file. */
+function requireOwn(found: JsonObject, facts: CallFacts): JsonObject {
+  if (isOwn(textOf(objectOf(found.trainingDataConfig).s3Uri) ?? '', facts)) return found;
+  throw new ProviderFault(404, 'there is no such fine-tuning job in this workspace');
 }
 
 function missing(name: string): never {
   throw new RequestFault(name, `${name} is missing`);
 }
 
-const outputOf = (asked: string | null, training: string): string =>
-  asked === null ? training.slice(0, training.lastIndexOf('/') + 1) : objectUri(asked, 'output_file');
+const outputOf = (asked: string | null, training: string, facts: CallFacts): string =>
+  asked === null ? training.slice(0, training.lastIndexOf('/') + 1) : objectUri(asked, 'output_file', facts);
 
 const hyperNames: Readonly<Record<string, string>> = {
   n_epochs: 'epochCount',

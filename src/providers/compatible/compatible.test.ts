@@ -113,8 +113,7 @@ describe('addresses', () => {
     const { id, offers, paths = {}, beside = {}, apart = '' } = row;
     const kinds = [...offers.split(' '), ...apart.split(' '), ...Object.keys(paths), ...Object.keys(beside)];
     const offered = Object.keys(providers.get(id)?.endpoints ?? {});
-    // Without a serving endpoint, Databricks has no embeddings.
-    const expected = new Set([...kinds.filter((kind) => kind !== ''), ...(id === 'databricks' ? ['embed'] : [])]);
+    const expected = new Set(kinds.filter((kind) => kind !== ''));
     expect(offered.toSorted()).toEqual([...expected].toSorted());
   });
 });

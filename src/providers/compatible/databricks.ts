@@ -33,10 +33,7 @@ export const databricks = openAiCompatible({
       answers: [contentAsText],
     }),
     messages: messagesOfClaude,
-    embed(facts) {
-      const path = invocations(facts);
-      return path === null ? null : { path };
-    },
+    embed: { path: (facts) => invocations(facts) ?? '/serving-endpoints/embeddings' },
   },
   fields: [
     {
@@ -49,5 +46,4 @@ export const databricks = openAiCompatible({
       about: 'A serving endpoint that every call goes to; without it, calls go to the AI gateway.',
     },
   ],
-  notes: ['Embeddings need databricks_serving_endpoint_name.'],
 });

@@ -28,7 +28,7 @@ export const deepinfra = openAiCompatible({
   address: home,
   endpoints: {
     chatComplete: chat({ framing: 'sse-lines', answers: [] }),
-    ...offered('complete', 'embed'),
+    ...offered('complete', 'embed', 'imageGenerate', 'listModels'),
     rerank: {
       path: elsewhere(home, ({ model }) => `https://api.deepinfra.com/v1/inference/${inPath(model)}`),
       translation: ranking,

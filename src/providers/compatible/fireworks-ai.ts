@@ -1,14 +1,15 @@
 /** Fireworks AI. */
 import { withoutOurMarks } from '../anthropic/foreign-thoughts.ts';
-import { offered, openAiCompatible } from '../openai-compatible.ts';
+import { openAiCompatible } from '../openai-compatible.ts';
+import type { CallFacts } from '../provider.ts';
 import { address } from './fireworks-account.ts';
 import { fileEndpoints } from './fireworks-files.ts';
-import { fireworksImages, fireworksRanking } from './fireworks-shapes.ts';
+import { fireworksFlux, fireworksImages, fireworksRanking, isFlux } from './fireworks-shapes.ts';
 import { tuningEndpoints } from './fireworks-tuning.ts';
 import { chat } from './quirks/chat.ts';
 import { messagesAt } from './quirks/messages-endpoint.ts';
 import { inTurn, limitAsMaxTokens, notSent, type Quirk, without } from './quirks/parameters.ts';
-import { inPath } from './quirks/paths.ts';
+import { elsewhere, inPath } from './quirks/paths.ts';
 import { requiredAsAny, withoutStrict } from './quirks/tools.ts';
 
 const fullName = (model: string): string =>
@@ -17,6 +18,10 @@ const fullName = (model: string): string =>
 /** A bare name is one of Fireworks' own models. */
 const namedInFull: Quirk = (body, { model }) =>
   fullName(model) === model ? body : { ...body, model: fullName(model) };
+
+/** Sound is heard at addresses of its own, one for each model. */
+const transcripts = ({ model }: Pick<CallFacts, 'model'>): string =>
+  `https://audio-${model.includes('turbo') ? 'turbo' : 'prod'}.api.fireworks.ai/v1/audio/transcriptions`;
 
 const unsent = ['parallel_tool_calls', 'service_tier', 'store'];
 
@@ -31,14 +36,20 @@ export const fireworksAi = openAiCompatible({
   endpoints: {
     chatComplete: chat({ asks: [limitAsMaxTokens, withoutStrict, requiredAsAny, namedInFull, without(...unsent)] }),
     complete: { adjust: namedInFull },
-    ...offered('embed'),
-    rerank: { translation: fireworksRanking },
+    embed: { adjust: namedInFull },
+    rerank: { translation: fireworksRanking(fullName) },
     createModelResponse: { adjust: namedInFull },
     messages: { ...messagesAt(), adjust: inTurn([withoutOurMarks, namedInFull]) },
-    imageGenerate: {
-      path: ({ model }) => `/image_generation/${inPath(fullName(model))}`,
-      translation: fireworksImages,
-    },
+    imageGenerate: ({ model }) =>
+      isFlux(model)
+        ? { path: `/workflows/${inPath(fullName(model))}/text_to_image`, translation: fireworksFlux }
+        : {
+            path: `/image_generation/${inPath(fullName(model))}`,
+            headers: () => ({ accept: 'application/json' }),
+            translation: fireworksImages,
+          },
+    createTranscription: { path: elsewhere(address, transcripts) },
+    listModels: {},
     ...fileEndpoints,
     ...tuningEndpoints(fullName),
   },

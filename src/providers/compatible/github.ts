@@ -7,5 +7,8 @@ export const github = openAiCompatible({
   name: 'GitHub Models',
   address: 'https://models.inference.ai.azure.com',
   endpoints: { chatComplete: chat(), ...offered('complete', 'embed') },
-  notes: ['The credential is a personal access token.'],
+  notes: [
+    'The credential is a personal access token.',
+    'GitHub has retired this service, reportedly on 2026-07-30, and the address of 2025 is gone: save the address of whatever stands in its place as custom_host.',
+  ],
 });

@@ -2,6 +2,7 @@
 import { offered, openAiCompatible } from '../openai-compatible.ts';
 import type { OfferedEndpoint } from '../provider.ts';
 import { fillInTheMiddle, mistralParameters } from './mistral-fim.ts';
+import { mistralSpeech } from './mistral-speech.ts';
 import { contentAsText, finishReasons, wholeCalls } from './quirks/answers.ts';
 import { chat } from './quirks/chat.ts';
 import { nameOnToolsOnly } from './quirks/messages.ts';
@@ -34,7 +35,8 @@ export const mistralAi = openAiCompatible({
   endpoints: {
     chatComplete: chatOrFim,
     complete: { path: fimPath, translation: fillInTheMiddle },
-    ...offered('embed', 'ocr', 'createTranscription', 'listModels'),
+    createSpeech: { translation: mistralSpeech },
+    ...offered('embed', 'ocr', 'moderate', 'createTranscription', 'listModels'),
   },
   fields: [
     {
@@ -45,6 +47,7 @@ export const mistralAi = openAiCompatible({
   notes: [
     'Ids of tool calls have nine letters and digits; those of other providers are replaced by a digest.',
     'Completions fill in the middle: prompt, and suffix. Codestral keys need https://codestral.mistral.ai/v1 as custom_host.',
+    'Transcripts take timestamp_granularities. A voice of speech is the id of one of Mistral’s, or of your own.',
     notSent(['user', 'logit_bias', 'logprobs', 'top_logprobs', 'stream_options', 'store', 'service_tier']),
   ],
 });

@@ -35,7 +35,7 @@ export const nvidiaNim = openAiCompatible({
   address: home,
   endpoints: {
     chatComplete: chat({ asks: [limitAsMaxTokens] }),
-    ...offered('embed'),
+    ...offered('embed', 'listModels'),
     rerank: {
       path: elsewhere(home, ({ model }) => `https://ai.api.nvidia.com/v1/retrieval/${nameInPath(model)}/reranking`),
       translation: ranking,

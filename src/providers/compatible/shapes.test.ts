@@ -52,8 +52,8 @@ describe('rerank', () => {
       { index: 2, relevance_score: 0.5 },
     ];
     at.provider.script(json(200, { object: 'list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }));
-    const { body, sent } = await at.ask('fireworks-ai', '/rerank', asked);
-    expect(sent).toEqual(asked);
+    const { body, sent } = await at.ask('fireworks-ai', '/rerank', { ...asked, model: 'rank' });
+    expect(sent).toEqual({ ...asked, model: 'accounts/fireworks/models/rank' });
     expect(body).toMatchObject({ results, usage: { total_tokens: 4 } });
   });
 
@@ -85,7 +85,15 @@ describe('images', () => {
   test('SiliconFlow', async () => {
     at.provider.script(json(200, { images: [{ url: 'https://x/1.png' }, { url: 'https://x/2.png' }], seed: 1 }));
     const { body, sent } = await at.ask('siliconflow', '/images/generations', asked);
-    expect(sent).toEqual({ steps: 9, prompt: 'A cat', seed: 0, image_size: '512x768', batch_size: 2 });
+    expect(at.provider.calls[0]?.path).toBe('/v1/images/generations');
+    expect(sent).toEqual({
+      steps: 9,
+      model: 'vendor/paint',
+      prompt: 'A cat',
+      seed: 0,
+      image_size: '512x768',
+      batch_size: 2,
+    });
     expect(body.data).toEqual([{ url: 'https://x/1.png' }, { url: 'https://x/2.png' }]);
   });
 
@@ -125,8 +133,36 @@ describe('images', () => {
       style_preset: 'anime',
     });
     expect(body.data).toEqual([{ b64_json: 'aGk=' }]);
+    expect(at.provider.calls[0]?.headers.accept).toBe('application/json');
     const filtered = await at.ask('fireworks-ai', '/images/generations', asked);
     expect(filtered).toMatchObject({ status: 400, body: { error: { code: 'content_filter' } } });
+    at.provider.script(bytes(200, 'hi', { 'content-type': 'image/png' }));
+    expect((await at.ask('fireworks-ai', '/images/generations', asked)).body.data).toEqual([{ b64_json: 'aGk=' }]);
+  });
+
+  test('FLUX at Fireworks is a workflow that answers with the picture itself', async () => {
+    at.provider.script(bytes(200, 'hi', { 'content-type': 'image/jpeg' }));
+    const { body, sent } = await at.ask('fireworks-ai', '/images/generations', { ...asked, model: 'flux-1-dev-fp8' });
+    expect(at.provider.calls[0]?.path).toBe('/v1/workflows/accounts/fireworks/models/flux-1-dev-fp8/text_to_image');
+    expect(sent).toEqual({ steps: 9, prompt: 'A cat', aspect_ratio: '2:3', samples: 2, seed: 0 });
+    expect(body.data).toEqual([{ b64_json: 'aGk=' }]);
+  });
+
+  test('Together is told the sides, and its own word for base64', async () => {
+    at.provider.script(json(200, { data: [{ b64_json: 'aGk=' }] }));
+    const { sent } = await at.ask('together-ai', '/images/generations', { ...asked, response_format: 'b64_json' });
+    const { size: _, ...rest } = asked;
+    expect(sent).toEqual({ ...rest, width: 512, height: 768, response_format: 'base64' });
+  });
+
+  test('xAI knows a ratio, no size and no quality', async () => {
+    at.provider.script(json(200, { data: [{ url: 'https://x/1.png' }] }));
+    const { sent } = await at.ask('x-ai', '/images/generations', { ...asked, quality: 'high', size: '1920x1080' });
+    const { size: _, ...rest } = asked;
+    expect(sent).toEqual({ ...rest, aspect_ratio: '16:9' });
+    const plain = { model: 'grok-image', prompt: 'A cat' };
+    await at.ask('x-ai', '/images/generations', plain);
+    expect(at.provider.calls.at(-1)?.json).toEqual(plain);
   });
 });
 
@@ -193,12 +229,55 @@ describe('embeddings', () => {
     });
   });
 
-  test('Databricks has them at a serving endpoint only', async () => {
+  test('Databricks has them at a serving endpoint, and beside them all', async () => {
+    at.provider.script(json(200, { object: 'list', data: [] }));
     const body = { model: 'm', input: 'a' };
-    const without = await at.ask('databricks', '/embeddings', body);
-    expect(without).toMatchObject({ status: 400, body: { error: { code: 'unsupported_endpoint' } } });
+    await at.ask('databricks', '/embeddings', body);
+    expect(at.provider.calls[0]?.path).toBe('/v1/serving-endpoints/embeddings');
     await at.ask('databricks', '/embeddings', body, { 'x-gw-databricks-serving-endpoint-name': 'my bge' });
-    expect(at.provider.calls[0]?.path).toBe('/v1/serving-endpoints/my%20bge/invocations');
+    expect(at.provider.calls.at(-1)?.path).toBe('/v1/serving-endpoints/my%20bge/invocations');
+  });
+
+  const floats = (base64: string): number[] => {
+    const packed = Buffer.from(base64, 'base64');
+    return Array.from({ length: packed.length / 4 }, (_, index) => packed.readFloatLE(index * 4));
+  };
+
+  test.each(['together-ai', 'mistral-ai', 'ollama', 'fireworks-ai', 'some-host-of-our-own'])(
+    'asked for in base64, %s gives numbers and the gateway packs them',
+    async (id) => {
+      const usage = { prompt_tokens: 3, total_tokens: 3 };
+      at.provider.script(json(200, { object: 'list', data: [{ index: 0, embedding: [0.5, 1] }], model: 'm', usage }));
+      const asked = { model: 'a/m', input: ['a'], encoding_format: 'base64' };
+      const { body, sent } = await at.ask(id, '/embeddings', asked);
+      expect(sent.encoding_format).toBeUndefined();
+      expect(floats(body.data[0].embedding)).toEqual([0.5, 1]);
+      expect(body.usage).toEqual(usage);
+    },
+  );
+
+  test('a host that packs them by itself is taken at its word, and numbers travel as they are', async () => {
+    at.provider.script(
+      json(200, { data: [{ index: 0, embedding: 'AAAAPw==' }] }),
+      bytes(200, ' {"data":[ ]}', { 'content-type': 'application/json' }),
+    );
+    const packed = await at.ask('together-ai', '/embeddings', { model: 'm', input: 'a', encoding_format: 'base64' });
+    expect(packed.body.data[0].embedding).toBe('AAAAPw==');
+    const plain = await at.plane.call('/v1/embeddings', { model: 'm', input: 'a' }, at.headers('together-ai'));
+    expect(await plain.text()).toBe(' {"data":[ ]}');
+  });
+
+  test('Perplexity packs whole numbers of eight bits, which are unpacked unless its own words ask for them', async () => {
+    const embedding = Buffer.from(new Int8Array([-128, 0, 127]).buffer).toString('base64');
+    at.provider.script(json(200, { data: [{ index: 0, embedding }], usage: { prompt_tokens: 2 } }));
+    const asked = { model: 'pplx-embed', input: ['a'], dimensions: 3 };
+    const { body, sent } = await at.ask('perplexity-ai', '/embeddings', asked);
+    expect(sent).toEqual({ ...asked, encoding_format: 'base64_int8' });
+    expect(body).toMatchObject({ data: [{ embedding: [-128, 0, 127] }], usage: { prompt_tokens: 2 } });
+    const packed = await at.ask('perplexity-ai', '/embeddings', { ...asked, encoding_format: 'base64' });
+    expect(floats(packed.body.data[0].embedding)).toEqual([-128, 0, 127]);
+    const own = await at.ask('perplexity-ai', '/embeddings', { ...asked, encoding_format: 'base64_int8' });
+    expect(own.body.data[0].embedding).toBe(embedding);
   });
 });
 
@@ -230,6 +309,31 @@ describe('audio', () => {
     });
     const failed = await at.plane.call('/v1/audio/speech', asked, at.headers('minimax'));
     expect([failed.status, (await failed.json()).error.message]).toEqual([429, 'minimax error: rate limit']);
+  });
+
+  test('Mistral speaks in base64', async () => {
+    at.provider.script(json(200, { audio_data: Buffer.from('sound').toString('base64') }));
+    const asked = { model: 'voxtral-tts', input: 'Hi', voice: 'v1', response_format: 'wav' };
+    const answer = await at.plane.call('/v1/audio/speech', asked, at.headers('mistral-ai'));
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['audio/wav', 'sound']);
+    expect(at.provider.calls[0]?.json).toEqual({
+      model: 'voxtral-tts',
+      input: 'Hi',
+      voice_id: 'v1',
+      response_format: 'wav',
+      stream: false,
+    });
+  });
+
+  test('xAI speaks at an address of its own', async () => {
+    at.provider.script(bytes(200, 'sound', { 'content-type': 'audio/mpeg' }));
+    const asked = { model: 'grok-tts', input: 'Hi', voice: 'eve' };
+    const answer = await at.plane.call('/v1/audio/speech', asked, at.headers('x-ai'));
+    expect(await answer.text()).toBe('sound');
+    expect(at.provider.calls[0]).toMatchObject({
+      path: '/v1/tts',
+      json: { text: 'Hi', voice_id: 'eve', language: 'auto', output_format: { codec: 'mp3' } },
+    });
   });
 
   test('Sarvam speaks in base64', async () => {
@@ -272,4 +376,18 @@ describe('audio', () => {
     ]);
     expect(file instanceof File ? [file.name, await file.text()] : null).toEqual(['talk.wav', 'RIFF']);
   });
+});
+
+test('completions of Together end in words that clients know', async () => {
+  at.provider.script(json(200, { choices: [{ index: 0, text: 'Hi', finish_reason: 'eos' }] }));
+  const { body } = await at.ask('together-ai', '/completions', { model: 'm', prompt: 'a' });
+  expect(body.choices[0].finish_reason).toBe('stop');
+});
+
+test('the models of Together come as a list like everyone’s', async () => {
+  at.provider.script(json(200, [{ id: 'a/b', object: 'model' }]));
+  const answer = await fetch(`${at.plane.url}/v1/models`, {
+    headers: { 'x-gw-api-key': workspaceKey, ...at.headers('together-ai') },
+  });
+  expect(await answer.json()).toEqual({ object: 'list', data: [{ id: 'a/b', object: 'model' }] });
 });

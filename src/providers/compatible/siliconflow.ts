@@ -5,13 +5,13 @@ import { offered, openAiCompatible } from '../openai-compatible.ts';
 import type { Translation } from '../provider.ts';
 import { chat } from './quirks/chat.ts';
 import { limitAsMaxTokens } from './quirks/parameters.ts';
-import { inPath } from './quirks/paths.ts';
 
 const images: Translation = {
   request(facts) {
     const { prompt, size, count, seed, extras } = readImages(facts);
     return present({
       ...extras,
+      model: facts.model,
       prompt,
       seed,
       image_size: size && `${size.width}x${size.height}`,
@@ -31,8 +31,8 @@ export const siliconflow = openAiCompatible({
   address: 'https://api.siliconflow.cn/v1',
   endpoints: {
     chatComplete: chat({ asks: [limitAsMaxTokens] }),
-    ...offered('embed'),
-    imageGenerate: { path: ({ model }) => `/${inPath(model)}/text-to-image`, translation: images },
+    ...offered('embed', 'rerank'),
+    imageGenerate: { path: '/images/generations', translation: images },
   },
   notes: ['Images come as addresses; num_inference_steps and guidance_scale travel as they are.'],
 });

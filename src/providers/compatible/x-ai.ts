@@ -4,6 +4,7 @@ import { chat } from './quirks/chat.ts';
 import { nameOnToolsOnly } from './quirks/messages.ts';
 import { withoutStrict } from './quirks/tools.ts';
 import { thoughtsWithin } from './quirks/usage.ts';
+import { ratioForSize, xAiSpeech } from './x-ai-media.ts';
 
 export const xAi = openAiCompatible({
   id: 'x-ai',
@@ -12,10 +13,11 @@ export const xAi = openAiCompatible({
   address: 'https://api.x.ai/v1',
   endpoints: {
     chatComplete: chat({ asks: [nameOnToolsOnly, withoutStrict], answers: [thoughtsWithin] }),
+    imageGenerate: { adjust: ratioForSize },
+    createSpeech: { path: '/tts', translation: xAiSpeech },
     ...offered(
       'complete',
       'embed',
-      'imageGenerate',
       'listModels',
       'createModelResponse',
       'getModelResponse',
@@ -24,5 +26,9 @@ export const xAi = openAiCompatible({
     ),
   },
   reportsCost: true,
-  notes: ['Reasoning models refuse stop, presence_penalty and frequency_penalty.'],
+  notes: [
+    'Reasoning models refuse stop, presence_penalty and frequency_penalty.',
+    'Images have no size and no quality: a size is sent as the aspect_ratio that comes closest.',
+    'Speech needs no model of its own; voices are eve, ara, rex, sal and leo, and language is found out unless it is given.',
+  ],
 });

@@ -38,7 +38,7 @@ export const google: Provider = {
   endpoints: {
     chatComplete: { path: generation, chat: geminiFamily('studio') },
     messagesCountTokens: { path: method('countTokens'), translation: countTokens('studio') },
-    embed: { path: method('batchEmbedContents'), translation: embeddings },
+    embed: { steps: embeddings(method('batchEmbedContents')) },
     imageGenerate: (facts) =>
       isImagen(facts)
         ? { path: method('predict'), translation: imagen }

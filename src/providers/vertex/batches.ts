@@ -14,7 +14,7 @@ import { needSetting } from '../settings.ts';
 import { fileId } from '../stored-files.ts';
 import { vertexModel } from './model.ts';
 import { placeOf } from './place.ts';
-import { objectAddress, objectUri } from './storage.ts';
+import { isOwn, objectAddress, objectUri } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `/v1/${placeOf(facts)}/batchPredictionJobs`;
 const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
@@ -26,27 +26,43 @@ export const createBatch: ProviderEndpoint = {
 
 export const retrieveBatch: ProviderEndpoint = {
   path: job,
-  translation: { response: (answer) => readBatch(objectOf(answer)) },
+  translation: { response: (answer, facts) => readBatch(requireOwn(objectOf(answer), facts)) },
 };
 
-export const listBatches: Steps = (facts) => listing(facts, jobs(facts), 'batchPredictionJobs', readBatch);
+export const listBatches: Steps = (facts) =>
+  listing(facts, jobs(facts), 'batchPredictionJobs', (found) => (isOwnJob(found, facts) ? readBatch(found) : null));
 
 /** Cancelling answers nothing, so the job is looked at afterwards. */
 export const cancelBatch: Steps = function* (facts) {
+  const [running] = yield { calls: [{ method: 'GET', path: job(facts) }] };
+  requireOwn(objectIn(running?.bytes), facts);
   yield { calls: [{ method: 'POST', path: `${job(facts)}:cancel`, body: {} }] };
   const [found] = yield { calls: [{ method: 'GET', path: job(facts) }] };
   return readBatch(objectIn(found?.bytes));
 };
 
+const inputUri = ({ inputConfig }: JsonObject): string | null =>
+  textOf(listOf(objectOf(objectOf(inputConfig).gcsSource).uris)[0]);
+
+/** Jobs of everybody who shares the project stand side by side: those that read the caller's files are the caller's. */
+const isOwnJob = (found: JsonObject, facts: CallFacts): boolean => isOwn(inputUri(found) ?? '', facts);
+
+function requireOwn(found: JsonObject, facts: CallFacts): JsonObject {
+  if (isOwnJob(found, facts)) return found;
+  throw notOwn();
+}
+
+const notOwn = (): ProviderFault => new ProviderFault(404, 'there is no such batch in this workspace');
+
 function writeBatch(facts: CallFacts): JsonObject {
   const body = new Fields(facts.body);
-  const input = objectUri(body.needText('input_file_id'), 'input_file_id');
+  const input = objectUri(body.needText('input_file_id'), 'input_file_id', facts);
   const asked = facts.model || needSetting(facts.fields, 'provider_model', 'vertex_model_name');
   const { kind, name } = vertexModel(facts.permittedModel(asked, 'the batch'));
   if (kind !== 'google' && kind !== 'anthropic') {
     throw new RequestFault('model', `${asked} has no batches here: they are for Google’s models and Claude`);
   }
-  const output = body.text('output_data_config') ?? input.slice(0, input.lastIndexOf('/'));
+  const output = outputOf(body.text('output_data_config'), facts) ?? input.slice(0, input.lastIndexOf('/'));
   return {
     displayName: body.text('job_name') ?? facts.newId('batch-'),
     model: `publishers/${kind}/models/${name}`,
@@ -54,6 +70,9 @@ function writeBatch(facts: CallFacts): JsonObject {
     outputConfig: { predictionsFormat: 'jsonl', gcsDestination: { outputUriPrefix: output } },
   };
 }
+
+const outputOf = (asked: string | null, facts: CallFacts): string | null =>
+  asked === null ? null : objectUri(asked, 'output_data_config', facts);
 
 /** Embeddings are written under another name than everything else. */
 const outputUri = (found: JsonObject): string | null => {
@@ -67,7 +86,7 @@ const isEmbedding = ({ model }: JsonObject): boolean => (textOf(model) ?? '').in
 function readBatch(found: JsonObject): JsonObject {
   const stats = objectOf(found.completionStats);
   const [completed, failed] = [countIn(stats.successfulCount), countIn(stats.failedCount)];
-  const input = textOf(listOf(objectOf(objectOf(found.inputConfig).gcsSource).uris)[0]);
+  const input = inputUri(found);
   const output = outputUri(found);
   return batchAnswer({
     id: textOf(found.name)?.split('/').at(-1) ?? '',
@@ -85,9 +104,10 @@ function readBatch(found: JsonObject): JsonObject {
 
 export const batchOutput: Steps = function* (facts) {
   const [answer] = yield { calls: [{ method: 'GET', path: job(facts) }] };
-  const found = objectIn(answer?.bytes);
+  const found = requireOwn(objectIn(answer?.bytes), facts);
   const uri = outputUri(found);
   const status = batchStatus(found.state);
+  if (uri !== null && !isOwn(uri, facts)) throw notOwn();
   if (uri === null || status !== 'completed') throw new ProviderFault(409, `the batch has no output: it is ${status}`);
   const [content] = yield { calls: [{ method: 'GET', path: objectAddress(uri, facts) }] };
   return outputFile(content, facts, { customId: rowId, answer: (line) => readLine(line, facts) });

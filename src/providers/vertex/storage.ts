@@ -27,7 +27,7 @@ function rowOf(row: BatchRow, facts: CallFacts): JsonObject {
   );
 }
 
-export const { objectUri, objectAddress, uploadFile, retrieveFile, fileContent } = storedFiles({
+export const { objectUri, isOwn, objectAddress, uploadFile, retrieveFile, fileContent } = storedFiles({
   scheme: 'gs',
   bucketName: /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/,
   address: ({ bucket, key }, facts) => {

@@ -1,5 +1,5 @@
 /** Fine-tuning of Vertex AI: supervised tuning jobs in OpenAI's form. */
-import { RequestFault } from '../faults.ts';
+import { ProviderFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { tuningStatus } from '../job-states.ts';
 import { objectIn, objectOf, present, secondsOf, textOf, wordOf } from '../json.ts';
@@ -8,7 +8,7 @@ import type { CallFacts, JsonObject, ProviderEndpoint, Steps } from '../provider
 import { fileId } from '../stored-files.ts';
 import { vertexModel } from './model.ts';
 import { placeOf } from './place.ts';
-import { objectUri } from './storage.ts';
+import { isOwn, objectUri } from './storage.ts';
 
 const jobs = (facts: CallFacts): string => `/v1/${placeOf(facts)}/tuningJobs`;
 const job = (facts: CallFacts): string => `${jobs(facts)}/${encodeURIComponent(facts.pathParams.id ?? '')}`;
@@ -20,17 +20,29 @@ export const createFinetune: ProviderEndpoint = {
 
 export const retrieveFinetune: ProviderEndpoint = {
   path: job,
-  translation: { response: (answer) => readJob(objectOf(answer)) },
+  translation: { response: (answer, facts) => readJob(requireOwn(objectOf(answer), facts)) },
 };
 
-export const listFinetunes: Steps = (facts) => listing(facts, jobs(facts), 'tuningJobs', readJob);
+export const listFinetunes: Steps = (facts) =>
+  listing(facts, jobs(facts), 'tuningJobs', (found) => (isOwnJob(found, facts) ? readJob(found) : null));
 
 /** Cancelling answers nothing, so the job is looked at afterwards. */
 export const cancelFinetune: Steps = function* (facts) {
+  const [running] = yield { calls: [{ method: 'GET', path: job(facts) }] };
+  requireOwn(objectIn(running?.bytes), facts);
   yield { calls: [{ method: 'POST', path: `${job(facts)}:cancel`, body: {} }] };
   const [found] = yield { calls: [{ method: 'GET', path: job(facts) }] };
   return readJob(objectIn(found?.bytes));
 };
+
+/** A job is the caller's when it was trained with the caller's file. */
+const isOwnJob = ({ supervisedTuningSpec: spec }: JsonObject, facts: CallFacts): boolean =>
+  isOwn(textOf(objectOf(spec).trainingDatasetUri) ?? '', facts);
+
+function requireOwn(found: JsonObject, facts: CallFacts): JsonObject {
+  if (isOwnJob(found, facts)) return found;
+  throw new ProviderFault(404, 'there is no such fine-tuning job in this workspace');
+}
 
 function writeJob(facts: CallFacts): JsonObject {
   const body = new Fields(facts.body);
@@ -48,8 +60,8 @@ function writeJob(facts: CallFacts): JsonObject {
   return present({
     baseModel: vertexModel(facts.model).name,
     supervisedTuningSpec: present({
-      trainingDatasetUri: objectUri(body.needText('training_file'), 'training_file'),
-      validationDatasetUri: validation === null ? null : objectUri(validation, 'validation_file'),
+      trainingDatasetUri: objectUri(body.needText('training_file'), 'training_file', facts),
+      validationDatasetUri: validation === null ? null : objectUri(validation, 'validation_file', facts),
       hyperParameters: Object.keys(hyperParameters).length > 0 ? hyperParameters : null,
     }),
     tunedModelDisplayName: body.text('suffix'),

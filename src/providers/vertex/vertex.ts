@@ -106,11 +106,11 @@ export const vertex: Provider = {
     {
       name: 'vertex_auth_type',
       about:
-        'basic: the key of the target is an access token or API key. serviceAccount. workloadIdentity: the gateway’s own identity.',
+        'How to authenticate: with basic, the key is an access token or an API key; with a workload identity, the gateway is itself.',
     },
     { name: 'vertex_service_account_json', about: 'The file of a service account, as text or as an object.' },
     { name: 'vertex_map_metadata', about: 'true: the metadata of requests becomes labels on what is billed.' },
-    { name: 'vertex_storage_bucket_name', about: 'The bucket of Cloud Storage for files.' },
+    { name: 'vertex_storage_bucket_name', about: 'The bucket of Cloud Storage for files, below gw/<workspace id>/.' },
     { name: 'anthropic_beta', about: 'Betas for Anthropic’s models, with commas between them.' },
   ],
   endpoints: {

@@ -1,10 +1,11 @@
 /** Organisations, people, workspaces, keys, sessions, audit: the ground that every other table refers to. */
-import { sql } from 'kysely';
-import type { Db } from '../database.ts';
-import { indexKeyLists } from './key-lists.ts';
+import { type ColumnDefinitionBuilder, sql } from 'kysely';
+import type { Db, Store } from '../database.ts';
+import { byteOrdered, indexText } from './engine.ts';
 
-export async function identity(db: Db): Promise<void> {
+export async function identity(db: Db, engine: Store['engine']): Promise<void> {
   const schema = db.schema;
+  const ordered = byteOrdered(engine);
 
   await schema
     .createTable('organisations')
@@ -39,6 +40,7 @@ export async function identity(db: Db): Promise<void> {
       c.generatedAlwaysAs(sql`lower(first_name || ' ' || last_name || ' ' || email)`).stored(),
     )
     .execute();
+  await indexText(db, engine, { name: 'users_search', table: 'users', column: 'folded' });
 
   await schema
     .createTable('organisation_members')
@@ -48,7 +50,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('provisioned_by', 'text', (c) => c.notNull())
     .addColumn('last_login_at', 'text')
-    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('created_at', ordered, (c) => c.notNull())
     .addColumn('last_updated_at', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('organisation_members_pk', ['organisation_id', 'user_id'])
     .execute();
@@ -97,7 +99,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
     .addColumn('role', 'text', (c) => c.notNull())
     .addColumn('status', 'text', (c) => c.notNull())
-    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('created_at', ordered, (c) => c.notNull())
     .addColumn('last_updated_at', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('workspace_members_pk', ['workspace_id', 'user_id'])
     .execute();
@@ -137,7 +139,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('api_key_scopes', 'text')
     .addColumn('invited_by', 'text', (c) => c.notNull())
     .addColumn('token_digest', 'text', (c) => c.notNull().unique())
-    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('created_at', ordered, (c) => c.notNull())
     .addColumn('expires_at', 'text', (c) => c.notNull())
     .addColumn('accepted_at', 'text')
     .execute();
@@ -153,7 +155,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('user_id', 'text', (c) => c.references('users.id'))
     .addColumn('type', 'text', (c) => c.notNull())
     .addColumn('name', 'text', (c) => c.notNull())
-    .addColumn('name_folded', 'text', (c) => c.notNull())
+    .addColumn('name_folded', ordered, (c) => c.notNull())
     .addColumn('description', 'text')
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('creation_mode', 'text', (c) => c.notNull())
@@ -165,7 +167,7 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('config_id', 'text')
     .addColumn('allow_config_override', 'integer')
     .addColumn('alert_emails', 'text', (c) => c.notNull())
-    .addColumn('expires_at', 'text')
+    .addColumn('expires_at', ordered)
     .addColumn('rotation_policy', 'text')
     .addColumn('next_rotation_at', 'text')
     .addColumn('rotation_announced_for', 'text')
@@ -173,10 +175,24 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('last_reset_at', 'text')
     .addColumn('created_by', 'text')
     .addColumn('last_updated_by', 'text')
-    .addColumn('created_at', 'text', (c) => c.notNull())
-    .addColumn('last_updated_at', 'text', (c) => c.notNull())
+    .addColumn('created_at', ordered, (c) => c.notNull())
+    .addColumn('last_updated_at', ordered, (c) => c.notNull())
+    // A key that never expires comes after every one that does. As a column, because SQLite enters no index at a pair with an expression in it.
+    .addColumn('ends_at', ordered, (c) => generated(c.generatedAlwaysAs(sql`coalesce(expires_at, '9999')`), engine))
     .execute();
-  await indexKeyLists(db);
+  for (const [place, columns] of Object.entries(keyPlaces)) {
+    for (const order of keyOrders) {
+      await sql`create index ${sql.ref(`api_keys_${place}_${order}`)} on api_keys
+        (${sql.join([...columns, order, 'id', 'type', 'status', 'workspace_id', 'user_id', 'name_folded'].filter(unique).map((name) => sql.ref(name)))})
+        where status != 'archived'`.execute(db);
+    }
+  }
+  await schema
+    .createIndex('api_keys_owner')
+    .on('api_keys')
+    .columns(['user_id', 'organisation_id', 'created_at', 'id'])
+    .execute();
+  await indexText(db, engine, { name: 'api_keys_search', table: 'api_keys', column: 'name_folded' });
   await schema.createIndex('api_keys_expiry').on('api_keys').columns(['status', 'expires_at']).execute();
   await schema.createIndex('api_keys_rotation').on('api_keys').columns(['status', 'next_rotation_at']).execute();
   await schema.createIndex('api_keys_usage_reset').on('api_keys').columns(['next_usage_reset_at']).execute();
@@ -244,7 +260,7 @@ export async function identity(db: Db): Promise<void> {
   await schema
     .createTable('audit_logs')
     .addColumn('id', 'text', (c) => c.primaryKey())
-    .addColumn('timestamp', 'text', (c) => c.notNull())
+    .addColumn('timestamp', ordered, (c) => c.notNull())
     .addColumn('method', 'text', (c) => c.notNull())
     .addColumn('uri', 'text', (c) => c.notNull())
     .addColumn('request_id', 'text', (c) => c.notNull())
@@ -285,6 +301,7 @@ export async function identity(db: Db): Promise<void> {
       .columns(['organisation_id', `${whose}_id`, 'timestamp', 'id'])
       .execute();
   }
+  await indexText(db, engine, { name: 'audit_logs_paths', table: 'audit_logs', column: 'uri' });
   // Last of all, because SQLite takes the youngest of those that will do, and this is the smallest.
   await schema
     .createIndex('audit_logs_list')
@@ -323,3 +340,13 @@ export async function identity(db: Db): Promise<void> {
     .addColumn('sealed', 'text', (c) => c.notNull())
     .execute();
 }
+
+/** Where keys are looked for, and the orders that their list offers. Deleted keys are in no list and in none of these indexes. */
+const keyPlaces = { organisation: ['organisation_id'], workspace: ['workspace_id'] };
+const keyOrders = ['created_at', 'last_updated_at', 'ends_at', 'name_folded'];
+
+const unique = (name: string, at: number, all: readonly string[]): boolean => all.indexOf(name) === at;
+
+/** PostgreSQL keeps generated columns, SQLite works them out. */
+const generated = (column: ColumnDefinitionBuilder, engine: Store['engine']) =>
+  engine === 'postgres' ? column.stored() : column;

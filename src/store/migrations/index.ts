@@ -3,9 +3,6 @@ import type { Db, Store } from '../database.ts';
 import { identity } from './0001_identity.ts';
 import { catalog } from './0002_catalog.ts';
 import { batches } from './0003_batches.ts';
-import { longLists } from './0004_long_lists.ts';
-import { tableChanges } from './0005_table_changes.ts';
-import { listChanges } from './0006_list_changes.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
 import { accounts } from './0018_accounts.ts';
@@ -21,9 +18,6 @@ export const migrations: readonly Migration[] = [
   { name: 'identity', up: identity },
   { name: 'catalog', up: catalog },
   { name: 'batches', up: batches },
-  { name: 'long lists', up: longLists },
-  { name: 'table changes', up: tableChanges },
-  { name: 'list changes', up: listChanges },
   { name: 'mcp', up: mcp },
   { name: 'prompts', up: prompts },
   { name: 'prices', up: prices },

@@ -1,0 +1,147 @@
+/** Files in a cloud's storage belong to the workspace that uploaded them, whatever the credentials behind them may reach. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
+import { bytes, json, lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import * as vertex from '../providers/vertex.ts';
+
+let plane: Plane;
+let provider: SimulatedProvider;
+
+const keys = { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_region: 'eu-central-1' };
+const folder = 'gw/workspace-1/';
+
+beforeAll(async () => {
+  plane = startPlane({ settings: { cloudIdentity: 'saved', lentBuckets: new Set(['listed']) } });
+  provider = await startProvider(json(200, {}));
+  const { url: customHost } = provider;
+  const save = (slug: string, kind: string, fields: Record<string, unknown>) =>
+    plane.providers.set(slug, savedProvider(slug, { provider: kind, customHost, fields, credential: 'token' }));
+  save('aws', 'bedrock', { ...keys, aws_s3_bucket: 'rows' });
+  save('none', 'bedrock', keys);
+  save('gcp', 'vertex-ai', { ...vertex.settings, vertex_storage_bucket_name: 'rows' });
+  save('lent', 'bedrock', { aws_auth_type: 'serviceRole', aws_region: 'eu-central-1', aws_s3_bucket: 'rows' });
+});
+afterAll(async () => {
+  expect(plane.faults).toEqual([]);
+  await plane.stop();
+  await provider.stop();
+});
+beforeEach(() => {
+  provider.calls.length = 0;
+  provider.script(json(200, {}));
+});
+
+const ask = async (slug: string, path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+  const response = await fetch(plane.url + path, {
+    ...init,
+    headers: { 'x-gw-api-key': workspaceKey, 'x-gw-provider': `@${slug}`, ...headers },
+  });
+  const body = JSON.parse((await response.text()) || '{}');
+  return { status: response.status, code: body.error?.code ?? null, body };
+};
+
+const foreign = (scheme: string) =>
+  [
+    `${scheme}://any-bucket/any/key`,
+    `${scheme}://rows/any/key`,
+    `${scheme}://rows/gw/workspace-2/x/rows.jsonl`,
+    `${scheme}://rows/${folder}../workspace-2/rows.jsonl`,
+    `${scheme}://other/${folder}rows.jsonl`,
+  ].map(encodeURIComponent);
+
+for (const [slug, scheme] of [
+  ['aws', 's3'],
+  ['gcp', 'gs'],
+  ['none', 's3'],
+] as const) {
+  test(`a key that may call models reads no object that its workspace did not write (@${slug})`, async () => {
+    for (const id of foreign(scheme)) {
+      for (const path of [
+        `/v1/files/${id}`,
+        `/v1/files/${id}/content`,
+        `/v1/files/${encodeURIComponent(id)}/content`,
+      ]) {
+        expect({ path, ...(await ask(slug, path)), body: null }).toMatchObject({ status: 404, code: 'file_not_found' });
+      }
+    }
+    expect(provider.calls).toEqual([]);
+  });
+
+  test(`a batch and a fine-tuning job take nothing of others either (@${slug})`, async () => {
+    const own = encodeURIComponent(`${scheme}://rows/${folder}a/rows.jsonl`);
+    const post = (path: string, body: object) =>
+      ask(slug, path, { method: 'POST', body: JSON.stringify(body) }, { 'content-type': 'application/json' });
+    const batch = { model: 'gemini-2.5-flash', role_arn: 'arn:aws:iam::1:role/x', endpoint: '/v1/chat/completions' };
+    for (const id of foreign(scheme)) {
+      expect((await post('/v1/batches', { ...batch, input_file_id: id })).status).toBe(404);
+      expect((await post('/v1/batches', { ...batch, input_file_id: own, output_data_config: id })).status).toBe(404);
+      const job = { model: 'gemini-2.5-flash', role_arn: 'r', training_file: id };
+      expect((await post('/v1/fine_tuning/jobs', job)).status).toBe(404);
+    }
+    expect(provider.calls).toEqual([]);
+  });
+}
+
+const upload = (slug: string, headers: Record<string, string> = {}) => {
+  const body = new FormData();
+  body.append('purpose', 'assistants');
+  body.append('file', new File(['content'], '../rows.jsonl'));
+  return ask(slug, '/v1/files', { method: 'POST', body }, headers);
+};
+
+test('two uploads of one name are two files, below the folder of the workspace', async () => {
+  const ids = [await upload('aws'), await upload('aws'), await upload('gcp')].map(({ body }) => body.id as string);
+  expect(new Set(ids).size).toBe(3);
+  for (const id of ids) {
+    expect(decodeURIComponent(id)).toMatch(/^(?:s3|gs):\/\/rows\/gw\/workspace-1\/[0-9a-f]+\/rows\.jsonl$/);
+  }
+  const [id = ''] = ids;
+  provider.script(bytes(200, '', { 'content-length': '7' }));
+  expect((await ask('aws', `/v1/files/${id}`)).status).toBe(200);
+  expect(lastCall(provider).path).toBe(`/v1/rows/${decodeURIComponent(id).slice('s3://rows/'.length)}`);
+});
+
+test('a config that comes with the request chooses no other bucket', async () => {
+  const config = JSON.stringify({ provider: '@aws', aws_s3_bucket: 'any-bucket' });
+  const named = { 'x-gw-provider': '', 'x-gw-config': config };
+  expect(await upload('aws', named)).toMatchObject({ status: 400 });
+  const id = encodeURIComponent(`s3://any-bucket/${folder}rows.jsonl`);
+  expect((await ask('aws', `/v1/files/${id}/content`, {}, named)).status).toBe(404);
+  expect(provider.calls).toEqual([]);
+});
+
+test('jobs of another workspace that shares the account are not shown, not stopped and not read', async () => {
+  const job = (input: string, id: string) => ({
+    jobArn: `arn:aws:bedrock:eu-central-1:1:model-invocation-job/${id}`,
+    modelId: 'm',
+    status: 'Completed',
+    inputDataConfig: { s3InputDataConfig: { s3Uri: `s3://rows/${input}` } },
+    outputDataConfig: { s3OutputDataConfig: { s3Uri: `s3://rows/${input}` } },
+  });
+  const theirs = job('gw/workspace-2/x/rows.jsonl', 'theirs');
+  provider.script(json(200, theirs));
+  for (const path of ['/v1/batches/theirs', '/v1/batches/theirs/output']) {
+    expect((await ask('aws', path)).status).toBe(404);
+  }
+  expect((await ask('aws', '/v1/batches/theirs/cancel', { method: 'POST' })).status).toBe(404);
+  expect(provider.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+  provider.script(json(200, { invocationJobSummaries: [theirs, job(`${folder}x/rows.jsonl`, 'ours')] }));
+  const { body } = await ask('aws', '/v1/batches');
+  expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['ours']);
+});
+
+test("the gateway's own identity keeps no files in a bucket that the operator has not listed", async () => {
+  expect(await upload('lent')).toMatchObject({ status: 400, body: { error: { field: 'file' } } });
+  const id = encodeURIComponent(`s3://rows/${folder}rows.jsonl`);
+  expect((await ask('lent', `/v1/files/${id}/content`)).status).toBe(404);
+  expect(provider.calls).toEqual([]);
+});
+
+test('a model is shown no object of S3 that its caller could not read', async () => {
+  const url = 's3://any-bucket/any/picture.png';
+  const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+  const body = JSON.stringify({ model: 'amazon.nova-lite-v1:0', messages });
+  const json = { 'content-type': 'application/json' };
+  expect((await ask('aws', '/v1/chat/completions', { method: 'POST', body }, json)).code).toBe('file_not_found');
+  expect(provider.calls).toEqual([]);
+});
