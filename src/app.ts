@@ -8,6 +8,7 @@ import { type FirstStart, firstStart } from './admin/organisations/first-start.t
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
+import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
 import { noGuardrails, savedConfigs } from './catalog/references.ts';
@@ -179,6 +180,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       batchService,
       catalog,
       pricer: createPricer(services.priceTable),
+      cache: openCache({
+        memoryBytes: settings.cacheMemoryBytes,
+        now: () => clock.now().getTime(),
+        feed,
+        warn: (message) => log.warn(message),
+      }),
       isStoreAway: isAway,
       sink,
       log,

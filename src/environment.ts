@@ -72,6 +72,7 @@ export const environmentSchema = () =>
     ),
     ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
     ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
+    CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
     METADATA_MAP_KEY_PREFIX: z
@@ -167,6 +168,8 @@ export interface Settings {
   auditLogs: boolean;
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
+  /** How much memory cached answers may take. */
+  cacheMemoryBytes: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
   logs: LogLimits;
@@ -245,6 +248,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
+    cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
       backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,

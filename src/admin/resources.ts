@@ -3,6 +3,7 @@ import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
 import { authResource } from './auth/routes.ts';
 import { batchesResource } from './batches/routes.ts';
+import { cacheResource } from './cache/routes.ts';
 import { collectionsResource } from './collections/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
@@ -45,6 +46,7 @@ export const resources: readonly Resource[] = [
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,
+  cacheResource,
   collectionsResource,
   labelsResource,
   promptsResource,

@@ -69,7 +69,8 @@ const strategy = z.strictObject({
 
 const cacheRule = z.strictObject({
   mode: z.enum(['simple', 'semantic', 'DISABLED']),
-  max_age: z.int().optional(),
+  max_age: z.int().min(1).max(7_776_000).optional(),
+  coalesce: z.boolean().optional(),
 });
 const cache = z.preprocess((value) => (typeof value === 'string' ? { mode: value } : value), cacheRule);
 

@@ -95,6 +95,8 @@ export interface RetryRule {
 export interface CacheRule {
   mode: 'simple' | 'semantic';
   maxAgeSeconds: number | null;
+  /** Equal calls that are under way together share one. */
+  coalesce: boolean;
 }
 
 export interface BreakerRule {

@@ -1,6 +1,7 @@
 /** Puts the data plane together from what the program has. */
 import { lookup } from 'node:dns/promises';
 import type { BatchService } from '../batches/service.ts';
+import type { ResponseCache } from '../cache/cache.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
@@ -11,7 +12,9 @@ import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
-import { noSteps } from './attempt/steps.ts';
+import { Coalescing } from './cache/coalesce.ts';
+import { recallStep } from './cache/recall.ts';
+import { recordSettler, recordStep } from './cache/record.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
 import { createGateway, type Gateway } from './handle.ts';
@@ -27,6 +30,7 @@ interface GatewayNeeds {
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
+  cache: ResponseCache;
   sink: LogSink;
   isStoreAway(fault: unknown): boolean;
   log: Log;
@@ -34,14 +38,15 @@ interface GatewayNeeds {
 
 const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
 
-export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
+export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
+  const coalescing = new Coalescing();
   const now = () => needs.clock.now().getTime();
   const warn = throttled((message) => log.warn(message));
   return createGateway({
     ...needs,
     providers,
-    steps: noSteps,
-    settlers: [],
+    steps: { send: [recallStep(cache, coalescing)], answer: [recordStep] },
+    settlers: [recordSettler(cache, coalescing)],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

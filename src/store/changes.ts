@@ -11,6 +11,7 @@ export interface Change {
     | 'user'
     | 'api_key'
     | 'catalog'
+    | 'cache'
     | 'mcp_connection'
     | 'mcp_session'
     | 'oauth_grant';

@@ -1,4 +1,5 @@
 /** What a target answered, and what is remembered of the attempt for the log. */
+import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
 import type { Leaf } from '../../catalog/plan.ts';
 import type { CacheStatus } from '../../logs/record.ts';
 import type { Usage } from '../../providers/provider.ts';
@@ -42,6 +43,19 @@ export interface AttemptRecord {
   /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;
   cacheStatus: CacheStatus;
+  /** What the cache is to keep of this attempt; null where it answered itself or has no part in it. */
+  cache?: PendingEntry | null;
+  /** What a recalled answer would have cost, in US cents. */
+  savedCents?: number;
+}
+
+export interface PendingEntry {
+  place: CachePlace;
+  ttlSeconds: number;
+  /** As the target gave it, once it is whole. */
+  answer: Pick<CacheEntry, 'body' | 'stream' | 'contentType'> | null;
+  /** Equal calls wait for this one. */
+  leads?: boolean;
 }
 
 /** How a stream stands to what the client already has: there was nothing, it goes on from it, or it says it all again. */

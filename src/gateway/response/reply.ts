@@ -61,6 +61,7 @@ const marksUnder = memoize((prefix) => ({
   optionIndex: `${prefix}last-used-option-index`,
   retryCount: `${prefix}retry-attempt-count`,
   cacheStatus: `${prefix}cache-status`,
+  cacheKey: `${prefix}cache-key`,
   provider: `${prefix}provider`,
 }));
 
@@ -82,6 +83,7 @@ function markRoute(headers: HeaderFields, { own }: Arrival, record: AttemptRecor
   headers[marks.optionIndex] = record.path;
   headers[marks.retryCount] = String(record.retryCount);
   headers[marks.cacheStatus] = record.cacheStatus;
+  if (record.cache) headers[marks.cacheKey] = record.cache.place.key;
   if (record.target) headers[marks.provider] = record.target.provider.id;
 }
 

@@ -283,6 +283,16 @@ describe('loadbalance', () => {
     plane.clock.advance({ seconds: 61 });
     expect((await as('ann')).path).toBe('config.targets[1]');
   });
+
+  test('sticky: calls that carry none of the fields share no choice', async () => {
+    for (const slug of ['a', 'b']) script(slug, status(200));
+    const strategy = { mode: 'loadbalance', sticky: { enabled: true, hash_fields: ['metadata.user'], ttl: 60 } };
+    const config = plane.saveConfig({ strategy, targets: targets('a', 'b') });
+    random = 0;
+    expect((await ask(config)).path).toBe('config.targets[0]');
+    random = 0.9;
+    expect((await ask(config)).path).toBe('config.targets[1]');
+  });
 });
 
 test('single uses its first target', async () => {

@@ -148,6 +148,7 @@ describe('the record', () => {
     expect(await hear({ text: 'a', duration: 100 }, header)).toEqual([1, false]);
     expect(await hear({ text: 'a' }, header)).toEqual([2, true]);
     expect(await hear({ text: 'a' }, { 'audio-file-duration': '-1' })).toEqual([0, false]);
+    expect(await hear({ text: 'a', duration: '1e999' })).toEqual([0, false]);
   });
 
   test('of a custom model is priced as its base', async () => {

@@ -45,6 +45,10 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
   const asked = target?.rule?.baseModel ?? askedModel(target);
   const reported = usageOfAnswer(context.matched.route.kind, record, Boolean(asked));
   const model = asked || reported?.model || target?.model || '';
+  // A recalled answer was paid for when it was made.
+  if (record.cacheStatus === 'HIT' || record.cacheStatus === 'SEMANTIC HIT') {
+    return { usage: noUsage, estimated: false, cost: noCost, model };
+  }
   if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: noCost, model };
   const told = record.usageOpen ? null : (reported?.usage ?? null);
   const estimate = told ? null : estimateUsage(context, record);

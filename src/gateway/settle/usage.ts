@@ -105,8 +105,10 @@ const soundKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>(['createTran
 const seconds = (count: number): Usage => ({ ...noUsage, units: { audio_seconds: count } });
 
 /** A detailed transcript tells how long the sound was. */
-const heardSeconds = (kind: EndpointKind, { duration }: JsonObject): Usage | null =>
-  soundKinds.has(kind) && Number(duration) > 0 ? seconds(Number(duration)) : null;
+function heardSeconds(kind: EndpointKind, { duration }: JsonObject): Usage | null {
+  const heard = Number(duration);
+  return soundKinds.has(kind) && heard > 0 && Number.isFinite(heard) ? seconds(heard) : null;
+}
 
 const charactersPerToken = 4;
 

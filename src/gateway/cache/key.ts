@@ -1,0 +1,71 @@
+/** What of a request and its target the answer depends on, as the parts of a cache key. */
+import type { CachePlace } from '../../cache/engine.ts';
+import { cacheKey } from '../../cache/key.ts';
+import type { EndpointKind } from '../../providers/endpoints.ts';
+import type { AttemptContext } from '../attempt/context.ts';
+
+/** Operations whose answers are kept; those on files, batches, jobs and stored things are not. */
+const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'chatComplete',
+  'complete',
+  'embed',
+  'rerank',
+  'moderate',
+  'imageGenerate',
+  'createSpeech',
+  'createModelResponse',
+  'messages',
+  'messagesCountTokens',
+  'ocr',
+]);
+
+/** Client headers that reach providers by themselves and change what they answer. */
+const providerHeaders = [
+  'anthropic-beta',
+  'anthropic-version',
+  'openai-beta',
+  'openai-organization',
+  'openai-project',
+] as const;
+
+export const isCacheable = ({ context, leaf, target, shaped }: AttemptContext): boolean =>
+  leaf.cache !== null &&
+  cacheable.has(context.matched.route.kind) &&
+  context.body.form === 'json' &&
+  !context.plan.passthrough &&
+  target.provider.id !== 'passthrough' &&
+  // It goes on at the provider after the answer, or refers to what is kept there.
+  shaped.background !== true;
+
+export function placeOf({ context, leaf, target, shaped }: AttemptContext): CachePlace {
+  const { caller, workspace, own, request } = context;
+  const namespace = own.get('cache-namespace');
+  const headers: Record<string, string> = {};
+  if (namespace === null) {
+    for (const name of providerHeaders) note(headers, name, request.headers.get(name));
+    for (const { from, to } of context.rules.forwardHeaders ?? leaf.forwardHeaders) {
+      note(headers, to, request.headers.get(from));
+    }
+  }
+  const key = cacheKey({
+    organisationId: caller.organisationId,
+    workspaceId: workspace.workspaceId,
+    kind: context.matched.route.kind,
+    provider: target.provider.id,
+    savedProvider: target.saved?.slug ?? '',
+    host: target.customHost ?? '',
+    fields: target.fields,
+    model: target.model,
+    body: shaped,
+    strict: leaf.strictOpenAiCompliance && !context.rules.strictOff,
+    guardrails: leaf.hooks,
+    namespace,
+    metadata: context.metadata,
+    headers,
+  });
+  return { workspaceId: workspace.workspaceId, namespace: namespace ?? '', key };
+}
+
+function note(headers: Record<string, string>, name: string, value: string | null): void {
+  if (value !== null) headers[name] = value;
+}
