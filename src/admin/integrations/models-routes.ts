@@ -21,8 +21,6 @@ const tag = 'Integrations';
 const path = '/integrations/:integration/models';
 const aliases = ['/integrations/:integration/integration-models'] as const;
 const audit = { resource: 'integration', action: 'update' } as const;
-/** Some catalogues are longer than what one integration may set. */
-const mostListed = 10_000;
 
 const listModels = endpoint({
   method: 'GET',
@@ -35,7 +33,7 @@ const listModels = endpoint({
   access: integrationAccess('read'),
   params: integrationPath,
   query: () => workspaceQuery().extend({ search: search('the slug or the name') }),
-  paging: { size: mostModels, max: mostListed },
+  paging: { size: mostModels, max: mostModels },
   reply: () => z.object({ total: z.number(), allow_all_models: z.boolean(), models: z.array(modelRecord()) }),
   async handle({ caller, params, query, page, db, services }) {
     const row = await reachIntegration(db, caller, params.integration, 'read');
