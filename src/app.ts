@@ -4,6 +4,7 @@ import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
+import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
@@ -29,6 +30,8 @@ import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
+import { syncUsage } from './jobs/usage-sync.ts';
+import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
@@ -112,10 +115,20 @@ async function openInFolder(
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  // What was spent reaches those who count only once there is somebody to tell them.
+  let opened: OpenServices | null = null;
+  const limits = await openLimits(settings.limits, {
+    store,
+    feed,
+    dataDir: settings.dataDir,
+    clock,
+    log,
+    onSpent: async () => (opened ? syncUsage(opened) : undefined),
+  });
   const priceTable = createPriceTable(clock);
   const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  return {
+  opened = {
     settings,
     clock,
     folder,
@@ -127,6 +140,7 @@ async function openInFolder(
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
     guardrails: noGuardrails,
+    limits,
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
@@ -134,9 +148,11 @@ async function openInFolder(
     mcpUpstreams,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
+  return opened;
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  await services.limits.close();
   services.priceFollower.close();
   services.mcpUpstreams.close();
   await services.logs.close();
@@ -180,6 +196,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       batchService,
       catalog,
       pricer: createPricer(services.priceTable),
+      limits: services.limits,
       cache: openCache({
         memoryBytes: settings.cacheMemoryBytes,
         now: () => clock.now().getTime(),
@@ -218,9 +235,20 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       log,
     });
     const reference = createReference(() => createOpenApiDocument(resources));
+    const registry = createMcpRegistry({
+      db: store.db,
+      keyring,
+      originOf: oauth.originOf,
+      onFault: (fault) => log.error('A call of the MCP registry failed.', faultFields(fault)),
+    });
+    const serverSide = mcp.serverSide(gateway.handle, {
+      mostIterations: settings.mcp.mostIterations,
+      bodyLimit: settings.gateway.bodyLimit,
+    });
     const handlers = [
+      ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
-      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle)] : []),
+      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),
       onWeb(reference, withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle)),
       gateway.passthrough,
       onWeb(await openConsole(log)),

@@ -6,9 +6,11 @@ import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
+import { parseRedisUrl } from './redis/address.ts';
 import type { StoreAddress } from './store/database.ts';
 
 const entries = (text: string): string[] =>
@@ -59,6 +61,12 @@ export const environmentSchema = () =>
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
       .optional(),
+    REDIS_URL: z
+      .string()
+      .max(2_000)
+      .refine((url) => parseRedisUrl(url) !== null, 'must be an address such as redis://:password@host:6379/0')
+      .optional(),
+    LIMITS_ON_STORE_FAILURE: z.enum(['open', 'closed']).optional(),
     API_KEY_PREFIX: z
       .string()
       .max(20)
@@ -152,6 +160,7 @@ export interface Settings {
   tls: TlsFiles | null;
   dataDir: string;
   store: StoreAddress;
+  limits: LimitsSettings;
   masterKey: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
@@ -235,6 +244,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     store: values.DATABASE_URL
       ? { engine: 'postgres', url: values.DATABASE_URL }
       : { engine: 'sqlite', file: join(dataDir, 'state.db') },
+    limits: { redisUrl: values.REDIS_URL ?? null, onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default' },
     masterKey: values.GW_MASTER_KEY ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,

@@ -9,6 +9,7 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -46,10 +47,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
+    let admission: Admission | null = null;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
-      admit(identified);
       if (matched.route.prompt) {
         if (matched.route.prompt === 'render') return await renderedPrompt(deps, identified);
         identified = await sourced(deps, identified);
@@ -58,11 +59,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
-      if (isManaged(deps, context)) return await answerOurselves(context, await managedReply(deps, context));
+      const isOurs = isManaged(deps, context);
+      const admitted = admit(deps, context, isOurs);
+      admission = admitted instanceof Promise ? await admitted : admitted;
+      if (isOurs) {
+        const managed = await managedReply(deps, context);
+        admission?.end(true);
+        return await answerOurselves(context, managed);
+      }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
+      admission?.end(false);
       return turnAway(arrival, identified, asError(fault, arrival));
     }
   };
@@ -177,6 +186,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
+    } finally {
+      // Whatever an attempt left behind is given back.
+      context.admission?.end(false);
     }
   };
 

@@ -206,7 +206,8 @@ async function readStream(
   const broken = await events.untilFirst();
   if (broken) call.record.received = events.received.bytes;
   call.record.upstream = sentOf(upstream);
-  call.record.firstTokenMs = performance.now() - sentAt;
+  // A stream that ends before it began had no first token.
+  call.record.firstTokenMs = broken ? null : performance.now() - sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined, stages: noStages };
 }
 

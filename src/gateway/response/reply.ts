@@ -93,7 +93,7 @@ export function errorReply(
   error: GatewayError,
   record: AttemptRecord | null,
 ): Reply & { headers: HeaderFields; body: Bytes } {
-  const headers: HeaderFields = { 'content-type': 'application/json' };
+  const headers: HeaderFields = { 'content-type': 'application/json', ...error.headers };
   markHeaders(headers, arrival);
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';
   // What is left of it would be taken for the next request.
