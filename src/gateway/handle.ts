@@ -22,10 +22,10 @@ import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
 import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
-import { errorReply, replyHeaders } from './response/reply.ts';
+import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
-import type { Outcome } from './settle/settlement.ts';
+import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
 
@@ -124,6 +124,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { content, status } = answer;
     if (content.form === 'error') return refuse(context, answer, records, content.error);
     const headers = replyHeaders(context, answer);
+    if (isUnpriced(deps, context, answer.record)) markUnpriced(headers, context);
     if (content.form === 'bytes') {
       close(context, records, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };

@@ -22,6 +22,7 @@ interface OpenAiCompatible {
   /** Headers besides the credential's. */
   headers?(facts: CallFacts): Record<string, string>;
   fields?: readonly ProviderField[];
+  takesStreamOptions?: true;
   reportsCost?: true;
   notes?: readonly string[];
 }

@@ -202,7 +202,11 @@ async function readStream(
   const { deadlines } = call.deps;
   const onFault = (fault: unknown) => call.deps.onFault(fault, call.context.requestId);
   const body = upstream.translation ? translatedStream(response, upstream, abort, idleMs, onFault) : received;
-  const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, { deadlines, idleMs });
+  const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, {
+    deadlines,
+    idleMs,
+    hidesUsage: upstream.usageAsked,
+  });
   const broken = await events.untilFirst();
   if (broken) call.record.received = events.received.bytes;
   call.record.upstream = sentOf(upstream);

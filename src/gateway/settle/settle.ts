@@ -117,6 +117,7 @@ function metricsOf({ context, record, settlement, outcome }: SettledCall, endedA
     reasoning_units: usage.reasoningTokens,
     usage_estimated: settlement.estimated,
     cost: cost.known ? cost.cents : 0,
+    cost_known: cost.known,
     request_url: withoutSecrets(record.upstream?.url ?? '').slice(0, longestUrl),
     request_method: record.upstream?.method ?? context.request.method,
     response_status_code: record.status,
