@@ -189,6 +189,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
+    const cache = openCache({
+      redisUrl: settings.limits.redisUrl,
+      memoryBytes: settings.cacheMemoryBytes,
+      now: () => clock.now().getTime(),
+      feed,
+      warn: (message) => log.warn(message),
+    });
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
@@ -197,12 +204,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       catalog,
       pricer: createPricer(services.priceTable),
       limits: services.limits,
-      cache: openCache({
-        memoryBytes: settings.cacheMemoryBytes,
-        now: () => clock.now().getTime(),
-        feed,
-        warn: (message) => log.warn(message),
-      }),
+      cache,
       isStoreAway: isAway,
       sink,
       log,
@@ -268,6 +270,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        await cache.close();
         mcp.close();
         await trail.flush();
         await closeServices(services);

@@ -80,6 +80,10 @@ export const environmentSchema = () =>
     ),
     ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
     ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
+    SEMANTIC_CACHE_EMBEDDING_PROVIDER: z.string().trim().max(256).optional(),
+    SEMANTIC_CACHE_EMBEDDING_MODEL: z.string().trim().max(255).optional(),
+    SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: wholeNumber(0, 0, 16_384),
+    SEMANTIC_CACHE_SIMILARITY_THRESHOLD: z.coerce.number().min(0).max(1).default(0.95),
     CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
@@ -121,8 +125,19 @@ export const environmentSchema = () =>
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
 
 /** What the data plane takes from the environment. */
+export interface SemanticCacheSettings {
+  /** The slug of a saved provider with an embeddings route. */
+  provider: string;
+  model: string;
+  /** Null: as many as the model has. */
+  dimensions: number | null;
+  threshold: number;
+}
+
 export interface GatewaySettings {
   /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
+  /** How questions that mean the same are found; null: only equal ones are. */
+  semanticCache: SemanticCacheSettings | null;
   headerPrefixAliases: readonly string[];
   headersToMetadata: readonly string[];
   /** Stands before the names of metadata that become labels on a cloud's bill. */
@@ -276,6 +291,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       exposedHeaders: values.CORS_ALLOWED_EXPOSE_HEADERS.length === 0 ? ['*'] : values.CORS_ALLOWED_EXPOSE_HEADERS,
     },
     gateway: {
+      semanticCache: semanticCache(values),
       headerPrefixAliases: values.HEADER_PREFIX_ALIASES.map((prefix) => prefix.toLowerCase()),
       labelPrefix: values.METADATA_MAP_KEY_PREFIX,
       headersToMetadata: values.HEADERS_TO_METADATA.map((name) => name.toLowerCase()),
@@ -301,3 +317,20 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     mcp: mcpEnvironment(values),
   };
 }
+
+interface SemanticCacheValues {
+  SEMANTIC_CACHE_EMBEDDING_PROVIDER?: string | undefined;
+  SEMANTIC_CACHE_EMBEDDING_MODEL?: string | undefined;
+  SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: number;
+  SEMANTIC_CACHE_SIMILARITY_THRESHOLD: number;
+}
+
+const semanticCache = (values: SemanticCacheValues): SemanticCacheSettings | null =>
+  values.SEMANTIC_CACHE_EMBEDDING_PROVIDER && values.SEMANTIC_CACHE_EMBEDDING_MODEL
+    ? {
+        provider: values.SEMANTIC_CACHE_EMBEDDING_PROVIDER.replace(/^@/, ''),
+        model: values.SEMANTIC_CACHE_EMBEDDING_MODEL,
+        dimensions: values.SEMANTIC_CACHE_EMBEDDING_DIMENSIONS || null,
+        threshold: values.SEMANTIC_CACHE_SIMILARITY_THRESHOLD,
+      }
+    : null;

@@ -39,6 +39,7 @@ const statusOf = {
   unknown_route: 404,
   prompt_not_found: 404,
   prompt_partial_not_found: 404,
+  model_not_found: 404,
   file_not_found: 404,
   batch_not_found: 404,
   request_timeout: 408,

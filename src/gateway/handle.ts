@@ -21,7 +21,12 @@ import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } fr
 import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
 import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
-import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
+import {
+  integratedModel,
+  integratedModels,
+  wantsIntegratedModel,
+  wantsIntegratedModels,
+} from './response/integrated-models.ts';
 import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
@@ -59,6 +64,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
+      if (wantsIntegratedModel(context)) return await answerOurselves(context, integratedModel(deps, context));
       const isOurs = isManaged(deps, context);
       const admitted = admit(deps, context, isOurs);
       admission = admitted instanceof Promise ? await admitted : admitted;

@@ -14,8 +14,10 @@ import { providers } from '../providers/index.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
 import { Coalescing } from './cache/coalesce.ts';
-import { recallStep } from './cache/recall.ts';
+import { embedded } from './cache/embed.ts';
+import { recallStep, type Semantic } from './cache/recall.ts';
 import { recordSettler, recordStep } from './cache/record.ts';
+import { sideCall } from './cache/side-call.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
 import { createGateway, type Gateway } from './handle.ts';
@@ -43,14 +45,20 @@ const shortage = 'Calls fail because this process may open no further connection
 
 export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
   const coalescing = new Coalescing();
+  const { semanticCache } = needs.settings;
+  const semantic: Semantic | null = semanticCache && {
+    index: cache.semanticIndex,
+    threshold: semanticCache.threshold,
+    embed: (call, text) => embedded(call, text, semanticCache, sideCall),
+  };
   const now = () => needs.clock.now().getTime();
   const warn = throttled((message) => log.warn(message));
   const limits = createLimitSteps(needs.pricer);
   return createGateway({
     ...needs,
     providers,
-    steps: { send: [recallStep(cache, coalescing), limits.reserve], answer: [recordStep] },
-    settlers: [recordSettler(cache, coalescing), limits.settle],
+    steps: { send: [recallStep(cache, coalescing, semantic), limits.reserve], answer: [recordStep] },
+    settlers: [recordSettler(cache, coalescing, semantic?.index ?? null), limits.settle],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

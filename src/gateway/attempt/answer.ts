@@ -33,8 +33,10 @@ export interface AttemptRecord {
   upstreamMs: number;
   firstTokenMs: number | null;
   responseHeaders: AnswerHeaders | null;
-  /** What was received; of a stream, once it has ended. */
+  /** What was received; of a stream, once it has ended. In the client's dialect where it was translated. */
   received: Uint8Array | null;
+  /** What the provider sent, where it was translated and came whole. */
+  original: Uint8Array | null;
   /** As a stream reported it, or an answer that was translated. */
   usage: Usage | null;
   /** That usage does not count yet what was produced. */
@@ -57,6 +59,8 @@ export interface PendingEntry {
   ttlSeconds: number;
   /** As the target gave it, once it is whole. */
   answer: Pick<CacheEntry, 'body' | 'stream' | 'contentType'> | null;
+  /** What the semantic index is to know of it. */
+  question?: { partition: string; vector: Float32Array };
   /** Equal calls wait for this one. */
   leads?: boolean;
 }

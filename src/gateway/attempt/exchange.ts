@@ -133,6 +133,7 @@ export function failed(record: AttemptRecord, error: GatewayError): Answer {
 function forgetEarlierTry(record: AttemptRecord): void {
   record.responseHeaders = null;
   record.received = null;
+  record.original = null;
   record.usage = null;
   record.model = null;
   record.firstTokenMs = null;
@@ -187,6 +188,7 @@ function whole(
     return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
   }
   if (!upstream.translation) return { form: 'bytes', bytes };
+  record.original = bytes;
   const raw = { status: response.status, headers: response.headers, bytes };
   return { form: 'translated', answer: translatedAnswer(upstream, raw, context.matched.route.errorForm) };
 }

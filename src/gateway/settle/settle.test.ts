@@ -216,6 +216,15 @@ describe('bodies', () => {
     expect(JSON.parse(textOf(bodies.transformedRequest?.body))).toEqual(question);
   });
 
+  test('what the provider sent is kept where the client got it in another dialect', async () => {
+    a.script(json(200, anthropic.message([{ type: 'text', text: 'Hi' }])));
+    const { bodies } = await recordOf(chat, question, { 'x-gw-provider': '@claude' });
+    expect(JSON.parse(textOf(bodies.originalResponse?.body))).toMatchObject({ type: 'message' });
+    expect(JSON.parse(textOf(bodies.response?.body))).toMatchObject({ object: 'chat.completion' });
+    a.script(openai.says('Hi'));
+    expect((await recordOf(chat, question)).bodies.originalResponse).toBeUndefined();
+  });
+
   test('of a stream, what the client received', async () => {
     const { bodies } = await recordOf(chat, { ...question, stream: true });
     expect(textOf(bodies.response?.body)).toBe(openai.wholeStream(['from a']).join('').replace(openai.usage, ''));

@@ -127,7 +127,7 @@ function metricsOf({ context, record, settlement, outcome }: SettledCall, endedA
     first_token_time: record.firstTokenMs,
     is_proxy_call: matched.route.kind === 'proxy',
     cache_status: record.cacheStatus,
-    cache_type: null,
+    cache_type: record.cacheStatus === 'DISABLED' ? null : (record.leaf?.cache?.mode ?? null),
     stream_mode: isStream(record) ? 1 : 0,
     retry_success_count: Math.max(0, record.retryCount),
     trace_id: context.traceId,
