@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { GuardrailTables } from './tables/guardrails.ts';
 import type { LimitTables } from './tables/limits.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
@@ -385,7 +386,14 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends AccountTables, LimitTables, McpTables, OauthTables, PriceTables, PromptTables {
+export interface Schema
+  extends AccountTables,
+    GuardrailTables,
+    LimitTables,
+    McpTables,
+    OauthTables,
+    PriceTables,
+    PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;
