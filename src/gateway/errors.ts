@@ -45,6 +45,7 @@ const statusOf = {
   upgrade_required: 426,
   client_closed: 499,
   internal_error: 500,
+  buffers_full: 503,
   invalid_provider_response: 502,
   upstream_unreachable: 502,
   upstream_refused: 502,

@@ -64,12 +64,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const selected = select(deps, identified);
       const context = selected instanceof Promise ? await selected : selected;
       if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
-      if (isManaged(deps, context)) return await replyOf(await managedReply(deps, context));
+      if (isManaged(deps, context)) return await managed(context);
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
       return turnAway(arrival, identified, asError(fault, arrival));
+    }
+  };
+
+  const managed = async (context: RequestContext): Promise<Reply> => {
+    try {
+      return await replyOf(await managedReply(deps, context));
+    } finally {
+      deps.bodies.release(context.request);
     }
   };
 
@@ -172,6 +180,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
+    } finally {
+      deps.bodies.release(context.request);
     }
   };
 

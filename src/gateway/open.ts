@@ -15,6 +15,7 @@ import { noSteps } from './attempt/steps.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
 import { createGateway, type Gateway } from './handle.ts';
+import { BodyBudget } from './request/body-budget.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
 import { Deadlines } from './upstream/deadlines.ts';
@@ -61,6 +62,7 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new Map(),
     random: Math.random,
     pause,

@@ -1,4 +1,5 @@
 /** What the gateway must understand of a stream's dialect: where its text is, how it ends, how it says that something went wrong. */
+import { readJson } from '../../bounded-json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
 import type { GatewayError } from '../errors.ts';
 import { AlikeEvents } from './alike.ts';
@@ -127,7 +128,7 @@ export interface ResumeRules {
 /** The data of an event as an object; null when it is no JSON object. */
 export function jsonOf(event: ServerEvent): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(event.data);
+    const value: unknown = readJson(event.data);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 /** Headers, the key's defaults and the body to a plan: a compiled tree of targets, and what the headers set over it. */
+import { readJson } from '../../bounded-json.ts';
 import { compileConfig, parseConfig, planForProvider } from '../../catalog/compile.ts';
 import { faultOfForwardedHeader } from '../../catalog/forward-headers.ts';
 import { retryRule } from '../../catalog/inheritance.ts';
@@ -93,8 +94,12 @@ function lookedInto(
   return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
 }
 
-function bodyOf({ settings, deadlines }: GatewayDeps, { request, matched }: Identified): MaybePromise<ClientBody> {
-  const reading = readBody(request, matched.route, settings.bodyLimit);
+function bodyOf(
+  { settings, deadlines, bodies }: GatewayDeps,
+  { request, matched, caller }: Identified,
+): MaybePromise<ClientBody> {
+  const hold = (bytes: number) => bodies.hold(request, caller.organisationId, bytes);
+  const reading = readBody(request, matched.route, settings.bodyLimit, hold);
   if (!(reading instanceof Promise)) return reading;
   return inTime(reading, request.length, deadlines, settings.bodyTimeout);
 }
@@ -179,7 +184,7 @@ function inlinePlan(deps: GatewayDeps, text: string): Plan {
 function compileInline({ settings, providers }: GatewayDeps, text: string): Plan {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new GatewayError('invalid_config_json', `x-gw-config is not valid JSON (${reason})`, {

@@ -86,6 +86,7 @@ export function errorReply(
 ): Reply & { headers: HeaderFields; body: Bytes } {
   const headers: HeaderFields = { 'content-type': 'application/json' };
   markHeaders(headers, arrival);
+  if (error.code === 'buffers_full') headers['retry-after'] = '1';
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';
   // What is left of it would be taken for the next request.
   if (error.code === 'body_too_slow') headers.connection = 'close';

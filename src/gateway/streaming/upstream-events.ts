@@ -1,4 +1,5 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
+import { readJson } from '../../bounded-json.ts';
 import { ProviderFault } from '../../providers/faults.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
@@ -218,7 +219,7 @@ const isPing = ({ event, data }: ServerEvent): boolean => event === 'ping' || da
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    readJson(text);
     return true;
   } catch {
     return false;

@@ -1,4 +1,5 @@
 /** Reads what an upstream answers: one JSON message, or a stream of events. */
+import { readJson } from '../../bounded-json.ts';
 import type { Abortable } from '../../wire/abort.ts';
 import type { WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
@@ -23,7 +24,7 @@ export async function textOf({ body }: WireAnswer, signal: Abortable): Promise<s
 
 export function parsedMessage(text: string): RpcMessage | null {
   try {
-    return messageIn(JSON.parse(text));
+    return messageIn(readJson(text));
   } catch {
     // Whatever it is, it is no message.
     return null;
