@@ -1,6 +1,6 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { Resolver } from 'node:dns/promises';
-import { createAuditTrail } from './admin/kernel/audit/audit.ts';
+import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
@@ -30,7 +30,9 @@ import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
+import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import { openOauth } from './oauth/open.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
 import { openChangeFeed } from './store/changes.ts';
@@ -109,7 +111,7 @@ async function openInFolder(
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   const priceTable = createPriceTable(clock);
-  const mcpUpstreams = openMcpUpstreams(settings, clock);
+  const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   return {
     settings,
@@ -153,38 +155,70 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const standIns = createImpersonation(keyring);
     const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const authenticator = createAuthenticator(store.db, keyring, clock);
     const kernel = createKernel({
       resources,
       services,
-      authenticator: createAuthenticator(store.db, keyring, clock),
+      authenticator,
       trail,
       onFault: (fault, requestId) =>
         log.error('An administrative call failed.', { request_id: requestId, ...faultFields(fault) }),
       checkReplies: options.checkReplies ?? false,
     });
+    const catalog = createCatalog(store, feed, services.vault, clock, {
+      capacity: workspacesInMemory,
+      outageGraceMs: settings.outageGraceMs,
+      warn: (message) => log.warn(message),
+    });
+    const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
       keyring: standIns.keyring,
       batchService,
-      catalog: createCatalog(store, feed, services.vault, clock, {
-        capacity: workspacesInMemory,
-        outageGraceMs: settings.outageGraceMs,
-        warn: (message) => log.warn(message),
-      }),
+      catalog,
       pricer: createPricer(services.priceTable),
       isStoreAway: isAway,
-      sink: options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs,
+      sink,
+      log,
+    });
+    const oauth = openOauth({
+      settings,
+      clock,
+      store,
+      feed,
+      vault: services.vault,
+      http: services.mcpUpstreams.http,
+      authenticator,
+      signing: services.mcpUpstreams.signing,
+      signIns: services.mcpUpstreams.signIns,
+      noteConsent: (who, details) => trail.queue(consentRow(who, details, clock.now())),
+      log,
+    });
+    const mcp = openMcp({
+      settings,
+      clock,
+      store,
+      feed,
+      vault: services.vault,
+      keyring,
+      catalog,
+      sink,
+      upstreams: services.mcpUpstreams,
+      oauth: oauth.find,
+      isStoreAway: isAway,
       log,
     });
     const reference = createReference(() => createOpenApiDocument(resources));
     const handlers = [
       gateway.handle,
+      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle)] : []),
       onWeb(reference, kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];
-    const listener = listen(settings, { handlers, idle: gateway.idle, cors: createCors(settings.cors), log });
+    const idle = () => Promise.all([gateway.idle(), mcp.idle()]).then(() => undefined);
+    const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
     jobs.start();
@@ -198,6 +232,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        mcp.close();
         await trail.flush();
         await closeServices(services);
       },

@@ -1,6 +1,5 @@
 /** The command line: serve, migrate, keys, prices. */
 // Before everything else, since nothing of it is needed should the program begin again.
-import './runtime-settings.ts';
 import { parseArgs } from 'node:util';
 import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';

@@ -1,20 +1,10 @@
 /** The program as an operator meets it: its commands, its faults in one line, its first and later starts, its end. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import runtimeSettings from '../src/runtime-settings.json' with { type: 'json' };
-import { type Command, root, run, serve } from './process.ts';
+import { run, serve } from './process.ts';
 import { newDatabase, postgresInstalled } from './servers/postgres.ts';
 
 const folders: string[] = [];
@@ -167,18 +157,6 @@ describe('starting', () => {
     expect(stderr).toContain('nowhere');
     expect(stderr).toContain('DATABASE_URL');
     expect(oneLine(stderr)).toBe(true);
-  });
-
-  test('without the settings that the runtime hears only at a start, it begins again with them, as the same process', async () => {
-    const unset = Object.keys(runtimeSettings).flatMap((name) => ['-u', name]);
-    const command: Command = { words: ['env', ...unset, process.execPath, 'src/main.ts'], folder: root };
-    const served = await serve({ GW_DATA_DIR: newFolder() }, command);
-    const environment = readFileSync(`/proc/${served.pid}/environ`, 'utf8').split('\0');
-    expect(environment).toEqual(
-      expect.arrayContaining(Object.entries(runtimeSettings).map(([name, value]) => `${name}=${value}`)),
-    );
-    served.kill('SIGTERM');
-    expect(await served.ended).toBe(0);
   });
 
   test('the first start prints working secrets, later ones print none', async () => {

@@ -154,6 +154,11 @@ describe('docs/decisions.md', () => {
     expect(decisions.map(([, number]) => Number(number))).toEqual(decisions.map((_, index) => index + 1));
     expect(new Set(decisions.map(([, , title]) => title)).size).toBe(decisions.length);
   });
+
+  test('says each in at most a hundred words', () => {
+    const decisions = [...read('docs/decisions.md').matchAll(/^(\d+)\. (.+)$/gm)];
+    expect(decisions.filter(([, , text = '']) => text.split(/\s+/).length > 100).map(([, number]) => number)).toEqual([]);
+  });
 });
 
 describe('docs/sandbox.md', () => {

@@ -153,6 +153,7 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
     return [...lab.providers.values()];
   },
   mcp: { servers: [], bySlug: () => null },
+  prompts: { prompt: () => null, partial: () => null, sharedBy: () => null },
 });
 
 let configs = 0;

@@ -1,7 +1,7 @@
 /** Runs the program as a process of its own, as an operator does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import runtimeSettings from '../src/runtime-settings.json' with { type: 'json' };
+import runtimeSettings from '../scripts/runtime-settings.json' with { type: 'json' };
 
 export const root = join(import.meta.dir, '..');
 

@@ -12,6 +12,7 @@ const pages = [
   'docs/getting-started.md',
   'docs/administration.md',
   'docs/gateway.md',
+  'docs/prompts.md',
   'docs/sandbox.md',
 ] as const;
 

@@ -3,6 +3,7 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
+import type { PromptShelf } from './saved-prompts.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
 export interface SavedProvider {
@@ -58,6 +59,7 @@ export interface WorkspaceCatalog {
   plan(reference: string): Plan | null;
   provider(slug: string): SavedProvider | null;
   readonly providers: readonly SavedProvider[];
+  readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;
 }

@@ -6,6 +6,7 @@ import type { Vault } from '../store/vault.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
 import { readMcpCatalog } from './mcp/read.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
+import { readPrompts } from './saved-prompts.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
 
 /** Null when the workspace is gone. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
@@ -33,11 +34,12 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, mcp] = await Promise.all([
+  const [configs, providerRows, modelRows, mcp, prompts] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
     readMcpCatalog(db, vault, workspaceId, warn),
+    readPrompts(db, vault, workspaceId, workspace.organisation_id),
   ]);
   const plans = savedPlans(configs, vault, warn);
   const providers = savedProviders(providerRows, modelRows, vault, now, warn);
@@ -54,6 +56,7 @@ export async function readWorkspace(
     metadata: decode(workspace.defaults).metadata,
     plan: plans,
     provider: (slug) => bySlug.get(slug) ?? null,
+    prompts,
     providers,
     mcp,
   };

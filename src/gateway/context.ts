@@ -4,7 +4,8 @@ import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { ClientBody } from './request/body.ts';
+import type { GatewayError } from './errors.ts';
+import type { ClientBody, JsonBody } from './request/body.ts';
 import type { OwnHeaders } from './request/headers.ts';
 import type { MatchedRoute } from './request/routes.ts';
 
@@ -26,8 +27,27 @@ export interface Arrival {
   spanName: string;
 }
 
+/** The saved prompt that a request runs. */
+export interface PromptUse {
+  id: string;
+  slug: string;
+  versionId: string;
+  /** The slug of its saved provider. */
+  provider: string;
+  /** The workspace that owns it; its provider is one of that workspace. */
+  home: WorkspaceCatalog;
+  /** The rendered prompt with the client's overrides. */
+  body: JsonBody;
+  variables: Readonly<Record<string, unknown>>;
+  overrides: Readonly<Record<string, unknown>>;
+  /** Prompts that targets of the config run in its place. */
+  swaps?: ReadonlyMap<string, PromptUse | GatewayError>;
+}
+
 /** Where the caller stands. */
 export interface Identified extends Arrival {
+  /** Where the client named a saved prompt instead of sending a body of its own. */
+  prompt?: PromptUse;
   caller: KeyCaller;
   workspace: WorkspaceCatalog;
   /** The header that carried our key. */

@@ -19,13 +19,13 @@ import { identify } from './request/identify.ts';
 import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './request/receive.ts';
 import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
+import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
 import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
 import { errorReply, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
 import type { Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
-import { OpenStreams } from './streaming/open-streams.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
 
 export interface Gateway {
@@ -40,19 +40,8 @@ export interface Gateway {
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const underway = new InFlight();
+  const inFlight = new InFlight();
   const heads = new KnownHeaders(deps.settings.headerPrefixAliases);
-  const streams = new OpenStreams();
-
-  const streamBegins = () => {
-    underway.begin();
-    streams.begin();
-  };
-
-  const streamEnds = () => {
-    streams.end();
-    underway.end();
-  };
 
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
@@ -61,10 +50,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
       admit(identified);
+      if (matched.route.prompt) {
+        if (matched.route.prompt === 'render') {
+          return await renderedPrompt(deps, identified).finally(() => deps.bodies.release(request));
+        }
+        identified = await sourced(deps, identified);
+      }
       const selected = select(deps, identified);
-      const context = selected instanceof Promise ? await selected : selected;
-      if (wantsIntegratedModels(context)) return await replyOf(integratedModels(deps, context));
-      if (isManaged(deps, context)) return await managed(context);
+      const planned = selected instanceof Promise ? await selected : selected;
+      const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
+      if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
+      if (isManaged(deps, context)) return await answerOurselves(context, await managedReply(deps, context));
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
@@ -73,18 +69,21 @@ export function createGateway(deps: GatewayDeps): Gateway {
     }
   };
 
-  const managed = async (context: RequestContext): Promise<Reply> => {
-    try {
-      return await replyOf(await managedReply(deps, context));
-    } finally {
-      deps.bodies.release(context.request);
-    }
+  /** What no provider is asked for is settled and logged like any call. */
+  const answerOurselves = async (context: RequestContext, response: Response): Promise<Reply> => {
+    const answer = await replyOf(response);
+    const record = newAttemptRecord(context.plan.root);
+    record.status = answer.status;
+    const { status, headers } = answer;
+    close(context, [record], { status, headers, body: answer.body instanceof Uint8Array ? answer.body : null });
+    return answer;
   };
 
   /** A refusal before any target was tried. It is logged where it is known whose request it was. */
   const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Reply => {
     const told = errorReply(arrival, error, null);
-    if (identified) {
+    // Rendering is not logged, and neither is what is wrong with it.
+    if (identified && arrival.matched.route.prompt !== 'render') {
       const context = unplanned(deps, identified);
       const { record } = failed(newAttemptRecord(context.plan.root), error);
       close(context, [record], { status: told.status, headers: told.headers, body: told.body });
@@ -110,7 +109,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const routed = { answer: await route(deps, context, records, dial), records };
     const { content, record } = routed.answer;
     if (content.form !== 'socket') return reply(context, routed);
-    if (openSession(deps, context, routed, content.socket, underway)) return 'upgraded';
+    if (openSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
     return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };
 
@@ -133,10 +132,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     records: AttemptRecord[],
     headers: HeaderFields,
   ): BodySource => {
-    streamBegins();
+    inFlight.begin();
     if (context.body.form === 'json') context.body.setAside();
     const finished = ({ sent }: StreamEnd) => {
-      streamEnds();
+      inFlight.end();
       close(context, records, { status: answer.status, headers, body: sent });
     };
     return clientStream(context, answer, finished, deps.onFault);
@@ -155,9 +154,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       close(context, records, { status, headers, body: null });
       return { status, headers, body: null };
     }
-    streamBegins();
+    inFlight.begin();
     const body = pipeBody({ body: upstreamBody, abort, idleMs }, deps.deadlines, ({ copy, outcome, error }) => {
-      streamEnds();
+      inFlight.end();
       record.received = copy.bytes;
       record.endedAt = performance.now();
       record.error = error;
@@ -197,7 +196,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       if (!asked || isReserved(asked.path)) return null;
       return serve(request, asked, remainingRoute(asked));
     },
-    idle: () => underway.none(),
+    idle: () => inFlight.none(),
     close() {
       deps.http.close();
       deps.deadlines.stop();

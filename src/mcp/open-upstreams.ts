@@ -2,33 +2,52 @@
 import type { McpProbe } from '../catalog/mcp/probe.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../environment.ts';
+import { createFlows } from '../oauth/flows.ts';
+import { createSigning, type Signing } from '../oauth/signing.ts';
+import { createUpstreamSignIns, type UpstreamSignIns } from '../oauth/upstream-tokens.ts';
+import type { ChangeFeed } from '../store/changes.ts';
+import type { Store } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
 import { createProbe } from './probe.ts';
 import { createUpstreamDeps, createUpstreamNet } from './upstream/create.ts';
 import type { UpstreamDeps } from './upstream/exchange.ts';
 import type { UpstreamHttp } from './upstream/http.ts';
 import { Opener } from './upstream/open.ts';
-import type { UpstreamTokens } from './upstream/tokens.ts';
 
 export interface McpUpstreams {
   deps: UpstreamDeps;
   http: UpstreamHttp;
   opener: Opener;
   probe: McpProbe;
+  signing: Signing;
+  signIns: UpstreamSignIns;
   close(): void;
 }
 
-const noTokens: UpstreamTokens = { bearer: async () => null, learn: () => undefined };
+interface Needs {
+  settings: Settings;
+  clock: Clock;
+  store: Store;
+  feed: ChangeFeed;
+  vault: Vault;
+}
 
-export function openMcpUpstreams(settings: Settings, clock: Clock): McpUpstreams {
+export function openMcpUpstreams({ settings, clock, store, feed, vault }: Needs): McpUpstreams {
+  const now = () => clock.now();
   const net = createUpstreamNet(settings);
-  const deps = createUpstreamDeps(settings, clock, { http: net.http, tokens: noTokens, sign: async () => '' });
+  const signing = createSigning(store, vault, settings.mcp.privateKey, now);
+  const flows = createFlows(store, vault, now);
+  const signIns = createUpstreamSignIns({ store, vault, feed, http: net.http, flows, now });
+  const deps = createUpstreamDeps(settings, clock, { http: net.http, tokens: signIns, sign: signing.sign });
   const opener = new Opener(deps, () => clock.now().getTime());
-  const probe = createProbe(opener, { revoke: async () => undefined, now: () => performance.now() });
+  const probe = createProbe(opener, { revoke: signIns.revoke, now: () => performance.now() });
   return {
     deps,
     http: net.http,
     opener,
     probe,
+    signing,
+    signIns,
     close() {
       deps.close();
       net.close();

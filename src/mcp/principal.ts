@@ -27,6 +27,8 @@ export interface UpstreamIdentity {
   userId: string | null;
   claims: Claims;
   bearer: string | null;
+  /** Where the caller's browser finds us; null where nobody is there to sign in. */
+  origin: string | null;
   /** The client's own headers, of which some may be forwarded; by their names in lower case. */
   headers: Readonly<Record<string, string>>;
 }

@@ -20,6 +20,7 @@ export const plainIdentity = (userId: string | null): UpstreamIdentity => ({
   userId,
   claims: {},
   bearer: null,
+  origin: null,
   headers: {},
 });
 

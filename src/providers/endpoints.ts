@@ -36,6 +36,8 @@ export const endpointKinds = [
   'retrieveFinetune',
   'cancelFinetune',
   'realtime',
+  'mcp',
+  'mcpToolCall',
   'proxy',
 ] as const;
 

@@ -7,6 +7,7 @@ import type { Vault } from '../../store/vault.ts';
 import type { CapabilityRules, McpCatalog, McpServer, McpUpstream } from './server.ts';
 import { type McpSettings, mcpSettings } from './settings.ts';
 import type { CapabilityType } from './types.ts';
+import { templateMatcher } from './uri-template.ts';
 
 const purpose = 'mcp-configurations';
 
@@ -117,8 +118,14 @@ function rulesOf(
   const pins = pinned
     ? new Map(integration.filter(({ type }) => type === 'tool').map(({ key, pinned_digest }) => [key, pinned_digest]))
     : null;
+  const allows: CapabilityRules['allows'] = (type, key) =>
+    !off.has(named(type, key)) && (known?.has(named(type, key)) ?? true);
   return {
-    allows: (type, key) => !off.has(named(type, key)) && (known?.has(named(type, key)) ?? true),
+    allows,
+    isOff: (type, key) => off.has(named(type, key)),
+    templates: integration
+      .filter(({ type }) => type === 'resource_template')
+      .map(({ key }) => ({ matches: templateMatcher(key), enabled: allows('resource_template', key) })),
     pinOf: (tool) => pins?.get(tool) ?? null,
   };
 }

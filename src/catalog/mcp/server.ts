@@ -44,6 +44,10 @@ export interface McpServer extends McpUpstream {
 export interface CapabilityRules {
   /** True unless it is switched off, or not switched on where new ones arrive switched off. */
   allows(type: CapabilityType, key: string): boolean;
+  /** Switched off by name. */
+  isOff(type: CapabilityType, key: string): boolean;
+  /** The URI patterns that are known, and whether they may be used. */
+  readonly templates: readonly { matches(uri: string): boolean; enabled: boolean }[];
   /** The digest of a tool's approved definition; null where any definition counts. */
   pinOf(tool: string): string | null;
 }

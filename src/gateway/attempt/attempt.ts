@@ -4,7 +4,7 @@ import type { Leaf, PlanNode } from '../../catalog/plan.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { isTooDeep, MissingFault, RequestFault } from '../../providers/faults.ts';
 import type { JsonObject } from '../../providers/provider.ts';
-import type { RequestContext } from '../context.ts';
+import type { PromptUse, RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { GatewayError } from '../errors.ts';
@@ -32,6 +32,10 @@ export function attempt(
 ): Promise<Answer> {
   const record = newAttemptRecord(leaf);
   try {
+    if (leaf.promptId !== null && context.prompt) {
+      const swapped = withPromptOf(context, context.prompt, leaf.promptId);
+      if (swapped !== context) return attempt(deps, swapped, { ...leaf, promptId: null }, delivered);
+    }
     const shaped = shapeParameters(parametersOf(context.body), leaf);
     const target = resolveTarget(deps, context, leaf, shaped);
     record.target = target;
@@ -42,6 +46,19 @@ export function attempt(
   } catch (fault) {
     return Promise.resolve(failed(record, asGatewayError(deps, context, fault)));
   }
+}
+
+/** The request as the prompt of this target makes it. */
+function withPromptOf(context: RequestContext, { swaps }: PromptUse, promptId: string): RequestContext {
+  const prompt = swaps?.get(promptId);
+  if (!prompt) return context;
+  if (prompt instanceof GatewayError) throw prompt;
+  return {
+    ...context,
+    prompt,
+    body: prompt.body,
+    provider: { ...context.provider, savedSlug: context.provider.name === null ? prompt.provider : null },
+  };
 }
 
 /** With what must be done before the target can be asked. */

@@ -122,7 +122,7 @@ const conflict = (modelSlug: string, chosen: string) =>
   });
 
 function savedTarget(deps: GatewayDeps, context: RequestContext, leaf: Leaf, slug: string, model: string): Target {
-  const saved = context.workspace.provider(slug);
+  const saved = savedProvider(context, leaf, slug);
   if (!saved) throw new GatewayError('provider_not_found', `no provider "@${slug}" in this workspace`);
   requireUsable(saved, deps.clock);
   const rule = saved.models.bySlug.get(model) ?? null;
@@ -139,6 +139,12 @@ function savedTarget(deps: GatewayDeps, context: RequestContext, leaf: Leaf, slu
     customHost,
     customHeaders: rule ? { ...saved.customHeaders, ...rule.customHeaders } : saved.customHeaders,
   };
+}
+
+/** A shared prompt runs on the provider of the workspace that shares it. */
+function savedProvider({ workspace, prompt, own }: RequestContext, leaf: Leaf, slug: string): SavedProvider | null {
+  const fromPrompt = prompt && leaf.provider.from === 'request' && !own.get('provider') && !own.get('virtual-key');
+  return (fromPrompt && prompt.provider === slug ? prompt.home : workspace).provider(slug);
 }
 
 function isEmpty(fields: TargetFields): boolean {

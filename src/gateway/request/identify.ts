@@ -5,11 +5,11 @@ import { type KeyCaller, mayInWorkspace } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import { digestOf } from '../../identity/secrets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { Arrival, Identified } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import type { OwnHeaders } from './headers.ts';
+import type { GatewayRoute } from './routes.ts';
 
 /** At once where key and workspace are in memory. */
 export function identify(deps: GatewayDeps, arrival: Arrival): MaybePromise<Identified> {
@@ -83,7 +83,7 @@ function workspaceOf({ header }: CarriedKey, caller: KeyCaller | null, { request
       'an admin key manages the organisation and makes no model calls; use a workspace or user key',
     );
   }
-  requireScope(caller, caller.workspaceId, matched.route.kind);
+  requireScope(caller, caller.workspaceId, matched.route);
   return caller.workspaceId;
 }
 
@@ -149,8 +149,11 @@ function decoded(parameter: string): string {
 const modelScopes: readonly Scope[] = ['completions.write', 'virtual_keys.list'];
 const callScopes: readonly Scope[] = ['completions.write'];
 
-function requireScope(caller: KeyCaller, workspaceId: string, kind: EndpointKind): void {
-  const scopes = kind === 'listModels' || kind === 'retrieveModel' ? modelScopes : callScopes;
+const renderScopes: readonly Scope[] = ['prompts.render'];
+
+function requireScope(caller: KeyCaller, workspaceId: string, { kind, prompt }: GatewayRoute): void {
+  const lists = kind === 'listModels' || kind === 'retrieveModel';
+  const scopes = prompt === 'render' ? renderScopes : lists ? modelScopes : callScopes;
   if (scopes.some((scope) => mayInWorkspace(caller, scope, workspaceId))) return;
   throw new GatewayError('insufficient_scope', `this API key needs the scope ${scopes.join(' or ')}`);
 }

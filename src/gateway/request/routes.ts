@@ -10,6 +10,8 @@ export interface GatewayRoute {
   errorForm: ErrorForm;
   /** Below the provider's address, when the provider does not say otherwise. */
   upstreamPath: string;
+  /** The path names a saved prompt, which the body is made from. */
+  prompt?: 'render' | 'complete';
 }
 
 export interface MatchedRoute {
@@ -69,6 +71,31 @@ for (const [method, path, kind, body, aliases = []] of declared) {
     else fixed.set(`${method} ${spelling}`, { route, params: {} });
   }
 }
+
+for (const [ending, prompt] of [
+  ['render', 'render'],
+  ['completions', 'complete'],
+] as const) {
+  table.add('POST', `/prompts/:id/${ending}`, {
+    kind: 'chatComplete',
+    body: 'json',
+    errorForm: 'openai',
+    upstreamPath: '/chat/completions',
+    prompt,
+  });
+}
+
+const declaredRoute = (name: string): MatchedRoute => {
+  const found = fixed.get(name);
+  if (!found) throw new Error(`${name} is not declared`);
+  return found;
+};
+
+/** The routes that a rendered prompt goes to. */
+export const completionRoutes = {
+  chat: declaredRoute('POST /chat/completions'),
+  text: declaredRoute('POST /completions'),
+};
 
 /** The unified route for a path below `/v1`, or null. */
 export function matchRoute(method: string, path: string): MatchedRoute | null {

@@ -36,7 +36,8 @@ export function select(deps: GatewayDeps, identified: Identified): MaybePromise<
   if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
   const provider = requestProvider(identified);
   refuseTrace(identified);
-  const sent = wantsNitro(identified) ? unreadBody(identified, plan) : bodyOf(deps, identified);
+  const sent =
+    identified.prompt?.body ?? (wantsNitro(identified) ? unreadBody(identified, plan) : bodyOf(deps, identified));
   const chosen: Chosen = { plan, rules, provider };
   if (isUpload(identified)) return ofUpload(deps, identified, chosen, sent);
   return sent instanceof Promise ? later(deps, identified, chosen, sent) : contextOf(deps, identified, chosen, sent);
@@ -94,7 +95,7 @@ function lookedInto(
   return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
 }
 
-function bodyOf(
+export function bodyOf(
   { settings, deadlines, bodies }: GatewayDeps,
   { request, matched, caller }: Identified,
 ): MaybePromise<ClientBody> {
@@ -241,7 +242,7 @@ function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
 }
 
 /** The provider that the headers name. */
-function requestProvider({ own, keyHeaders, workspace }: Identified): RequestProvider {
+function requestProvider({ own, keyHeaders, workspace, prompt }: Identified): RequestProvider {
   const { virtualKey, header, named } = own.once(namedProviders);
   if (virtualKey && named) {
     const kind = workspace.provider(virtualKey)?.provider;
@@ -257,7 +258,7 @@ function requestProvider({ own, keyHeaders, workspace }: Identified): RequestPro
   const authorization = keyHeaders.has('authorization') ? null : own.fields.authorization;
   const apiKey = keyHeaders.has('x-api-key') ? null : own.fields['x-api-key'];
   return {
-    savedSlug: virtualKey ?? named?.savedSlug ?? null,
+    savedSlug: virtualKey ?? (named ? named.savedSlug : (prompt?.provider ?? null)),
     name: virtualKey ? null : (named?.name ?? null),
     model: named?.model ?? null,
     credential: authorization?.replace(/^bearer\s+/i, '') ?? apiKey ?? null,

@@ -70,6 +70,13 @@ function markHeaders(headers: HeaderFields, { own, traceId, requestId }: Arrival
   headers[marks.requestId] = requestId;
 }
 
+/** Our marks on an answer that no target gave. */
+export function arrivalHeaders(arrival: Arrival): HeaderFields {
+  const headers: HeaderFields = {};
+  markHeaders(headers, arrival);
+  return headers;
+}
+
 function markRoute(headers: HeaderFields, { own }: Arrival, record: AttemptRecord): void {
   const marks = marksUnder(own.prefix);
   headers[marks.optionIndex] = record.path;

@@ -27,6 +27,8 @@ export interface Asked {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
+  /** A stream that may stay silent for ever says nothing of the upstream's health. */
+  listens?: true;
 }
 
 /** A deadline that progress moves, up to a bound, and an abort that both it and the client pull. */
@@ -103,7 +105,7 @@ export async function exchange(
   const own = await upstreamHeaders(upstream.settings, identity, deps.sign);
   let tokenRefreshed = false;
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
-    const bearer = await tokens.bearer(upstream, identity.userId, renew);
+    const bearer = await tokens.bearer(upstream, identity, renew);
     tokenRefreshed ||= bearer?.refreshed ?? false;
     return http.call(
       {
@@ -131,13 +133,18 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault)) breakers.failed(upstream.id, breaker);
+    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
+      breakers.failed(upstream.id, breaker);
     throw fault;
   }
 }
 
 const usesTokens = ({ authType }: McpUpstream): boolean =>
   authType === 'oauth_auto' || authType === 'oauth_client_credentials';
+
+/** We gave it up, and not because it took too long. */
+const wasLeft = ({ aborted, reason }: Abortable): boolean =>
+  aborted && !(reason instanceof McpError && reason.kind === 'upstream_timeout');
 
 /** What the upstream is to blame for; refusals of ours and sign-ins that are missing are not. */
 const countsAsFailure = ({ kind }: McpError): boolean => kind === 'upstream_timeout' || kind === 'upstream_error';

@@ -154,6 +154,7 @@ export class SessionLink implements Link {
           ...(lastEventId !== null && { 'last-event-id': lastEventId }),
         },
         body: null,
+        listens: true,
       },
       time,
     );
@@ -187,10 +188,11 @@ export class SessionLink implements Link {
 
   async listen({ signal, lastEventId = null, opened, onEvent }: ListenOptions): Promise<boolean> {
     const time = new CallTime(this.#deps.deadlines, timeoutOf(this.#upstream, this.#deps), signal);
+    // Some servers send not even the head before they have something to say.
+    time.lift();
     try {
       const answer = await this.#get(lastEventId, time);
       if (!answer) return false;
-      time.lift();
       opened();
       await readStream(answer, time, (event) => {
         onEvent(event);

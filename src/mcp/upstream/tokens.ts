@@ -7,12 +7,19 @@ export interface UpstreamToken {
   refreshed: boolean;
 }
 
+/** For whom a token is wanted, and where his browser finds us. */
+export interface TokenHolder {
+  userId: string | null;
+  /** Null where nobody is there to sign in. */
+  origin: string | null;
+}
+
 export interface UpstreamTokens {
   /**
    * The bearer for this upstream; null where it takes none. `renew`: the present one was refused. Throws
    * `authorization_required` where a person must sign in first.
    */
-  bearer(upstream: McpUpstream, userId: string | null, renew: boolean): Promise<UpstreamToken | null>;
+  bearer(upstream: McpUpstream, holder: TokenHolder, renew: boolean): Promise<UpstreamToken | null>;
   /** The upstream refused us and told where its authorization server is described. */
   learn(upstream: McpUpstream, wwwAuthenticate: string | null): void;
 }

@@ -39,6 +39,33 @@ export async function recordSystemEvent(db: Db, now: Date, event: SystemEvent): 
   });
 }
 
+/** A person let a client act for him, or did not. */
+export const consentRow = (
+  { userId, organisationId }: { userId: string; organisationId: string },
+  details: Record<string, unknown>,
+  now: Date,
+): AuditRow => ({
+  id: Bun.randomUUIDv7(),
+  timestamp: now.toISOString(),
+  method: 'POST',
+  uri: '/oauth/postAuthorizeConsent',
+  request_id: '',
+  request_body: '',
+  query_params: '',
+  request_headers: '',
+  user_id: userId,
+  user_type: 'user',
+  organisation_id: organisationId,
+  workspace_id: typeof details.workspace_id === 'string' ? details.workspace_id : null,
+  response_status_code: 200,
+  resource_type: 'mcp_server',
+  resource_id: null,
+  action: 'manage',
+  client_ip: '',
+  country: null,
+  details: JSON.stringify(details),
+});
+
 export const insertAuditRow = async (db: Db, row: AuditRow): Promise<void> => {
   await db.insertInto('audit_logs').values(row).execute();
 };

@@ -1,0 +1,42 @@
+/** One message on its way: who sent it to which server, and under which ids it is followed. */
+import type { McpServer } from '../catalog/mcp/server.ts';
+import type { Asked } from './identify.ts';
+import type { Principal, UpstreamIdentity } from './principal.ts';
+import type { ClientFacts } from './upstream/link.ts';
+
+export interface CallContext {
+  principal: Principal;
+  server: McpServer;
+  identity: UpstreamIdentity;
+  asked: Asked;
+  client: ClientFacts;
+  /** The client's session, as logs name it. */
+  sessionId: string | null;
+  /** Claims of an end user's own token, where the integration asks for one. */
+  userClaims: Readonly<Record<string, unknown>> | null;
+  metadata: Readonly<Record<string, string>>;
+  requestId: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  receivedAt: number;
+  startedAt: number;
+}
+
+/** Whoever signs in by himself, or is told to the upstream, has connections of his own. */
+export function upstreamIdentityOf(
+  server: McpServer,
+  principal: Principal,
+  { headers, origin }: Pick<Asked, 'headers' | 'origin'>,
+): UpstreamIdentity {
+  const { settings, authType } = server;
+  const own = authType === 'oauth_auto' || settings.user_identity_forwarding || settings.forward_headers;
+  return {
+    key: own ? (principal.userId ?? principal.id) : 'shared',
+    userId: principal.userId,
+    claims: principal.claims,
+    bearer: principal.bearer,
+    origin,
+    headers,
+  };
+}

@@ -1,0 +1,271 @@
+/** One request to an upstream, from the checks before it to the answer that the caller may see. */
+
+import type { CapabilityDefinition } from '../catalog/mcp/types.ts';
+import { authorise, isRepeatable, readsOnly, visible } from './access.ts';
+import { approved } from './approval.ts';
+import { allowedByWebhook } from './authorisation-webhook.ts';
+import type { CallContext } from './call-context.ts';
+import type { McpDeps } from './deps.ts';
+import { McpError, unknownTool } from './errors.ts';
+import { listAll, UpstreamRefusal } from './lists.ts';
+import { pageOf } from './paging.ts';
+import {
+  type Fields,
+  isFields,
+  type RpcRequest,
+  type RpcResponse,
+  urlElicitationRequired,
+  written,
+} from './protocol/json-rpc.ts';
+import { isListMethod, type ListMethod, listMethods, readMethods } from './protocol/versions.ts';
+import { executedTool, searchResult, searchTools, toolSearchNames } from './tool-search.ts';
+import { type ClientFacts, type Link, type LinkEvent, type LinkRequest, SessionLost } from './upstream/link.ts';
+
+export interface Way {
+  /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
+  link(lost: boolean): Promise<Link>;
+  /** Asks the client itself; null where it cannot be asked. */
+  askClient: ((method: string, params: Fields) => Promise<RpcResponse>) | null;
+  onEvent?(event: LinkEvent): void;
+  /** False: the client takes up streams that the upstream ends early. */
+  resume?: boolean;
+  signal?: LinkRequest['signal'];
+  /** The client's `mcp-param-…` headers. */
+  headers?: Readonly<Record<string, string>>;
+  /** The message as the client wrote it. */
+  bytes?: LinkRequest['bytes'];
+}
+
+export interface Called {
+  /** Null: the upstream ended its stream, and the client goes on by itself. */
+  response: RpcResponse | null;
+  /** As the upstream wrote it, where nothing in it changed. */
+  text: string | null;
+  status: number;
+  tokenRefreshed: boolean;
+  hookResults: Fields | null;
+}
+
+const tries = 2;
+const firstPauseMs = 250;
+
+export async function call(deps: McpDeps, context: CallContext, request: RpcRequest, way: Way): Promise<Called> {
+  const { server } = context;
+  if (isListMethod(request.method)) return listed(deps, context, request, request.method, way);
+  const search = server.settings.tool_search === true && request.method === 'tools/call';
+  if (search && request.params.name === toolSearchNames.search) return searched(deps, context, request, way);
+  const asked = search ? executedTool(request) : request;
+  const definitionOf = (tool: string) => definition(deps, context, way, tool);
+  await authorise(context, asked, definitionOf);
+  if (asked.method !== 'tools/call') return sent(deps, context, asked, way, request === asked ? way.bytes : undefined);
+  return toolCalled(deps, context, asked, way, asked === request);
+}
+
+async function toolCalled(
+  deps: McpDeps,
+  context: CallContext,
+  request: RpcRequest,
+  way: Way,
+  unchanged: boolean,
+): Promise<Called> {
+  const { server } = context;
+  const name = String(request.params.name);
+  await deps.limit?.(context, name);
+  await allowedByWebhook(deps, context, request.params);
+  const refusal = await approved(server.settings.require_approval ?? [], request.params, way.askClient);
+  if (refusal) return denied(request, refusal, null);
+  const guard = deps.guard?.applies(server) ? deps.guard : null;
+  if (!guard) return sent(deps, context, request, way, unchanged ? way.bytes : undefined);
+  const before = await guard.before(context, request.params);
+  if (before.denial !== null) return denied(request, before.denial, before.hookResults);
+  const changed = before.value !== request.params;
+  const answer = await sent(
+    deps,
+    context,
+    { ...request, params: before.value },
+    way,
+    unchanged && !changed ? way.bytes : undefined,
+  );
+  const result = answer.response?.result;
+  if (!answer.response || !result) return answer;
+  const after = await guard.after(context, before.value, result);
+  if (after.denial !== null) return denied(request, after.denial, after.hookResults);
+  const hookResults = { ...before.hookResults, ...after.hookResults };
+  const told = Object.keys(hookResults).length > 0;
+  if (after.value === result && !told) return answer;
+  const shown = told ? withMeta(after.value, { 'gw/hook_results': hookResults }) : after.value;
+  return { ...answer, response: { ...answer.response, result: shown }, text: null, hookResults };
+}
+
+const withMeta = (result: Fields, meta: Fields): Fields => ({
+  ...result,
+  _meta: { ...(isFields(result._meta) ? result._meta : {}), ...meta },
+});
+
+/** A denial is a result that the model reads, not an error of the protocol. */
+function denied({ id }: RpcRequest, message: string, hookResults: Fields | null): Called {
+  const result = { isError: true, content: [{ type: 'text', text: message }] };
+  return {
+    response: {
+      kind: 'response',
+      id,
+      result: hookResults ? withMeta(result, { 'gw/hook_results': hookResults }) : result,
+    },
+    text: null,
+    status: 200,
+    tokenRefreshed: false,
+    hookResults,
+  };
+}
+
+/** Asks the upstream: again where a session was lost, or where a failed connection did no harm. */
+async function sent(
+  deps: McpDeps,
+  context: CallContext,
+  request: RpcRequest,
+  way: Way,
+  bytes: LinkRequest['bytes'],
+): Promise<Called> {
+  let lost = false;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const link = await way.link(lost);
+      const answer = await link.request({
+        id: request.id,
+        method: request.method,
+        params: request.params,
+        ...(bytes && { bytes }),
+        ...(way.headers && { headers: way.headers }),
+        ...(way.signal && { signal: way.signal }),
+        ...(way.onEvent && { onEvent: way.onEvent }),
+        ...(way.resume !== undefined && { resume: way.resume }),
+      });
+      return { ...answer, hookResults: null };
+    } catch (fault) {
+      if (fault instanceof SessionLost && !lost) {
+        lost = true;
+        continue;
+      }
+      if (fault instanceof SessionLost)
+        throw new McpError('upstream_error', 'the upstream forgets every session that is opened');
+      if (attempt >= tries || !mayRepeat(deps, context, request, fault)) throw fault;
+      await deps.upstream.pause(firstPauseMs * 2 ** (attempt - 1));
+    }
+  }
+}
+
+function mayRepeat(
+  { definitions }: McpDeps,
+  { server, identity }: CallContext,
+  request: RpcRequest,
+  fault: unknown,
+): boolean {
+  if (server.settings.retries === 0 || !(fault instanceof McpError)) return false;
+  if (fault.kind !== 'upstream_error' && fault.kind !== 'rate_limited') return false;
+  if (readMethods.has(request.method)) return true;
+  const known = definitions.known(server, identity)?.get(String(request.params.name));
+  return request.method === 'tools/call' && isRepeatable(known ?? null);
+}
+
+/** All that the caller may see of a list, in pages of our own. */
+async function listed(
+  deps: McpDeps,
+  context: CallContext,
+  request: RpcRequest,
+  method: ListMethod,
+  way: Way,
+): Promise<Called> {
+  const { field, type } = listMethods[method];
+  const { items, rest, tokenRefreshed } = await whole(deps, context, request.params, method, way);
+  const shown = items.filter((item) => visible(context, type, item));
+  const offered = method === 'tools/list' && context.server.settings.tool_search === true ? [...searchTools] : shown;
+  const { page, nextCursor } = pageOf(offered, request.params.cursor);
+  const result = { ...rest, [field]: page, ...(nextCursor !== null && { nextCursor }) };
+  return {
+    response: { kind: 'response', id: request.id, result },
+    text: null,
+    status: 200,
+    tokenRefreshed,
+    hookResults: null,
+  };
+}
+
+async function whole(deps: McpDeps, context: CallContext, params: Fields, method: ListMethod, way: Way) {
+  const { server, identity } = context;
+  const ask = async (lost: boolean) => {
+    const link = await way.link(lost);
+    return listAll(link, method, { params, ...(way.signal && { signal: way.signal }) });
+  };
+  const list = await ask(false).catch((fault) => {
+    if (fault instanceof SessionLost) return ask(true);
+    throw fault;
+  });
+  if (method === 'tools/list') deps.definitions.learn(server, identity, list.items);
+  deps.observe(server, { lists: { [listMethods[method].type]: list.items } });
+  return list;
+}
+
+/** What a tool is, as the upstream lists it; null where it does not. */
+async function definition(
+  deps: McpDeps,
+  context: CallContext,
+  way: Way,
+  tool: string,
+): Promise<CapabilityDefinition | null> {
+  const known = deps.definitions.known(context.server, context.identity);
+  if (known) return known.get(tool) ?? null;
+  const { items } = await whole(deps, context, {}, 'tools/list', way);
+  return items.find(({ name }) => name === tool) ?? null;
+}
+
+/** The tools that the caller may use, as the upstream defines them. */
+export async function usableTools(deps: McpDeps, context: CallContext, way: Way): Promise<CapabilityDefinition[]> {
+  const known = deps.definitions.known(context.server, context.identity);
+  const items = known ? [...known.values()] : (await whole(deps, context, {}, 'tools/list', way)).items;
+  const onlyReads = readsOnly(context.principal);
+  return items.filter(
+    (item) =>
+      visible(context, 'tool', item) &&
+      (!onlyReads || (isFields(item.annotations) && item.annotations.readOnlyHint === true)),
+  );
+}
+
+async function searched(deps: McpDeps, context: CallContext, request: RpcRequest, way: Way): Promise<Called> {
+  const tools = await usableTools(deps, context, way);
+  if (!isFields(request.params.arguments)) throw unknownTool(String(request.params.name));
+  return {
+    response: { kind: 'response', id: request.id, result: searchResult(tools, request.params.arguments) },
+    text: null,
+    status: 200,
+    tokenRefreshed: false,
+    hookResults: null,
+  };
+}
+
+/** The response as it is written to the client: the upstream's own bytes where nothing changed. */
+export const textOfCalled = ({ text, response }: Called & { response: RpcResponse }): string =>
+  text ?? JSON.stringify(written(response));
+
+/** What went wrong, as the caller is told; errors of the upstream pass unchanged. */
+export function failed(fault: unknown, onFault: (fault: unknown) => void): McpError | UpstreamRefusal {
+  if (fault instanceof McpError || fault instanceof UpstreamRefusal) return fault;
+  onFault(fault);
+  return new McpError('internal_error', 'something went wrong on our side');
+}
+
+/** A client that can open addresses for its user is told so in its own words. */
+export function forClient(
+  error: McpError | UpstreamRefusal,
+  { capabilities }: ClientFacts,
+): McpError | UpstreamRefusal {
+  if (!(error instanceof McpError) || error.kind !== 'authorization_required') return error;
+  const { elicitation } = capabilities;
+  const url = error.data?.authorization_url;
+  if (!isFields(elicitation) || elicitation.url === undefined || typeof url !== 'string') return error;
+  const elicitationId = Bun.CryptoHasher.hash('sha256', url, 'hex').slice(0, 32);
+  const message = 'Sign in to use this server';
+  return new McpError('authorization_required', error.message, {
+    code: urlElicitationRequired,
+    data: { ...error.data, elicitations: [{ mode: 'url', url, message, elicitationId }] },
+  });
+}

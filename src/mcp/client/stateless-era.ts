@@ -1,0 +1,375 @@
+/** Clients of the stateless era: every request stands for itself. */
+import { Abort } from '../../wire/abort.ts';
+import type { Reply } from '../../wire/server/reply.ts';
+import type { CallContext } from '../call-context.ts';
+import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
+import type { McpDeps } from '../deps.ts';
+import { McpError, noSuchMethod } from '../errors.ts';
+import { UpstreamRefusal } from '../lists.ts';
+import { logMessage } from '../log.ts';
+import { writeSse } from '../protocol/events.ts';
+import {
+  errorMessage,
+  type Fields,
+  isFields,
+  methodNotFound,
+  notificationMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '../protocol/json-rpc.ts';
+import { clientMethods, isListMethod, metaKeys, statelessMethods, statelessVersion } from '../protocol/versions.ts';
+import type { Link, LinkEvent } from '../upstream/link.ts';
+import type { Wanted } from '../upstream/open.ts';
+import { EventStream, type KeepAlive } from './event-stream.ts';
+import type { Responder } from './responder.ts';
+import { type Posted, paramHeaders, proxiedCapabilities } from './session-era.ts';
+import { OpenCall, SuspendedCalls } from './suspended.ts';
+
+/** What a client may keep of a list: it is filtered for one caller. */
+const listTtlMs = 60_000;
+const cacheable = new Set([
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'server/discover',
+]);
+
+export class StatelessEra {
+  readonly #deps: McpDeps;
+  readonly #keeper: KeepAlive;
+  readonly #suspended: SuspendedCalls;
+
+  constructor(deps: McpDeps, keeper: KeepAlive) {
+    this.#deps = deps;
+    this.#keeper = keeper;
+    this.#suspended = new SuspendedCalls(deps.seal);
+  }
+
+  close(): void {
+    this.#suspended.close();
+  }
+
+  /** Core notifications do not exist in this era; an extension's is taken and goes nowhere. */
+  notified(context: CallContext, message: RpcNotification, text: string): Reply {
+    this.#log(context, { message, text }, null, 202, null, 0);
+    return { status: 202, headers: {}, body: null };
+  }
+
+  contextOf(context: CallContext, { params }: RpcRequest): CallContext {
+    const meta = isFields(params._meta) ? params._meta : {};
+    const info = meta[metaKeys.clientInfo];
+    const capabilities = meta[metaKeys.clientCapabilities];
+    return {
+      ...context,
+      client: {
+        info: isFields(info) ? info : { name: 'unknown', version: '0' },
+        capabilities: isFields(capabilities) ? capabilities : {},
+      },
+    };
+  }
+
+  async post(
+    context: CallContext,
+    request: RpcRequest,
+    posted: Posted,
+    responder: Responder,
+    abort: Abort,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      if (!statelessMethods.has(request.method)) throw noSuchMethod(request.method, 404);
+      const link = await this.#link(context, false);
+      const called =
+        request.method === 'server/discover'
+          ? discovered(request, link)
+          : await this.#called(context, request, posted, responder, abort, link);
+      const { response } = called;
+      if (!response) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
+      const isError = response.error !== undefined || response.result?.isError === true;
+      const status = response.error ? statusOfError(response, called.status) : 200;
+      const body = textOfCalled({ ...called, response });
+      this.#log(context, posted, body, status, null, performance.now() - startedAt, isError, called.tokenRefreshed);
+      responder.finish(body, status);
+    } catch (fault) {
+      const error = forClient(
+        failed(fault, (one) => this.#deps.onFault(one, context.requestId)),
+        context.client,
+      );
+      const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
+      const status = error instanceof UpstreamRefusal ? error.status : error.status;
+      const body = JSON.stringify(errorMessage(request.id, shown));
+      this.#log(context, posted, body, status, error, performance.now() - startedAt, true);
+      responder.finish(body, status, error instanceof McpError ? error.headers : {});
+    }
+  }
+
+  async #called(
+    context: CallContext,
+    request: RpcRequest,
+    posted: Posted,
+    responder: Responder,
+    abort: Abort,
+    link: Link,
+  ): Promise<Called> {
+    const way: Way = {
+      link: (lost) => (lost ? this.#link(context, true) : Promise.resolve(link)),
+      askClient: null,
+      headers: paramHeaders(context.asked.headers),
+      signal: abort,
+    };
+    if (link.era === 'stateless') return this.#through(context, request, posted, responder, way);
+    const state = request.params.requestState;
+    const owner = `${context.principal.id} ${context.server.id} ${request.method} ${String(request.params.name ?? request.params.uri ?? '')}`;
+    const open =
+      typeof state === 'string'
+        ? this.#suspended.take(state, owner)
+        : this.#begun(context, request, responder, way, link);
+    if (typeof state === 'string') {
+      open.answer(isFields(request.params.inputResponses) ? request.params.inputResponses : {});
+    }
+    const called = await open.next();
+    if (called) return stamped(request, called);
+    const result = {
+      resultType: 'input_required',
+      inputRequests: open.inputRequests,
+      requestState: this.#suspended.keep(open, owner),
+    };
+    return {
+      response: { kind: 'response', id: request.id, result },
+      text: null,
+      status: 200,
+      tokenRefreshed: false,
+      hookResults: null,
+    };
+  }
+
+  /** Both sides speak the same revision: bytes pass as they came wherever nothing is filtered. */
+  async #through(
+    context: CallContext,
+    request: RpcRequest,
+    posted: Posted,
+    responder: Responder,
+    way: Way,
+  ): Promise<Called> {
+    const called = await call(this.#deps, context, request, {
+      ...way,
+      bytes: posted.bytes,
+      onEvent: ({ message, event }) => {
+        if (message?.kind === 'notification') responder.event({ ...event, id: null });
+      },
+    });
+    if (!isListMethod(request.method) || !called.response?.result) return called;
+    return stamped(request, called);
+  }
+
+  /** A call to an upstream of the session era: what it asks meanwhile becomes an input request. */
+  #begun(context: CallContext, request: RpcRequest, responder: Responder, way: Way, link: Link): OpenCall {
+    const params = withoutEnvelope(request.params);
+    const { capabilities } = context.client;
+    const logLevel = isFields(request.params._meta) ? request.params._meta[metaKeys.logLevel] : undefined;
+    return new OpenCall(async (ask) => {
+      if (typeof logLevel === 'string' && link.facts.capabilities.logging !== undefined) {
+        await link.request({ id: 'gw-level', method: 'logging/setLevel', params: { level: logLevel } });
+      }
+      const id = `gw-${Bun.randomUUIDv7()}`;
+      const onEvent = ({ message, event }: LinkEvent) => {
+        if (message?.kind === 'notification') {
+          if (isWanted(message.method, logLevel)) responder.event({ data: event.data });
+          return;
+        }
+        if (message?.kind !== 'request') return;
+        const capability = clientMethods[message.method];
+        const answered =
+          capability && capabilities[capability] !== undefined
+            ? ask(message)
+            : Promise.resolve<RpcResponse>({
+                kind: 'response',
+                id: message.id,
+                error: { code: methodNotFound, message: `The client does not support ${message.method}` },
+              });
+        answered
+          .then((answer) => link.send({ ...answer, id: message.id }))
+          .catch((fault) => this.#deps.onFault(fault, context.requestId));
+      };
+      const asked = capabilities.elicitation === undefined ? null : asker(ask);
+      const cancel = () => {
+        const told = { requestId: id, reason: 'the client left' };
+        link
+          .send({ kind: 'notification', method: 'notifications/cancelled', params: told })
+          .catch((fault) => this.#deps.onFault(fault, context.requestId));
+      };
+      way.signal?.addEventListener('abort', cancel);
+      const called = await call(this.#deps, context, { ...request, id, params }, { ...way, askClient: asked, onEvent });
+      way.signal?.removeEventListener('abort', cancel);
+      return { ...called, text: null, response: called.response && { ...called.response, id: request.id } };
+    });
+  }
+
+  #link(context: CallContext, lost: boolean): Promise<Link> {
+    const { server, identity, client } = context;
+    const wanted: Wanted = { upstream: server, identity, client, era: 'stateless' };
+    if (lost) this.#deps.pool.lost(wanted);
+    return this.#deps.pool.get(wanted);
+  }
+
+  /** A stream of changes, until the client leaves. */
+  async listen(context: CallContext, request: RpcRequest, posted: Posted): Promise<Reply> {
+    const filter = isFields(request.params.notifications) ? request.params.notifications : {};
+    const link = await this.#link(context, false);
+    const honoured = honouredFilter(filter, link.facts.capabilities);
+    const abort = new Abort();
+    const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
+    const meta = { [metaKeys.subscriptionId]: request.id };
+    const tell = (method: string, params: Fields) =>
+      stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, params)) }));
+    tell('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured });
+    this.#log(context, posted, null, 200, null, 0);
+    const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
+    if (link.era === 'session') {
+      for (const uri of uris)
+        await link.request({ id: `gw-${Bun.randomUUIDv7()}`, method: 'resources/subscribe', params: { uri } });
+    }
+    link
+      .listen({
+        signal: abort,
+        filter: honoured,
+        opened: () => undefined,
+        onEvent: ({ message }) => {
+          if (message?.kind !== 'notification' || !isAsked(message, honoured)) return;
+          this.#deps.definitions.forget(context.server, context.identity);
+          const own = isFields(message.params._meta) ? message.params._meta : {};
+          tell(message.method, { ...message.params, _meta: { ...own, ...meta } });
+        },
+      })
+      .then(
+        // An upstream without such a stream never tells a change; the client's stream stays open all the same.
+        (had) => had && stream.end(),
+        () => stream.end(),
+      );
+    return stream.reply();
+  }
+
+  #log(
+    context: CallContext,
+    { message, text }: Omit<Posted, 'bytes'>,
+    responseText: string | null,
+    status: number,
+    error: unknown,
+    upstreamMs: number,
+    isFailure = false,
+    tokenRefreshed = false,
+  ): void {
+    logMessage(this.#deps, context, {
+      message,
+      requestText: text,
+      responseText,
+      status,
+      failed: isFailure,
+      error,
+      tokenRefreshed,
+      upstreamMs,
+      streamed: false,
+    });
+  }
+}
+
+const asker =
+  (ask: (request: RpcRequest) => Promise<RpcResponse>) =>
+  (method: string, params: Fields): Promise<RpcResponse> =>
+    ask({ kind: 'request', id: `gw-${Bun.randomUUIDv7()}`, method, params });
+
+/** Only what belongs to the request itself may travel on its stream. */
+const isWanted = (method: string, logLevel: unknown): boolean =>
+  method === 'notifications/progress' || (method === 'notifications/message' && typeof logLevel === 'string');
+
+function withoutEnvelope(params: Fields): Fields {
+  const { _meta, inputResponses: _responses, requestState: _state, ...rest } = params;
+  if (!isFields(_meta)) return rest;
+  const own = Object.entries(_meta).filter(([name]) => !name.startsWith('io.modelcontextprotocol/'));
+  return own.length > 0 ? { ...rest, _meta: Object.fromEntries(own) } : rest;
+}
+
+/** The result in the form of this era. */
+function stamped({ method }: RpcRequest, called: Called): Called {
+  const result = called.response?.result;
+  if (!called.response || !result) return called;
+  const hints = cacheable.has(method)
+    ? {
+        ttlMs:
+          typeof result.ttlMs === 'number' ? Math.min(result.ttlMs, listTtlMs) : isListMethod(method) ? listTtlMs : 0,
+        cacheScope: 'private',
+      }
+    : {};
+  return {
+    ...called,
+    text: null,
+    response: { ...called.response, result: { resultType: 'complete', ...result, ...hints } },
+  };
+}
+
+function discovered(request: RpcRequest, { facts }: Link): Called {
+  const result = {
+    resultType: 'complete',
+    supportedVersions: [statelessVersion],
+    capabilities: statelessCapabilities(facts.capabilities),
+    ...(facts.instructions !== null && { instructions: facts.instructions }),
+    ttlMs: listTtlMs,
+    cacheScope: 'private',
+    _meta: { [metaKeys.serverInfo]: { name: 'unknown', version: '0', ...facts.serverInfo } },
+  };
+  return {
+    response: { kind: 'response', id: request.id, result },
+    text: null,
+    status: 200,
+    tokenRefreshed: false,
+    hookResults: null,
+  };
+}
+
+/** Tasks are no part of this revision's core. */
+function statelessCapabilities(capabilities: Fields): Fields {
+  const { tasks: _tasks, ...rest } = proxiedCapabilities(capabilities);
+  return rest;
+}
+
+const changes: Readonly<Record<string, { field: string; capability: string; member: string }>> = {
+  'notifications/tools/list_changed': { field: 'toolsListChanged', capability: 'tools', member: 'listChanged' },
+  'notifications/prompts/list_changed': { field: 'promptsListChanged', capability: 'prompts', member: 'listChanged' },
+  'notifications/resources/list_changed': {
+    field: 'resourcesListChanged',
+    capability: 'resources',
+    member: 'listChanged',
+  },
+};
+
+function honouredFilter(filter: Fields, capabilities: Fields): Fields {
+  const honoured: Record<string, unknown> = {};
+  for (const { field, capability, member } of Object.values(changes)) {
+    const offered = capabilities[capability];
+    if (filter[field] === true && isFields(offered) && offered[member] === true) honoured[field] = true;
+  }
+  const { resources } = capabilities;
+  const uris = filter.resourceSubscriptions;
+  if (Array.isArray(uris) && isFields(resources) && resources.subscribe === true) {
+    honoured.resourceSubscriptions = uris.filter((uri) => typeof uri === 'string').slice(0, 1_000);
+  }
+  return honoured;
+}
+
+function isAsked({ method, params }: RpcNotification, honoured: Fields): boolean {
+  const change = changes[method];
+  if (change) return honoured[change.field] === true;
+  const uris = honoured.resourceSubscriptions;
+  return method === 'notifications/resources/updated' && Array.isArray(uris) && uris.includes(params.uri);
+}
+
+/** Errors of the protocol keep the status that their revision gives them; all others are answers. */
+const statusOfError = ({ error }: RpcResponse, status: number): number =>
+  error && status >= 400 && status < 500 && [-32020, -32021, -32022, -32601].includes(error.code)
+    ? status
+    : error?.code === -32021
+      ? 400
+      : 200;

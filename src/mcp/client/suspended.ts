@@ -1,0 +1,129 @@
+/** Calls to upstreams of the session era that wait for something which only the client can answer, and the client is one of the stateless era. */
+import type { Called } from '../calls.ts';
+import { McpError } from '../errors.ts';
+import { type Fields, isFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
+import type { SessionSeal } from './session-token.ts';
+
+const patienceMs = 5 * 60_000;
+const mostSuspended = 5_000;
+
+/** A call under way: it ends with an answer, or is interrupted by what the upstream asks. */
+export class OpenCall {
+  readonly #answer: Promise<Called>;
+  readonly #pending = new Map<string, { request: RpcRequest; answer(response: RpcResponse): void }>();
+  #interrupt = Promise.withResolvers<'asked'>();
+  #counter = 0;
+
+  constructor(begin: (ask: (request: RpcRequest) => Promise<RpcResponse>) => Promise<Called>) {
+    this.#answer = begin(
+      (request) =>
+        new Promise((resolve) => {
+          this.#pending.set(`input_${++this.#counter}`, { request, answer: resolve });
+          this.#interrupt.resolve('asked');
+        }),
+    );
+    // It may fail while nobody waits for it.
+    this.#answer.catch(() => undefined);
+  }
+
+  /** The answer, or null when the upstream wants to know something first. */
+  async next(): Promise<Called | null> {
+    if (this.#pending.size > 0) return null;
+    const first = await Promise.race([this.#answer, this.#interrupt.promise]);
+    return first === 'asked' ? null : first;
+  }
+
+  get inputRequests(): Fields {
+    return Object.fromEntries(
+      [...this.#pending].map(([key, { request }]) => [key, { method: request.method, params: request.params }]),
+    );
+  }
+
+  /** True when everything that was asked has been answered. */
+  answer(responses: Fields): boolean {
+    for (const [key, { request, answer }] of [...this.#pending]) {
+      const given = responses[key];
+      if (!isFields(given)) continue;
+      this.#pending.delete(key);
+      answer({ kind: 'response', id: request.id, result: given });
+    }
+    if (this.#pending.size > 0) return false;
+    this.#interrupt = Promise.withResolvers<'asked'>();
+    return true;
+  }
+
+  /** Nobody will come back for it. */
+  abandon(): void {
+    for (const { request, answer } of this.#pending.values()) {
+      answer({ kind: 'response', id: request.id, error: { code: -32000, message: 'The client did not answer' } });
+    }
+    this.#pending.clear();
+  }
+}
+
+interface Kept {
+  call: OpenCall;
+  /** Who may take it up, and what he must ask for again. */
+  owner: string;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+export class SuspendedCalls {
+  readonly #seal: SessionSeal;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(seal: SessionSeal) {
+    this.#seal = seal;
+  }
+
+  /** The state that the client must send back. */
+  keep(call: OpenCall, owner: string): string {
+    const id = Bun.randomUUIDv7();
+    if (this.#kept.size >= mostSuspended) {
+      const [oldest] = this.#kept.keys();
+      if (oldest !== undefined) this.#drop(oldest);
+    }
+    this.#kept.set(id, { call, owner, timer: setTimeout(() => this.#drop(id), patienceMs) });
+    return this.#seal.seal(`suspended ${id}`);
+  }
+
+  take(state: string, owner: string): OpenCall {
+    let id: string | undefined;
+    try {
+      id = /^suspended (.+)$/.exec(this.#seal.open(state))?.[1];
+    } catch {
+      id = undefined;
+    }
+    const kept = id === undefined ? undefined : this.#kept.get(id);
+    if (id === undefined || !kept || kept.owner !== owner) {
+      throw new McpError(
+        'invalid_params',
+        'params.requestState is unknown here, has expired or belongs to another request; start the request again',
+      );
+    }
+    clearTimeout(kept.timer);
+    this.#kept.delete(id);
+    return kept.call;
+  }
+
+  /** Whether a state is one of ours, and not one that the upstream made. */
+  owns(state: string): boolean {
+    try {
+      return this.#seal.open(state).startsWith('suspended ');
+    } catch {
+      return false;
+    }
+  }
+
+  #drop(id: string): void {
+    const kept = this.#kept.get(id);
+    if (!kept) return;
+    clearTimeout(kept.timer);
+    this.#kept.delete(id);
+    kept.call.abandon();
+  }
+
+  close(): void {
+    for (const id of [...this.#kept.keys()]) this.#drop(id);
+  }
+}

@@ -1,0 +1,287 @@
+/** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
+import type { Cors } from '../http/cors.ts';
+import { Abort } from '../wire/abort.ts';
+import { type Bytes, collected } from '../wire/client/collected.ts';
+import { WireFault } from '../wire/fault.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
+import type { Reply } from '../wire/server/reply.ts';
+import { reachServer } from './access.ts';
+import { type CallContext, upstreamIdentityOf } from './call-context.ts';
+import { failed } from './calls.ts';
+import { checkEnvelope, isStateless } from './client/envelope.ts';
+import { KeepAlive } from './client/event-stream.ts';
+import { Responder } from './client/responder.ts';
+import { jsonReply, type Posted, SessionEra } from './client/session-era.ts';
+import { Sessions } from './client/sessions.ts';
+import { SsePairs } from './client/sse-pair.ts';
+import { StatelessEra } from './client/stateless-era.ts';
+import type { McpDeps } from './deps.ts';
+import { McpError } from './errors.ts';
+import { type Asked, identifyPrincipal } from './identify.ts';
+import { UpstreamRefusal } from './lists.ts';
+import { mcpCors } from './mcp-cors.ts';
+import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
+import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
+import { requestMetadata } from './request-metadata.ts';
+
+export interface McpGateway {
+  /** Null for paths of others. */
+  handle(request: Incoming): Promise<Reply> | null;
+  /** Pages of other origins may call, unless the operator lists those that may. */
+  cors(others: Cors): Cors;
+  /** Another node says that a session has ended. */
+  sessionEnded(digest: string): void;
+  readonly openStreams: number;
+  /** Ends streams that would stay open for ever, and resolves when every answer is out. */
+  idle(): Promise<void>;
+  close(): void;
+}
+
+export interface McpGatewayOptions {
+  /** Origins that may call; empty: any. */
+  allowedOrigins: readonly string[];
+  /** How the service is reached, as OAuth documents name it. */
+  originOf(request: Incoming): string;
+}
+
+/** The first segments of paths that belong to the service itself. */
+const reserved = new Set(['v1', 'v2', 'oauth', 'health', 'metrics', 'agent', 'docs', 'assets']);
+const pathForm = /^\/([A-Za-z0-9_-]{1,255})\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
+
+const largestBody = 10 * 1024 * 1024;
+const bodyPatienceMs = 60_000;
+const sweepMs = 60_000;
+
+export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: McpGatewayOptions): McpGateway {
+  const keeper = new KeepAlive();
+  const sessions = new Sessions(() => deps.clock.now().getTime());
+  const sessionEra = new SessionEra(deps, sessions, keeper);
+  const statelessEra = new StatelessEra(deps, keeper);
+  const pairs = new SsePairs(deps, sessionEra, keeper);
+  const sweeper = setInterval(() => sessions.sweep(), sweepMs);
+
+  const contextOf = async (request: Incoming, slug: string, path: string): Promise<CallContext> => {
+    const headers = request.headers.fields;
+    const asked: Asked = { headers, origin: originOf(request), path };
+    const principal = await identifyPrincipal(deps.identities, asked);
+    if (principal.caller.exhausted) {
+      throw new McpError('usage_limit_exceeded', `usage limit exceeded for API key "${principal.caller.keyName}"`);
+    }
+    const server = reachServer(principal, slug);
+    const userClaims = await deps.endUser(server, headers);
+    const requestId = Bun.randomUUIDv7();
+    return {
+      principal,
+      server,
+      identity: upstreamIdentityOf(server, principal, asked),
+      asked,
+      client: { info: {}, capabilities: {} },
+      sessionId: null,
+      userClaims,
+      ...requestMetadata(principal, headers, requestId),
+      requestId,
+      receivedAt: deps.clock.now().getTime(),
+      startedAt: performance.now(),
+    };
+  };
+
+  const serve = async (request: Incoming, slug: string, kind: string, query: string): Promise<Reply> => {
+    let id: JsonRpcId | null = null;
+    try {
+      const { fields } = request.headers;
+      requireOrigin(fields.origin, allowedOrigins);
+      if (!allows(kind, request.method)) throw notAllowed(kind);
+      const context = await contextOf(request, slug, `/${slug}/mcp`);
+      if (kind === 'sse') return pairs.open(context, slug);
+      if (request.method === 'POST') {
+        const posted = await postedOf(request, kind === 'mcp');
+        if (Array.isArray(posted)) return await batched(context, posted);
+        if (posted.message.kind === 'request') id = posted.message.id;
+        if (kind === 'messages') return pairs.post(context, new URLSearchParams(query).get('sessionId') ?? '', posted);
+        return await answered(request, context, posted);
+      }
+      const session = fields['mcp-session-id'];
+      requireKnownVersion(fields['mcp-protocol-version']);
+      const found = sessionEra.find(context, session);
+      if (request.method === 'DELETE') return await sessionEra.end(found, session ?? '');
+      if (!(fields.accept ?? '').includes('text/event-stream') && fields.accept !== '*/*') {
+        throw new McpError('not_acceptable', 'send the header Accept: text/event-stream');
+      }
+      return await sessionEra.listen(found, fields['last-event-id']);
+    } catch (fault) {
+      const error = failed(fault, (one) => deps.onFault(one, slug));
+      const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
+      const status = error instanceof UpstreamRefusal ? 200 : error.status;
+      return jsonReply(status, JSON.stringify(errorMessage(id, shown)), error instanceof McpError ? error.headers : {});
+    }
+  };
+
+  const answered = async (request: Incoming, context: CallContext, posted: Posted): Promise<Reply> => {
+    const { fields } = request.headers;
+    const { message, text } = posted;
+    if (message.kind !== 'response' && isStateless(message, fields)) {
+      checkEnvelope(message, fields);
+      if (message.kind === 'notification') return statelessEra.notified(context, message, text);
+      const own = statelessEra.contextOf(context, message);
+      if (message.method === 'subscriptions/listen') return statelessEra.listen(own, message, posted);
+      const abort = new Abort();
+      const leave = () => abort.abort(new McpError('upstream_error', 'the client left'));
+      request.onLeave(leave);
+      const responder = new Responder(keeper, {}, leave);
+      statelessEra.post(own, message, posted, responder, abort).catch((fault) => deps.onFault(fault, own.requestId));
+      return responder.reply;
+    }
+    if (message.kind === 'request' && message.method === 'initialize') {
+      return sessionEra.initialize(context, message, text);
+    }
+    requireKnownVersion(fields['mcp-protocol-version']);
+    const session = sessionEra.find(context, fields['mcp-session-id']);
+    // Leaving is not cancelling in this era: the client may come back for the rest.
+    const responder = new Responder(keeper, {}, () => undefined);
+    sessionEra.post(session, posted, responder).catch((fault) => deps.onFault(fault, context.requestId));
+    return responder.reply;
+  };
+
+  /** 2025-03-26 alone knew several messages in one body. */
+  const batched = async (context: CallContext, batch: readonly Posted[]): Promise<Reply> => {
+    const { headers } = context.asked;
+    const version = headers['mcp-protocol-version'] ?? assumedVersion;
+    const session = sessionEra.find(context, headers['mcp-session-id']);
+    if (version !== assumedVersion || session.state.version !== assumedVersion) {
+      throw new McpError('invalid_request', 'send one message at a time; only revision 2025-03-26 knows batches');
+    }
+    const replies = await Promise.all(
+      batch.map(async (posted) => {
+        const responder = new Responder(keeper, {}, () => undefined);
+        const gathered = new Gathered();
+        await sessionEra.post(session, posted, gathered);
+        responder.end();
+        return gathered.last;
+      }),
+    );
+    const answers = replies.filter((text) => text !== '');
+    return answers.length === 0 ? { status: 202, headers: {}, body: null } : jsonReply(200, `[${answers.join(',')}]`);
+  };
+
+  return {
+    handle(request) {
+      const [, slug, kind, query = ''] = pathForm.exec(request.target) ?? [];
+      if (slug === undefined || kind === undefined || reserved.has(slug.toLowerCase())) return null;
+      return serve(request, slug, kind, query);
+    },
+    cors: (others) => mcpCors(others, allowedOrigins, (target) => pathForm.test(target)),
+    sessionEnded: (digest) => sessions.end(digest),
+    get openStreams() {
+      return keeper.size;
+    },
+    idle() {
+      keeper.endLasting();
+      return keeper.idle();
+    },
+    close() {
+      clearInterval(sweeper);
+      keeper.endLasting();
+      sessions.close();
+      statelessEra.close();
+      deps.pool.close();
+    },
+  };
+}
+
+/** The last word of an answer that belongs into a list. */
+class Gathered {
+  last = '';
+  event(): void {
+    // A batch is answered in one piece; what comes before is not told.
+  }
+  message(): void {
+    // As above.
+  }
+  finish(text: string): void {
+    this.last = text;
+  }
+  end(): void {
+    // Nothing is open.
+  }
+}
+
+const allows = (kind: string, method: string): boolean =>
+  kind === 'mcp' ? ['POST', 'GET', 'DELETE'].includes(method) : method === (kind === 'sse' ? 'GET' : 'POST');
+
+const notAllowed = (kind: string): McpError =>
+  new McpError('method_not_allowed', 'this method is not offered here', {
+    headers: { allow: kind === 'mcp' ? 'GET, POST, DELETE' : kind === 'sse' ? 'GET' : 'POST' },
+  });
+
+function requireOrigin(origin: string | undefined, allowed: readonly string[]): void {
+  if (origin === undefined || allowed.length === 0 || allowed.includes(origin) || allowed.includes('*')) return;
+  throw new McpError('forbidden', 'pages of this origin may not call');
+}
+
+function requireKnownVersion(header: string | undefined): void {
+  if (header === undefined || isSessionVersion(header.trim())) return;
+  throw new McpError('invalid_request', `Bad Request: Unsupported protocol version: ${header.slice(0, 50)}`);
+}
+
+async function postedOf(request: Incoming, streamable: boolean): Promise<Posted | Posted[]> {
+  const { fields } = request.headers;
+  const type = (fields['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new McpError('unsupported_media_type', 'send the body as application/json');
+  const accept = fields.accept ?? '';
+  const acceptsBoth =
+    accept.includes('*/*') || (accept.includes('application/json') && accept.includes('text/event-stream'));
+  if (streamable && !acceptsBoth) {
+    throw new McpError('not_acceptable', 'Not Acceptable: send the header Accept: application/json, text/event-stream');
+  }
+  const bytes = await bodyOf(request);
+  const text = new TextDecoder().decode(bytes);
+  const value = parsed(text);
+  if (Array.isArray(value)) {
+    if (value.length === 0 || value.length > 100)
+      throw new McpError('invalid_request', 'a batch has 1 to 100 messages');
+    return value.map((one) => {
+      const written = JSON.stringify(one);
+      return { message: requireMessage(one), text: written, bytes: new TextEncoder().encode(written) };
+    });
+  }
+  return { message: requireMessage(value), text, bytes };
+}
+
+function requireMessage(value: unknown): RpcMessage {
+  const message = messageIn(value);
+  if (message) return message;
+  throw new McpError('invalid_request', 'Invalid Request: the body is no JSON-RPC message');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new McpError('parse_error', 'Parse error: the body is no JSON');
+  }
+}
+
+async function bodyOf({ body, length }: Incoming): Promise<Bytes> {
+  if (!body) throw new McpError('parse_error', 'Parse error: the body is empty');
+  if (length !== null && length > largestBody) throw tooLarge();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      late.reject(
+        new McpError('invalid_request', 'the body took too long', { status: 408, headers: { connection: 'close' } }),
+      ),
+    bodyPatienceMs,
+  );
+  try {
+    return await Promise.race([collected(body, largestBody), late.promise]);
+  } catch (fault) {
+    if (fault instanceof McpError) throw fault;
+    if (fault instanceof WireFault && fault.code === 'BodyTooLarge') throw tooLarge();
+    throw new McpError('invalid_request', 'the body ended before it was complete');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooLarge = (): McpError =>
+  new McpError('body_too_large', `the body is larger than ${largestBody} bytes`, { headers: { connection: 'close' } });

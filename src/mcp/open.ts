@@ -1,0 +1,127 @@
+/** Puts the MCP data plane together from what the program has. */
+import type { Catalog } from '../catalog/catalog.ts';
+import { createObserver } from '../catalog/mcp/observer.ts';
+import type { Clock } from '../clock.ts';
+import type { Settings } from '../environment.ts';
+import { clientAddress, parseRanges } from '../http/client-address.ts';
+import type { Keyring } from '../identity/keyring.ts';
+import { faultFields, type Log } from '../log.ts';
+import type { LogSink } from '../logs/record.ts';
+import type { ChangeFeed } from '../store/changes.ts';
+import type { Store } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
+import type { SessionSeal } from './client/session-token.ts';
+import { Definitions } from './definitions.ts';
+import type { McpDeps } from './deps.ts';
+import { createEndUserTokens } from './end-user-token.ts';
+import { createMcpGateway, type McpGateway } from './gateway.ts';
+import type { Identities, OauthIdentity } from './identify.ts';
+import type { McpUpstreams } from './open-upstreams.ts';
+import { createServerLimits } from './server-limits.ts';
+import { Pool } from './upstream/pool.ts';
+
+interface McpNeeds {
+  settings: Settings;
+  clock: Clock;
+  store: Store;
+  feed: ChangeFeed;
+  vault: Vault;
+  keyring: Pick<Keyring, 'find'>;
+  catalog: Catalog;
+  sink: LogSink;
+  upstreams: McpUpstreams;
+  /** The grant behind a token of our authorization server. */
+  oauth(token: string): Promise<OauthIdentity | null>;
+  isStoreAway(fault: unknown): boolean;
+  log: Log;
+}
+
+export function openMcp(needs: McpNeeds): McpGateway {
+  const { settings, clock, store, feed, vault, upstreams, log } = needs;
+  const now = () => clock.now().getTime();
+  const onFault = (fault: unknown, requestId: string) =>
+    log.error('An MCP call failed.', { request_id: requestId, ...faultFields(fault) });
+  const pool = new Pool(upstreams.opener, now, settings.mcp.poolLifetime);
+  const deps: McpDeps = {
+    clock,
+    identities: identitiesOf(needs),
+    upstream: upstreams.deps,
+    opener: upstreams.opener,
+    pool,
+    definitions: new Definitions(now),
+    seal: sealOf(vault),
+    sink: needs.sink,
+    guard: null,
+    limit: createServerLimits(now),
+    endUser: createEndUserTokens(upstreams.http, now),
+    observe: createObserver(store, feed, clock, (fault) =>
+      log.warn('What an MCP server offers could not be kept; it is tried again.', faultFields(fault)),
+    ),
+    announceEnd(digest) {
+      const change = { topic: 'mcp_session' as const, id: digest };
+      feed.publish(store.db, [change]).catch((fault) => onFault(fault, digest.slice(0, 8)));
+    },
+    maskedHeaders: settings.gateway.maskedHeaders,
+    onFault,
+  };
+  const gateway = createMcpGateway(deps, {
+    allowedOrigins: settings.mcp.allowedOrigins,
+    originOf: originFinder(settings),
+  });
+  feed.subscribe((changes) => {
+    if (changes === 'all') return;
+    for (const { topic, id } of changes) {
+      if (topic === 'mcp_session') gateway.sessionEnded(id);
+      if (topic === 'mcp_connection') pool.forget(...(id.split(' ') as [string, string]));
+    }
+  });
+  return gateway;
+}
+
+const sealOf = (vault: Vault): SessionSeal => ({
+  seal: (text) => vault.seal(text, 'mcp-session'),
+  open: (token) => vault.open(token, 'mcp-session'),
+});
+
+/** As the operator says, else as the client reached us. */
+export function originFinder(settings: Settings): (request: Incoming) => string {
+  const { baseUrl } = settings.mcp;
+  if (baseUrl !== null) return () => baseUrl;
+  const proxies = parseRanges(settings.trustedProxies);
+  return (request) => {
+    const headers = new Headers();
+    for (const name of ['x-forwarded-for', 'x-forwarded-proto']) {
+      const value = request.headers.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    const { viaTrustedProxy } = clientAddress(request.peer, headers, proxies);
+    const told = viaTrustedProxy ? headers.get('x-forwarded-proto')?.split(',')[0]?.trim() : undefined;
+    const scheme = told || (request.secure ? 'https' : 'http');
+    return `${scheme}://${request.headers.get('host') ?? 'localhost'}`;
+  };
+}
+
+const mostEmails = 10_000;
+
+function identitiesOf({ keyring, catalog, store, feed, oauth, isStoreAway }: McpNeeds): Identities {
+  const emails = new Map<string, string | null>();
+  feed.subscribe((changes) => {
+    if (changes === 'all') emails.clear();
+    else for (const { topic, id } of changes) if (topic === 'user') emails.delete(id);
+  });
+  return {
+    keyring,
+    catalog,
+    oauth,
+    async emailOf(userId) {
+      const known = emails.get(userId);
+      if (known !== undefined) return known;
+      const row = await store.db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
+      if (emails.size >= mostEmails) emails.clear();
+      emails.set(userId, row?.email ?? null);
+      return row?.email ?? null;
+    },
+    isStoreAway,
+  };
+}
