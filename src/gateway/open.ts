@@ -54,7 +54,10 @@ export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
       },
       { ownHosts: needs.settings.ownHosts },
     ),
-    http: new HttpClient(process.env, { onShortage: () => warn(shortage) }),
+    http: new HttpClient(process.env, {
+      onShortage: () => warn(shortage),
+      onReplay: (what) => warn(`A request was sent a second time, because its connection was closing: ${what}`),
+    }),
     credentials: createCredentials({
       fetch,
       now: () => needs.clock.now(),

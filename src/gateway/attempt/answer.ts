@@ -25,6 +25,8 @@ export interface AttemptRecord {
   error: GatewayError | null;
   /** As the answer's header tells it: the retry that succeeded, 0 for none, -1 when they were used up. */
   retryCount: number;
+  /** Times that a request was sent again because its connection was closing; the log counts them as retries. */
+  replays: number;
   startedAt: number;
   endedAt: number;
   /** Time spent waiting for the provider, all tries together. */

@@ -185,6 +185,7 @@ export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
     status: 0,
     error: null,
     retryCount: 0,
+    replays: 0,
     startedAt: now,
     endedAt: now,
     upstreamMs: 0,

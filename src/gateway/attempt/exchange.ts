@@ -83,6 +83,7 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
     const response = await (special ?? send(deps, target, upstream, signal));
     if ('record' in response) return response;
     record.responseHeaders = response.headers;
+    if (response.replayed) record.replays++;
     record.status = response.status;
     record.error = null;
     const reading = isStatus(response.status) ? readContent(call, upstream, flight, response) : noAnswer(response);
@@ -211,7 +212,8 @@ async function readStream(
   const onFault = (fault: unknown) => call.deps.onFault(fault, call.context.requestId);
   const body = upstream.translation ? translatedStream(response, upstream, abort, idleMs, onFault) : received;
   const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, { deadlines, idleMs });
-  const broken = await events.untilFirst();
+  // Whoever bounds the time to the first token falls back where none comes, though the stream was opened.
+  const broken = await events.untilFirst(call.leaf.firstTokenTimeout !== null);
   if (broken) call.record.received = events.received.bytes;
   call.record.upstream = sentOf(upstream);
   call.record.firstTokenMs = performance.now() - sentAt;

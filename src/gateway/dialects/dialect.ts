@@ -15,6 +15,8 @@ export interface StreamState {
   usageOpen: boolean;
   /** Characters of all that was produced: text, thoughts, arguments of tools. */
   characters: number;
+  /** Pieces of content that are no characters: sound, pictures, the opening of a call. */
+  otherContent: number;
   /** Events that bring text and nothing else. */
   alike: AlikeEvents;
   /** The delivered text. */
@@ -45,6 +47,7 @@ export const newStreamState = (): StreamState => ({
   usage: null,
   usageOpen: false,
   characters: 0,
+  otherContent: 0,
   alike: new AlikeEvents(),
   text: new GrowingText(),
   beyondText: false,

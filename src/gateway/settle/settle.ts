@@ -128,7 +128,7 @@ function metricsOf({ context, record, settlement, outcome }: SettledCall, endedA
     cache_status: record.cacheStatus,
     cache_type: null,
     stream_mode: isStream(record) ? 1 : 0,
-    retry_success_count: Math.max(0, record.retryCount),
+    retry_success_count: Math.max(0, record.retryCount) + record.replays,
     trace_id: context.traceId,
     span_id: context.spanId,
     span_name: context.spanName,
