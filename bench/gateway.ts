@@ -3,9 +3,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtProgram, type Child, residentMegabytes, startChild } from './child.ts';
-import { type Aim, ask, bodyOf, compareLatency, fromCold, type Load, type Measured, measureAll } from './load.ts';
+import {
+  type Aim,
+  afterRest,
+  ask,
+  compareLatency,
+  delayUnderLoad,
+  fromCold,
+  type Load,
+  type Measured,
+  measureAll,
+} from './load.ts';
 import { startPeer } from './peer.ts';
 import { printTable } from './table.ts';
+import { differingTraffic, sameBody, sameTraffic } from './traffic.ts';
 
 interface GatewayOptions {
   peer: boolean;
@@ -35,7 +46,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     const { translated } = await prepare(translating, upstream);
     // By the time that it is asked again it has given back what starting took.
     const { saved: ofRested } = await prepare(rested, upstream);
-    for (let call = 0; call < 50; call++) await (await ask(ofRested, bodyOf(ofRested, { stream: true }))).text();
+    for (let call = 0; call < 50; call++) await (await ask(ofRested, sameBody(ofRested, { stream: true }))).text();
     const bare: Aim = { child: forwarder, headers: {} };
     const plainest: [string, Aim] = ['bare forwarder', bare];
     const full: [string, Aim] = ['gw, saved provider + config + retry + fallback', saved];
@@ -50,15 +61,58 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
       ['forwarder that reads what it forwards', { child: reading, headers: {} }],
       ['forwarder that reads and logs', { child: logging, headers: {} }],
     ];
-    const unary = await compare([...aims, ...onlyUnary], {}, { count: unaryRequests, together: 16, warmUp: fromCold });
-    printTable('Unary calls (logs with bodies on)', unary);
+    const unary = await compare(
+      [...aims, ...onlyUnary],
+      {},
+      {
+        count: unaryRequests,
+        together: 16,
+        warmUp: fromCold,
+        traffic: differingTraffic,
+      },
+    );
+    printTable('Unary calls, prompts of 0.5 to 32 kB and heads that all differ (logs with bodies on)', unary);
+    const same = await compare(
+      [plainest, full],
+      {},
+      {
+        count: unaryRequests,
+        together: 16,
+        warmUp: 1,
+        traffic: sameTraffic,
+      },
+    );
+    printTable('Unary calls, one prompt and head again and again', same);
+    const [restedBare = 0, restedOurs = 0] = await afterRest([bare, saved], differingTraffic, 500, 4_000);
+    const bursts = [{ 'CPU µs/request': restedOurs, 'ratio to bare': restedOurs / restedBare }];
+    printTable('Bursts of 500 calls after four seconds of rest', bursts);
+    const delay = await delayUnderLoad(saved, differingTraffic, unaryRequests / 4);
+    printTable('A call to /v1/health beside the load (ms)', [{ p50: delay.p50, p99: delay.p99 }]);
     const byLoad = [];
     for (const together of [1, 4]) {
-      const [, ours] = await compare([plainest, full], {}, { count: unaryRequests, together, warmUp: 1 / 4 });
+      const [, ours] = await compare(
+        [plainest, full],
+        {},
+        {
+          count: unaryRequests,
+          together,
+          warmUp: 1 / 4,
+          traffic: differingTraffic,
+        },
+      );
       byLoad.push({ 'calls under way': together, ...ours });
     }
     printTable('Unary calls when fewer are under way', byLoad);
-    const streams = await compare(aims, { stream: true }, { count: streamRequests, together: 8, warmUp: fromCold });
+    const streams = await compare(
+      aims,
+      { stream: true },
+      {
+        count: streamRequests,
+        together: 8,
+        warmUp: fromCold,
+        traffic: differingTraffic,
+      },
+    );
     printTable('Streams of 50 chunks', streams);
 
     const [plain, ours] = await compareLatency([bare, saved], {}, 1_000, false);
@@ -77,7 +131,7 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
     printTable(`${openStreams} slow streams at once`, memory);
     const soak = options.soakMinutes > 0 ? await soakTest(program, saved, options.soakMinutes) : null;
     if (soak) printTable(`Soak of ${options.soakMinutes} minutes`, soak);
-    return { unary, byLoad, streams, added, memory, soak };
+    return { unary, same, bursts, delay, byLoad, streams, added, memory, soak };
   } finally {
     await Promise.all(
       [byHeaders, program, translating, rested, forwarder, reading, logging, upstream, peer?.child].map((child) =>
@@ -196,7 +250,7 @@ async function compare(aims: [string, Aim][], more: object, load: Load) {
 
 async function slowStreams(program: Child, aim: Aim) {
   const before = residentMegabytes(program.pid);
-  const body = bodyOf(aim, { stream: true, slow: slowChunks });
+  const body = sameBody(aim, { stream: true, slow: slowChunks });
   let highest = before;
   let highestWhileOpen = 0;
   let begun = 0;
@@ -230,7 +284,7 @@ async function soakTest(program: Child, aim: Aim, minutes: number) {
     while (performance.now() < until) {
       await Promise.all(
         Array.from({ length: 16 }, async (_, index) =>
-          (await ask(aim, bodyOf(aim, { stream: index % 4 === 0 }))).arrayBuffer(),
+          (await ask(aim, sameBody(aim, { stream: index % 4 === 0 }))).arrayBuffer(),
         ),
       );
     }

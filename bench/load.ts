@@ -1,5 +1,6 @@
 /** Makes load and takes its measure. */
 import { type Child, cpuMicroseconds, idleMicroseconds } from './child.ts';
+import { sameTraffic, type Traffic } from './traffic.ts';
 
 export interface Aim {
   child: Child;
@@ -12,24 +13,19 @@ export interface Measured {
   perSecond: number;
 }
 
-const question = 'y'.repeat(600);
-
-export const bodyOf = (aim: Aim, more: object = {}): string =>
-  JSON.stringify({ model: aim.model ?? 'gpt-4o-mini', messages: [{ role: 'user', content: question }], ...more });
-
-export const ask = (aim: Aim, body: string): Promise<Response> =>
+export const ask = (aim: Aim, body: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`http://127.0.0.1:${aim.child.port}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...aim.headers },
+    headers: { 'content-type': 'application/json', ...aim.headers, ...headers },
     body,
   });
 
 /** `count` requests, `together` at a time. */
-async function run(aim: Aim, body: string, count: number, together: number): Promise<void> {
+async function run(aim: Aim, more: object, traffic: Traffic, count: number, together: number): Promise<void> {
   let left = count;
   const worker = async () => {
     while (left-- > 0) {
-      const response = await ask(aim, body);
+      const response = await ask(aim, traffic.body(aim, more), traffic.headers());
       if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
       await response.arrayBuffer();
     }
@@ -44,6 +40,7 @@ export interface Load {
   together: number;
   /** How many go before, as a multiple of those. */
   warmUp: number;
+  traffic: Traffic;
 }
 
 const rounds = 24;
@@ -54,12 +51,11 @@ export const fromCold = 4;
 export async function measureAll(
   aims: readonly Aim[],
   more: object,
-  { count, together, warmUp }: Load,
+  { count, together, warmUp, traffic }: Load,
 ): Promise<(Measured | Error)[]> {
-  const bodies = aims.map((aim) => bodyOf(aim, more));
   const results: (Measured | Error)[] = [];
-  for (const [index, aim] of aims.entries()) {
-    const warm = run(aim, bodies[index] ?? '', count * warmUp, together);
+  for (const aim of aims) {
+    const warm = run(aim, more, traffic, count * warmUp, together);
     results.push(await warm.then(() => ({ cpuPerRequest: 0, perSecond: 0 })).catch((fault: Error) => fault));
   }
   await Bun.sleep(settleMs);
@@ -72,7 +68,7 @@ export async function measureAll(
     for (const [index, aim] of aims.entries()) {
       if (results[index] instanceof Error) continue;
       const start = performance.now();
-      await run(aim, bodies[index] ?? '', count / rounds, together);
+      await run(aim, more, traffic, count / rounds, together);
       seconds[index] = (seconds[index] ?? 0) + (performance.now() - start) / 1000;
     }
   }
@@ -113,7 +109,7 @@ export async function compareLatency(
   for (let round = 0; round < count; round++) {
     for (const [index, aim] of aims.entries()) {
       const start = performance.now();
-      const response = await ask(aim, bodyOf(aim, more));
+      const response = await ask(aim, sameTraffic.body(aim, more));
       if (untilFirstByte) {
         const reader = response.body?.getReader();
         await reader?.read();
@@ -127,3 +123,38 @@ export async function compareLatency(
   }
   return times.map(quantiles);
 }
+
+/** How long a call that does nothing waits while the program is under load: the delay of its event loop, as a client feels it. */
+export async function delayUnderLoad(aim: Aim, traffic: Traffic, count: number): Promise<Latency> {
+  const times: number[] = [];
+  let over = false;
+  const probe = async () => {
+    while (!over) {
+      const start = performance.now();
+      await (await fetch(`http://127.0.0.1:${aim.child.port}/v1/health`)).arrayBuffer();
+      times.push(performance.now() - start);
+      await Bun.sleep(5);
+    }
+  };
+  const probing = probe();
+  await run(aim, {}, traffic, count, 16);
+  over = true;
+  await probing;
+  return quantiles(times);
+}
+
+/** What a burst of calls costs after the program has rested for some seconds. */
+export async function afterRest(aims: readonly Aim[], traffic: Traffic, count: number, restMs: number) {
+  const spent = aims.map(() => 0);
+  for (let round = 0; round < restRounds; round++) {
+    await Bun.sleep(restMs);
+    for (const [index, aim] of aims.entries()) {
+      const before = cpuMicroseconds(aim.child.pid);
+      await run(aim, {}, traffic, count, 16);
+      spent[index] = (spent[index] ?? 0) + cpuMicroseconds(aim.child.pid) - before;
+    }
+  }
+  return spent.map((cpu) => cpu / (restRounds * count));
+}
+
+const restRounds = 5;

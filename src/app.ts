@@ -4,13 +4,15 @@ import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
+import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
+import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
-import { noGuardrails, savedConfigs } from './catalog/references.ts';
+import { savedConfigs, savedGuardrails } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
@@ -27,6 +29,8 @@ import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
+import { syncUsage } from './jobs/usage-sync.ts';
+import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
@@ -110,10 +114,20 @@ async function openInFolder(
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  // What was spent reaches those who count only once there is somebody to tell them.
+  let opened: OpenServices | null = null;
+  const limits = await openLimits(settings.limits, {
+    store,
+    feed,
+    dataDir: settings.dataDir,
+    clock,
+    log,
+    onSpent: async () => (opened ? syncUsage(opened) : undefined),
+  });
   const priceTable = createPriceTable(clock);
   const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  return {
+  opened = {
     settings,
     clock,
     folder,
@@ -124,7 +138,11 @@ async function openInFolder(
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
-    guardrails: noGuardrails,
+    guardrails: savedGuardrails,
+    checkIo: () => {
+      throw new Error('The gateway is not open yet');
+    },
+    limits,
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
@@ -132,9 +150,11 @@ async function openInFolder(
     mcpUpstreams,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
+  return opened;
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  await services.limits.close();
   services.priceFollower.close();
   services.mcpUpstreams.close();
   await services.logs.close();
@@ -171,6 +191,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
+    const cache = openCache({
+      redisUrl: settings.limits.redisUrl,
+      memoryBytes: settings.cacheMemoryBytes,
+      now: () => clock.now().getTime(),
+      feed,
+      warn: (message) => log.warn(message),
+    });
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
@@ -178,6 +205,8 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       batchService,
       catalog,
       pricer: createPricer(services.priceTable),
+      limits: services.limits,
+      cache,
       isStoreAway: isAway,
       sink,
       log,
@@ -209,10 +238,22 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    services.checkIo = gateway.checkIo;
     const reference = createReference(() => createOpenApiDocument(resources));
+    const registry = createMcpRegistry({
+      db: store.db,
+      keyring,
+      originOf: oauth.originOf,
+      onFault: (fault) => log.error('A call of the MCP registry failed.', faultFields(fault)),
+    });
+    const serverSide = mcp.serverSide(gateway.handle, {
+      mostIterations: settings.mcp.mostIterations,
+      bodyLimit: settings.gateway.bodyLimit,
+    });
     const handlers = [
+      ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
-      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle)] : []),
+      ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),
       onWeb(reference, kernel.handle),
       gateway.passthrough,
       onWeb(await openConsole(log)),
@@ -232,6 +273,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        await cache.close();
         mcp.close();
         await trail.flush();
         await closeServices(services);

@@ -3,9 +3,11 @@ import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
 import { authResource } from './auth/routes.ts';
 import { batchesResource } from './batches/routes.ts';
+import { cacheResource } from './cache/routes.ts';
 import { collectionsResource } from './collections/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
+import { guardrailsResource } from './guardrails/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
@@ -18,6 +20,8 @@ import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { pluginsResource } from './plugins/routes.ts';
+import { policiesResource } from './policies/routes.ts';
 import { promptPartialsResource } from './prompt-partials/routes.ts';
 import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
@@ -42,9 +46,13 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  guardrailsResource,
+  pluginsResource,
+  policiesResource,
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,
+  cacheResource,
   collectionsResource,
   labelsResource,
   promptsResource,

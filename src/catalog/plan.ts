@@ -95,6 +95,10 @@ export interface RetryRule {
 export interface CacheRule {
   mode: 'simple' | 'semantic';
   maxAgeSeconds: number | null;
+  /** Equal calls that are under way together share one. */
+  coalesce: boolean;
+  /** How alike two questions must be in semantic mode; null: as the installation says. */
+  threshold: number | null;
 }
 
 export interface BreakerRule {

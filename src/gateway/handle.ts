@@ -1,4 +1,5 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
+import type { CheckIo } from '../guardrails/io.ts';
 import { isReserved } from '../http/reserved-paths.ts';
 import { replyOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
@@ -9,6 +10,9 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import { requireAllowedType } from './guardrails/gate.ts';
+import { checkIo } from './guardrails/io.ts';
+import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -20,11 +24,16 @@ import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } fr
 import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
 import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
-import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
-import { errorReply, replyHeaders } from './response/reply.ts';
+import {
+  integratedModel,
+  integratedModels,
+  wantsIntegratedModel,
+  wantsIntegratedModels,
+} from './response/integrated-models.ts';
+import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
-import type { Outcome } from './settle/settlement.ts';
+import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
 
@@ -33,6 +42,8 @@ export interface Gateway {
   handle(request: Incoming): Promise<Reply | Upgraded> | null;
   /** Serves every path below the version that nobody else serves; null outside it. */
   passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
+  /** What checks may do on behalf of a workspace. */
+  checkIo(workspaceId: string | null): CheckIo;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
   /** Lets go of the connections to providers; calls that still come make new ones. */
@@ -46,10 +57,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
+    let admission: Admission | null = null;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
-      admit(identified);
       if (matched.route.prompt) {
         if (matched.route.prompt === 'render') {
           return await renderedPrompt(deps, identified).finally(() => deps.bodies.release(request));
@@ -59,12 +70,23 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const selected = select(deps, identified);
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
+      const managed = isManaged(deps, context);
+      if (managed || wantsIntegratedModels(context) || wantsIntegratedModel(context))
+        await requireAllowedType(deps, context);
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
-      if (isManaged(deps, context)) return await answerOurselves(context, await managedReply(deps, context));
+      if (wantsIntegratedModel(context)) return await answerOurselves(context, integratedModel(deps, context));
+      const admitted = admit(deps, context, managed);
+      admission = admitted instanceof Promise ? await admitted : admitted;
+      if (managed) {
+        const answer = await managedReply(deps, context);
+        admission?.end(true);
+        return await answerOurselves(context, answer);
+      }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
+      admission?.end(false);
       return turnAway(arrival, identified, asError(fault, arrival));
     }
   };
@@ -117,6 +139,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { content, status } = answer;
     if (content.form === 'error') return refuse(context, answer, records, content.error);
     const headers = replyHeaders(context, answer);
+    if (isUnpriced(deps, context, answer.record)) markUnpriced(headers, context);
     if (content.form === 'bytes') {
       close(context, records, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };
@@ -175,13 +198,35 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */
   const close = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
+    const pending = records.flatMap(({ guard }) => guard?.pending ?? []);
+    if (pending.length === 0) settleNow(context, records, outcome);
+    else settleLater(pending, context, records, outcome);
+  };
+
+  const settleNow = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
     try {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
     } finally {
       deps.bodies.release(context.request);
+      // Whatever an attempt left behind is given back.
+      context.admission?.end(false);
     }
+  };
+
+  /** The log tells what async guardrails said, so that it waits for them; each ends within its time. */
+  const settleLater = (
+    pending: readonly Promise<void>[],
+    context: RequestContext,
+    records: AttemptRecord[],
+    outcome: Outcome,
+  ) => {
+    inFlight.begin();
+    Promise.allSettled(pending).then(() => {
+      settleNow(context, records, outcome);
+      inFlight.end();
+    });
   };
 
   return {
@@ -196,6 +241,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       if (!asked || isReserved(asked.path)) return null;
       return serve(request, asked, remainingRoute(asked));
     },
+    checkIo: (workspaceId) => checkIo(deps, workspaceId),
     idle: () => inFlight.none(),
     close() {
       deps.http.close();

@@ -1,20 +1,30 @@
 /** Puts the data plane together from what the program has. */
 import { lookup } from 'node:dns/promises';
 import type { BatchService } from '../batches/service.ts';
+import type { ResponseCache } from '../cache/cache.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
+import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
-import { noSteps } from './attempt/steps.ts';
+import { Coalescing } from './cache/coalesce.ts';
+import { embedded } from './cache/embed.ts';
+import { recallStep, type Semantic } from './cache/recall.ts';
+import { recordSettler, recordStep } from './cache/record.ts';
+import { sideCall } from './cache/side-call.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
+import { guardInput } from './guardrails/guard-input.ts';
+import { guardOutput } from './guardrails/guard-output.ts';
+import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
+import { createLimitSteps } from './limits/steps.ts';
 import { BodyBudget } from './request/body-budget.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
@@ -28,21 +38,34 @@ interface GatewayNeeds {
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
+  cache: ResponseCache;
   sink: LogSink;
+  limits: Limits;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }
 
 const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
 
-export function openGateway({ log, ...needs }: GatewayNeeds): Gateway {
+export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
+  const coalescing = new Coalescing();
+  const { semanticCache } = needs.settings;
+  const semantic: Semantic | null = semanticCache && {
+    index: cache.semanticIndex,
+    threshold: semanticCache.threshold,
+    embed: (call, text) => embedded(call, text, semanticCache, sideCall),
+  };
   const now = () => needs.clock.now().getTime();
   const warn = throttled((message) => log.warn(message));
+  const limits = createLimitSteps(needs.pricer);
   return createGateway({
     ...needs,
     providers,
-    steps: noSteps,
-    settlers: [],
+    steps: {
+      send: [guardInput, recallStep(cache, coalescing, semantic), limits.reserve],
+      answer: [guardOutput, recordStep, reportHooks],
+    },
+    settlers: [recordSettler(cache, coalescing, semantic?.index ?? null), limits.settle],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

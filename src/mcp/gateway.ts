@@ -1,5 +1,6 @@
 /** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
 import type { Cors } from '../http/cors.ts';
+import type { Handler } from '../http/web.ts';
 import { Abort } from '../wire/abort.ts';
 import { type Bytes, collected } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
@@ -23,10 +24,13 @@ import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
 import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
 import { requestMetadata } from './request-metadata.ts';
+import { createServerSideTools } from './server-side/handler.ts';
 
 export interface McpGateway {
   /** Null for paths of others. */
   handle(request: Incoming): Promise<Reply> | null;
+  /** The same for model requests whose tools are servers of ours. */
+  serverSide(models: Handler, options: { mostIterations: number; bodyLimit: number }): Handler;
   /** Pages of other origins may call, unless the operator lists those that may. */
   cors(others: Cors): Cors;
   /** Another node says that a session has ended. */
@@ -169,6 +173,13 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       if (slug === undefined || kind === undefined || reserved.has(slug.toLowerCase())) return null;
       return serve(request, slug, kind, query);
     },
+    serverSide: (models, options) =>
+      createServerSideTools({
+        deps,
+        models,
+        contextOf: (request, slug) => contextOf(request, slug, `/${slug}/mcp`),
+        ...options,
+      }),
     cors: (others) => mcpCors(others, allowedOrigins, (target) => pathForm.test(target)),
     sessionEnded: (digest) => sessions.end(digest),
     get openStreams() {

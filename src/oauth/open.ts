@@ -39,6 +39,8 @@ interface OauthNeeds {
 
 export interface OauthServer {
   handle: WebHandler;
+  /** How we are reached, as documents name us. */
+  originOf(request: Request, peer: string): string;
   /** The grant behind a token of ours. */
   find(token: string): Promise<OauthIdentity | null>;
 }
@@ -114,5 +116,5 @@ export function openOauth(needs: OauthNeeds): OauthServer {
     },
     onFault: (fault) => log.error('An OAuth call failed.', faultFields(fault)),
   });
-  return { handle, find: (token) => grants.find(token) };
+  return { handle, originOf, find: (token) => grants.find(token) };
 }

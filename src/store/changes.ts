@@ -11,9 +11,12 @@ export interface Change {
     | 'user'
     | 'api_key'
     | 'catalog'
+    | 'cache'
     | 'mcp_connection'
     | 'mcp_session'
-    | 'oauth_grant';
+    | 'oauth_grant'
+    | 'limit';
+  /** Of a `limit`: the organisation, the epoch at which its counter starts anew, and the counter, with bars between them. */
   id: string;
 }
 

@@ -248,6 +248,8 @@ onEachEngine('batches of the gateway', (start) => {
       const page = await client.batches.list({ limit: 2 });
       expect(page.data.map(({ id }) => id)).toEqual(made.slice(0, 2));
       expect(page.has_more).toBe(true);
+      const raw = await client.batches.list({ limit: 2 }).asResponse();
+      expect(await raw.json()).toMatchObject({ first_id: made[0], last_id: made[1] });
       const next = await client.batches.list({ limit: 2, after: made[1] ?? '' });
       expect(next.data[0]?.id).toBe(made[2] ?? '');
       await tick();

@@ -4,8 +4,10 @@ import type { McpProbe } from '../../catalog/mcp/probe.ts';
 import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
+import type { CheckIo } from '../../guardrails/io.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
+import type { Limits } from '../../limits/limits.ts';
 import type { LogReader } from '../../logs/record.ts';
 import type { PriceTable } from '../../pricing/price-table.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
@@ -25,7 +27,11 @@ export interface Services {
   resolveTxt(name: string): Promise<string[][]>;
   configs: ConfigIndex;
   guardrails: GuardrailIndex;
+  /** What checks may do on behalf of a workspace, for those who run a guardrail by hand. */
+  checkIo(workspaceId: string | null): CheckIo;
   priceTable: PriceTable;
+  /** What was spent of limits, and what is left. */
+  limits: Limits;
   /** The records of calls through the gateway. */
   logs: LogReader;
   /** Speaks to upstream MCP servers. */

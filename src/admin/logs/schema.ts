@@ -24,7 +24,8 @@ export const metricsSchema = lazy(() =>
     cached_units: z.number(),
     reasoning_units: z.number(),
     usage_estimated: z.boolean().describe('True where the provider reported no usage and the figures are ours'),
-    cost: z.number().describe('In US cents'),
+    cost: z.number().describe('In US cents; 0 where it is not known'),
+    cost_known: z.boolean().describe('False where something was used that has no known price'),
     cost_currency: z.literal('USD'),
     request_url: text(),
     request_method: text(),
@@ -86,6 +87,7 @@ export const logSchema = lazy(() =>
     response: message().extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text() }).optional(),
     transformedRequest: message().extend({ url: text(), method: text() }).optional(),
     originalResponse: message().optional(),
+    hook_results: z.unknown().optional().describe('What guardrails said, sync and async ones'),
     metrics: metricsSchema(),
     log_format: z
       .enum(['json', 'text', 'omitted', 'none'])

@@ -68,8 +68,15 @@ const marksUnder = memoize((prefix) => ({
   optionIndex: `${prefix}last-used-option-index`,
   retryCount: `${prefix}retry-attempt-count`,
   cacheStatus: `${prefix}cache-status`,
+  cacheKey: `${prefix}cache-key`,
   provider: `${prefix}provider`,
+  cost: `${prefix}cost`,
 }));
+
+/** What the call costs is not known, and will not be. */
+export function markUnpriced(headers: HeaderFields, { own }: Arrival): void {
+  headers[marksUnder(own.prefix).cost] = 'unknown';
+}
 
 function markHeaders(headers: HeaderFields, { own, traceId, requestId }: Arrival): void {
   const marks = marksUnder(own.prefix);
@@ -89,6 +96,7 @@ function markRoute(headers: HeaderFields, { own }: Arrival, record: AttemptRecor
   headers[marks.optionIndex] = record.path;
   headers[marks.retryCount] = String(record.retryCount);
   headers[marks.cacheStatus] = record.cacheStatus;
+  if (record.cache) headers[marks.cacheKey] = record.cache.place.key;
   if (record.target) headers[marks.provider] = record.target.provider.id;
 }
 
@@ -98,7 +106,7 @@ export function errorReply(
   error: GatewayError,
   record: AttemptRecord | null,
 ): Reply & { headers: HeaderFields; body: Bytes } {
-  const headers: HeaderFields = { 'content-type': 'application/json' };
+  const headers: HeaderFields = { 'content-type': 'application/json', ...error.headers };
   markHeaders(headers, arrival);
   if (error.code === 'buffers_full') headers['retry-after'] = '1';
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';

@@ -88,9 +88,9 @@ describe('fallback over A and B', () => {
     expect(asked()).toEqual([1, b === null ? 0 : 1, 0]);
   });
 
-  test('a saved provider over its budget is a failed target like any other', async () => {
+  test('a saved provider that has expired is a failed target like any other', async () => {
     script('b', status(200));
-    plane.providers.set('spent', savedProvider('spent', { status: 'exhausted' }));
+    plane.providers.set('spent', savedProvider('spent', { status: 'expired' }));
     const config = plane.saveConfig({ strategy: { mode: 'fallback' }, targets: targets('spent', 'b') });
     expect(await ask(config)).toEqual({
       status: 200,
@@ -282,6 +282,16 @@ describe('loadbalance', () => {
     expect((await ask(config)).path).toBe('config.targets[1]');
     plane.clock.advance({ seconds: 61 });
     expect((await as('ann')).path).toBe('config.targets[1]');
+  });
+
+  test('sticky: calls that carry none of the fields share no choice', async () => {
+    for (const slug of ['a', 'b']) script(slug, status(200));
+    const strategy = { mode: 'loadbalance', sticky: { enabled: true, hash_fields: ['metadata.user'], ttl: 60 } };
+    const config = plane.saveConfig({ strategy, targets: targets('a', 'b') });
+    random = 0;
+    expect((await ask(config)).path).toBe('config.targets[0]');
+    random = 0.9;
+    expect((await ask(config)).path).toBe('config.targets[1]');
   });
 });
 

@@ -1,0 +1,46 @@
+/** The key of an answer: a digest of everything that it depends on. Two requests share it only where all of that is equal. */
+
+export interface KeyParts {
+  organisationId: string;
+  workspaceId: string;
+  /** The operation: `chatComplete`. */
+  kind: string;
+  provider: string;
+  /** The slug of a saved provider; empty for one that the request names. */
+  savedProvider: string;
+  /** Where the call goes, as far as the target says so itself. */
+  host: string;
+  /** Settings of the target that become part of the address or of the body. */
+  fields: Readonly<Record<string, unknown>>;
+  model: string;
+  /** The parameters after shaping. */
+  body: Readonly<Record<string, unknown>>;
+  /** The answer's form differs with it. */
+  strict: boolean;
+  /** The guardrails that looked at the question and at the answer. */
+  guardrails: unknown;
+  /** With a namespace, these two are no part of the key. */
+  namespace: string | null;
+  metadata: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** How the answer travels changes nothing in what it says. */
+const notContent: ReadonlySet<string> = new Set(['stream', 'stream_options', 'model']);
+
+export function cacheKey(parts: KeyParts): string {
+  const { body, namespace, metadata, headers, ...always } = parts;
+  const content: Record<string, unknown> = {};
+  for (const name of Object.keys(body)) if (!notContent.has(name)) content[name] = body[name];
+  const partition = namespace === null ? { metadata, headers } : { namespace };
+  return new Bun.CryptoHasher('sha256').update(canonicalJson({ ...always, body: content, ...partition })).digest('hex');
+}
+
+/** One text for one value: fields sorted by name, no blanks. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  fields.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
+}

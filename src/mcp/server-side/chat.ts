@@ -1,0 +1,115 @@
+/** Server-side tools in chat completions. */
+import { asList, asObject, type Dialect, type Json, referenceIn, type ServerReference, sse } from './dialect.ts';
+
+const message = (answer: Json): Json => asObject(asList(answer.choices)[0]?.message);
+
+export const chat: Dialect = {
+  references(body) {
+    const servers = new Map<string, ServerReference & { only: Set<string> | null }>();
+    const kept = asList(body.tools).filter((tool) => {
+      const label = tool.type === 'mcp' ? tool.server_label : asObject(tool.function).name;
+      const found = referenceIn(label);
+      if (!found) return true;
+      const allowed = Array.isArray(tool.allowed_tools)
+        ? tool.allowed_tools.map(String)
+        : found.tool === null
+          ? null
+          : [found.tool];
+      const known = servers.get(found.slug);
+      const only = allowed === null || known?.only === null ? null : new Set([...(known?.only ?? []), ...allowed]);
+      servers.set(found.slug, {
+        slug: found.slug,
+        label: `@gw-mcp/${found.slug}`,
+        only,
+        wants: (name) => only?.has(name) ?? true,
+      });
+      return false;
+    });
+    const { tools: _tools, ...rest } = body;
+    return { servers: [...servers.values()], rest: kept.length > 0 ? { ...rest, tools: kept } : rest };
+  },
+  replayed(body, nameOf) {
+    const messages = asList(body.messages).flatMap((one): Json[] => {
+      const executed = asList(one.gw_mcp);
+      if (executed.length === 0) return [one];
+      const { gw_mcp: _mcp, ...rest } = one;
+      return [
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: executed.map(({ id, server, tool, arguments: given }) => ({
+            id,
+            type: 'function',
+            function: { name: nameOf(String(server), String(tool)), arguments: given },
+          })),
+        },
+        ...executed.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output })),
+        rest,
+      ];
+    });
+    return { ...body, messages };
+  },
+  withTools(body, tools) {
+    if (tools.length === 0) return body;
+    const added = tools.map(({ name, description, schema }) => ({
+      type: 'function',
+      function: { name, description, parameters: schema },
+    }));
+    return { ...body, tools: [...asList(body.tools), ...added] };
+  },
+  calls: (answer) =>
+    asList(message(answer).tool_calls).map((call) => {
+      const { name, arguments: given } = asObject(call.function);
+      return { id: String(call.id), name: String(name), arguments: typeof given === 'string' ? given : '{}' };
+    }),
+  next(body, answer, ours) {
+    const said = message(answer);
+    return {
+      ...body,
+      messages: [
+        ...asList(body.messages),
+        { role: 'assistant', content: said.content ?? null, tool_calls: said.tool_calls },
+        ...ours.map(({ call, output }) => ({ role: 'tool', tool_call_id: call.id, content: output })),
+      ],
+    };
+  },
+  final(answer, { executed, ours, usage, limited }) {
+    const [choice, ...others] = asList(answer.choices);
+    const said = message(answer);
+    const theirs = asList(said.tool_calls).filter((call) => !ours.has(String(asObject(call.function).name)));
+    const { tool_calls: _calls, ...plain } = said;
+    const shown = {
+      ...plain,
+      ...(theirs.length > 0 && { tool_calls: theirs }),
+      ...(executed.length > 0 && {
+        gw_mcp: executed.map(({ id, label, tool, arguments: given, output, error }) => ({
+          id,
+          server: label,
+          tool,
+          arguments: given,
+          output,
+          is_error: error !== null,
+        })),
+      }),
+      ...(limited && { gw_mcp_limited: true }),
+    };
+    return { ...answer, choices: [{ ...choice, message: shown }, ...others], usage };
+  },
+  events(answer, body) {
+    const base = { id: answer.id, object: 'chat.completion.chunk', created: answer.created, model: answer.model };
+    const [choice] = asList(answer.choices);
+    const { role = 'assistant', content = null, tool_calls, gw_mcp } = asObject(choice?.message);
+    const calls = asList(tool_calls).map((call, index) => ({ index, ...call }));
+    const delta = (fields: Json, finish: unknown = null) =>
+      sse(null, { ...base, choices: [{ index: 0, delta: fields, finish_reason: finish }] });
+    const withUsage = asObject(body.stream_options).include_usage === true;
+    return [
+      delta({ role, content: '' }),
+      ...(typeof content === 'string' && content !== '' ? [delta({ content })] : []),
+      ...(calls.length > 0 ? [delta({ tool_calls: calls })] : []),
+      delta(gw_mcp === undefined ? {} : { gw_mcp }, choice?.finish_reason ?? 'stop'),
+      ...(withUsage ? [sse(null, { ...base, choices: [], usage: answer.usage })] : []),
+      sse(null, '[DONE]'),
+    ].join('');
+  },
+};

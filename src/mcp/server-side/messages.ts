@@ -1,0 +1,163 @@
+/** Server-side tools in Anthropic's messages. */
+import { asList, asObject, type Dialect, type Json, referenceIn, type ServerReference, sse } from './dialect.ts';
+
+const toolsOf = ({ tools }: Json): Json[] => (Array.isArray(tools) ? asList(tools) : tools ? [asObject(tools)] : []);
+
+/** A toolset may switch single tools on or off. */
+function toolsetOf(server: Json, toolset: Json | undefined): ServerReference | null {
+  const found = referenceIn(server.name);
+  if (!found) return null;
+  const byDefault = asObject(toolset?.default_config).enabled !== false;
+  const configs = asObject(toolset?.configs);
+  return {
+    slug: found.slug,
+    label: String(server.name),
+    wants: (name) => {
+      const { enabled } = asObject(configs[name]);
+      return typeof enabled === 'boolean' ? enabled : byDefault;
+    },
+  };
+}
+
+export const messages: Dialect = {
+  references(body) {
+    const tools = toolsOf(body);
+    const servers = asList(body.mcp_servers).flatMap((server) => {
+      const toolset = tools.find(
+        ({ type, mcp_server_name }) => type === 'mcp_toolset' && mcp_server_name === server.name,
+      );
+      return toolsetOf(server, toolset) ?? [];
+    });
+    const labels = new Set(servers.map(({ label }) => label));
+    const keptServers = asList(body.mcp_servers).filter(({ name }) => !labels.has(String(name)));
+    const keptTools = tools.filter(
+      ({ type, mcp_server_name }) => type !== 'mcp_toolset' || !labels.has(String(mcp_server_name)),
+    );
+    const { tools: _tools, mcp_servers: _servers, ...rest } = body;
+    return {
+      servers,
+      rest: {
+        ...rest,
+        ...(keptTools.length > 0 && { tools: keptTools }),
+        ...(keptServers.length > 0 && { mcp_servers: keptServers }),
+      },
+    };
+  },
+  replayed(body, nameOf) {
+    const turns = asList(body.messages).flatMap((turn): Json[] => {
+      const blocks = asList(turn.content);
+      if (
+        turn.role !== 'assistant' ||
+        !blocks.some(({ type, server_name }) => type === 'mcp_tool_use' && referenceIn(server_name))
+      )
+        return [turn];
+      const parts: Json[] = [];
+      let said: Json[] = [];
+      for (const block of blocks) {
+        if (block.type === 'mcp_tool_use') {
+          said.push({
+            type: 'tool_use',
+            id: block.id,
+            name: nameOf(String(block.server_name), String(block.name)),
+            input: block.input,
+          });
+        } else if (block.type === 'mcp_tool_result') {
+          parts.push({ role: 'assistant', content: said });
+          parts.push({
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: block.tool_use_id,
+                content: block.content,
+                is_error: block.is_error === true,
+              },
+            ],
+          });
+          said = [];
+        } else {
+          said.push(block);
+        }
+      }
+      if (said.length > 0) parts.push({ role: 'assistant', content: said });
+      return parts;
+    });
+    return { ...body, messages: turns };
+  },
+  withTools(body, tools) {
+    if (tools.length === 0) return body;
+    const added = tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema }));
+    return { ...body, tools: [...toolsOf(body), ...added] };
+  },
+  calls: (answer) =>
+    asList(answer.content)
+      .filter(({ type }) => type === 'tool_use')
+      .map(({ id, name, input }) => ({ id: String(id), name: String(name), arguments: JSON.stringify(input ?? {}) })),
+  next(body, answer, ours) {
+    return {
+      ...body,
+      messages: [
+        ...asList(body.messages),
+        { role: 'assistant', content: answer.content },
+        {
+          role: 'user',
+          content: ours.map(({ call, output, error }) => ({
+            type: 'tool_result',
+            tool_use_id: call.id,
+            content: output,
+            ...(error !== null && { is_error: true }),
+          })),
+        },
+      ],
+    };
+  },
+  final(answer, { executed, ours, usage }) {
+    const shown = executed.flatMap(({ id, label, tool, arguments: given, output, error }): Json[] => [
+      { type: 'mcp_tool_use', id, name: tool, server_name: label, input: parsed(given) },
+      { type: 'mcp_tool_result', tool_use_id: id, is_error: error !== null, content: [{ type: 'text', text: output }] },
+    ]);
+    const said = asList(answer.content).filter(({ type, name }) => type !== 'tool_use' || !ours.has(String(name)));
+    return { ...answer, content: [...shown, ...said], usage };
+  },
+  events(answer) {
+    const { content, stop_reason, stop_sequence, usage, ...head } = answer;
+    const begun = { ...asObject(usage), output_tokens: 0 };
+    const blocks = asList(content).map((block, index) => {
+      const done = sse('content_block_stop', { type: 'content_block_stop', index });
+      const start = (shown: Json) =>
+        sse('content_block_start', { type: 'content_block_start', index, content_block: shown });
+      const delta = (fields: Json) => sse('content_block_delta', { type: 'content_block_delta', index, delta: fields });
+      if (block.type === 'text')
+        return start({ ...block, text: '' }) + delta({ type: 'text_delta', text: block.text }) + done;
+      if (block.type === 'tool_use' || block.type === 'mcp_tool_use') {
+        return (
+          start({ ...block, input: {} }) +
+          delta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input ?? {}) }) +
+          done
+        );
+      }
+      return start(block) + done;
+    });
+    return [
+      sse('message_start', {
+        type: 'message_start',
+        message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage: begun },
+      }),
+      ...blocks,
+      sse('message_delta', {
+        type: 'message_delta',
+        delta: { stop_reason, stop_sequence: stop_sequence ?? null },
+        usage,
+      }),
+      sse('message_stop', { type: 'message_stop' }),
+    ].join('');
+  },
+};
+
+function parsed(text: string): Json {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
