@@ -33,6 +33,7 @@ const alike: LogMetrics = {
   cached_units: 0,
   reasoning_units: 0,
   usage_estimated: false,
+  cost_known: true,
   cost: 0,
   request_url: `http://127.0.0.1:${upstreamPort}`,
   request_method: 'POST',

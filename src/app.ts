@@ -29,6 +29,8 @@ import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
+import { syncUsage } from './jobs/usage-sync.ts';
+import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
@@ -112,10 +114,20 @@ async function openInFolder(
   const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
   await requireSameMasterKey(store, vault);
   const feed = await openChangeFeed(store, (message) => log.warn(message));
+  // What was spent reaches those who count only once there is somebody to tell them.
+  let opened: OpenServices | null = null;
+  const limits = await openLimits(settings.limits, {
+    store,
+    feed,
+    dataDir: settings.dataDir,
+    clock,
+    log,
+    onSpent: async () => (opened ? syncUsage(opened) : undefined),
+  });
   const priceTable = createPriceTable(clock);
   const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  return {
+  opened = {
     settings,
     clock,
     folder,
@@ -127,6 +139,7 @@ async function openInFolder(
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
     guardrails: noGuardrails,
+    limits,
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
     logs: openLogs(settings.dataDir, settings.logStore, log, settings.logs),
@@ -134,9 +147,11 @@ async function openInFolder(
     mcpUpstreams,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
+  return opened;
 }
 
 async function closeServices(services: OpenServices): Promise<void> {
+  await services.limits.close();
   services.priceFollower.close();
   services.mcpUpstreams.close();
   await services.logs.close();
@@ -173,6 +188,13 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
+    const cache = openCache({
+      redisUrl: settings.limits.redisUrl,
+      memoryBytes: settings.cacheMemoryBytes,
+      now: () => clock.now().getTime(),
+      feed,
+      warn: (message) => log.warn(message),
+    });
     const gateway = openGateway({
       settings: settings.gateway,
       clock,
@@ -180,12 +202,8 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       batchService,
       catalog,
       pricer: createPricer(services.priceTable),
-      cache: openCache({
-        memoryBytes: settings.cacheMemoryBytes,
-        now: () => clock.now().getTime(),
-        feed,
-        warn: (message) => log.warn(message),
-      }),
+      limits: services.limits,
+      cache,
       isStoreAway: isAway,
       sink,
       log,
@@ -251,6 +269,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         gateway.close();
+        await cache.close();
         mcp.close();
         await trail.flush();
         await closeServices(services);

@@ -6,9 +6,11 @@ import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
+import { parseRedisUrl } from './redis/address.ts';
 import type { StoreAddress } from './store/database.ts';
 
 const entries = (text: string): string[] =>
@@ -59,6 +61,12 @@ export const environmentSchema = () =>
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
       .optional(),
+    REDIS_URL: z
+      .string()
+      .max(2_000)
+      .refine((url) => parseRedisUrl(url) !== null, 'must be an address such as redis://:password@host:6379/0')
+      .optional(),
+    LIMITS_ON_STORE_FAILURE: z.enum(['open', 'closed']).optional(),
     API_KEY_PREFIX: z
       .string()
       .max(20)
@@ -72,6 +80,10 @@ export const environmentSchema = () =>
     ),
     ADMIN_RATE_LIMIT: wholeNumber(6_000, 0, 1e9),
     ADMIN_SENSITIVE_RATE_LIMIT: wholeNumber(120, 0, 1e9),
+    SEMANTIC_CACHE_EMBEDDING_PROVIDER: z.string().trim().max(256).optional(),
+    SEMANTIC_CACHE_EMBEDDING_MODEL: z.string().trim().max(255).optional(),
+    SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: wholeNumber(0, 0, 16_384),
+    SEMANTIC_CACHE_SIMILARITY_THRESHOLD: z.coerce.number().min(0).max(1).default(0.95),
     CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
@@ -113,8 +125,19 @@ export const environmentSchema = () =>
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
 
 /** What the data plane takes from the environment. */
+export interface SemanticCacheSettings {
+  /** The slug of a saved provider with an embeddings route. */
+  provider: string;
+  model: string;
+  /** Null: as many as the model has. */
+  dimensions: number | null;
+  threshold: number;
+}
+
 export interface GatewaySettings {
   /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
+  /** How questions that mean the same are found; null: only equal ones are. */
+  semanticCache: SemanticCacheSettings | null;
   headerPrefixAliases: readonly string[];
   headersToMetadata: readonly string[];
   /** Stands before the names of metadata that become labels on a cloud's bill. */
@@ -152,6 +175,7 @@ export interface Settings {
   tls: TlsFiles | null;
   dataDir: string;
   store: StoreAddress;
+  limits: LimitsSettings;
   masterKey: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
@@ -235,6 +259,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     store: values.DATABASE_URL
       ? { engine: 'postgres', url: values.DATABASE_URL }
       : { engine: 'sqlite', file: join(dataDir, 'state.db') },
+    limits: { redisUrl: values.REDIS_URL ?? null, onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default' },
     masterKey: values.GW_MASTER_KEY ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,
@@ -266,6 +291,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       exposedHeaders: values.CORS_ALLOWED_EXPOSE_HEADERS.length === 0 ? ['*'] : values.CORS_ALLOWED_EXPOSE_HEADERS,
     },
     gateway: {
+      semanticCache: semanticCache(values),
       headerPrefixAliases: values.HEADER_PREFIX_ALIASES.map((prefix) => prefix.toLowerCase()),
       labelPrefix: values.METADATA_MAP_KEY_PREFIX,
       headersToMetadata: values.HEADERS_TO_METADATA.map((name) => name.toLowerCase()),
@@ -291,3 +317,20 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     mcp: mcpEnvironment(values),
   };
 }
+
+interface SemanticCacheValues {
+  SEMANTIC_CACHE_EMBEDDING_PROVIDER?: string | undefined;
+  SEMANTIC_CACHE_EMBEDDING_MODEL?: string | undefined;
+  SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: number;
+  SEMANTIC_CACHE_SIMILARITY_THRESHOLD: number;
+}
+
+const semanticCache = (values: SemanticCacheValues): SemanticCacheSettings | null =>
+  values.SEMANTIC_CACHE_EMBEDDING_PROVIDER && values.SEMANTIC_CACHE_EMBEDDING_MODEL
+    ? {
+        provider: values.SEMANTIC_CACHE_EMBEDDING_PROVIDER.replace(/^@/, ''),
+        model: values.SEMANTIC_CACHE_EMBEDDING_MODEL,
+        dimensions: values.SEMANTIC_CACHE_EMBEDDING_DIMENSIONS || null,
+        threshold: values.SEMANTIC_CACHE_SIMILARITY_THRESHOLD,
+      }
+    : null;

@@ -388,7 +388,7 @@ describe('the accounts', () => {
     }).toEqual({
       status: 499,
       estimated: true,
-      billed: 50,
+      billed: 40,
     });
   });
 });

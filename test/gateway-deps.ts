@@ -122,6 +122,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     batchService: null,
     steps: noSteps,
     settlers: [],
+    limits: null,
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),

@@ -46,6 +46,7 @@ export function logRecord(
       cached_units: 0,
       reasoning_units: 0,
       usage_estimated: false,
+      cost_known: true,
       cost: 0.00036,
       request_url: 'https://api.openai.com/v1/chat/completions',
       request_method: 'POST',

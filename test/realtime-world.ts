@@ -77,6 +77,7 @@ export function startRealtimeWorld(
     batchService: null,
     steps: noSteps,
     settlers: [],
+    limits: null,
     credentials: createCredentials({
       fetch,
       now: () => clock.now(),

@@ -19,6 +19,7 @@ import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { policiesResource } from './policies/routes.ts';
 import { promptPartialsResource } from './prompt-partials/routes.ts';
 import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
@@ -43,6 +44,7 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  policiesResource,
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,

@@ -1,6 +1,7 @@
 /** The cache as the data plane uses it: a store that is slow, full or gone is a miss, never an error. */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CacheEngine, CacheEntry, CachePlace, PurgeScope } from './engine.ts';
+import type { SemanticIndex } from './semantic-index.ts';
 
 export interface ResponseCache {
   /** Null when nothing is there, or nobody said so in time. */
@@ -8,13 +9,18 @@ export interface ResponseCache {
   /** Happens beside the request; nobody waits for it. */
   set(place: CachePlace, entry: CacheEntry, ttlSeconds: number): void;
   purge(scope: PurgeScope): Promise<void>;
+  readonly semanticIndex: SemanticIndex;
   close(): Promise<void>;
 }
 
 /** How long a request waits to be told of a hit. */
 const patienceMs = 50;
 
-export function createCache(engine: CacheEngine, warn: (message: string) => void): ResponseCache {
+export function createCache(
+  engine: CacheEngine,
+  semanticIndex: SemanticIndex,
+  warn: (message: string) => void,
+): ResponseCache {
   const told = (fault: unknown) =>
     warn(
       `The cache cannot be reached (${fault instanceof Error ? fault.message : String(fault)}); calls go on without it.`,
@@ -28,7 +34,11 @@ export function createCache(engine: CacheEngine, warn: (message: string) => void
       const stored = engine.set(place, entry, ttlSeconds);
       if (stored instanceof Promise) stored.catch(told);
     },
-    purge: async (scope) => engine.purge(scope),
+    semanticIndex,
+    async purge(scope) {
+      semanticIndex.purge(scope);
+      await engine.purge(scope);
+    },
     close: () => engine.close(),
   };
 }

@@ -1,15 +1,13 @@
 /** Both engines of the cache, held against the same cases; and what a request notices of an engine that is slow or gone. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { type RedisServer, redisInstalled, startRedis } from '../../test/servers/redis.ts';
 import { noUsage } from '../providers/usage.ts';
+import { connectRedis, type Redis } from '../redis/connect.ts';
 import { createCache } from './cache.ts';
 import type { CacheEngine, CacheEntry, CachePlace } from './engine.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { createRedisEngine } from './redis-engine.ts';
+import { createSemanticIndex } from './semantic-index.ts';
 
 const entry = (text: string, stream: string | null = null): CacheEntry => ({
   body: Buffer.from(text),
@@ -100,46 +98,43 @@ test('memory is bounded in bytes: what was used longest ago goes first', async (
   expect(await engine.get(place('huge'))).toBeNull();
 });
 
-const program = Bun.which('redis-server') ?? Bun.which('valkey-server');
-describe.if(program !== null)('with a server', () => {
-  let server: ChildProcess;
-  let folder: string;
-  let client: Bun.RedisClient;
+describe.if(redisInstalled)('with a server', () => {
+  let server: RedisServer;
+  let redis: Redis;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'gw-cache-redis-'));
-    const port = await freePort();
-    server = spawn(program ?? '', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    await new Promise<void>((resolve) => {
-      server.stdout?.on('data', (text: Buffer) => text.includes('Ready to accept') && resolve());
-    });
-    client = new Bun.RedisClient(`redis://127.0.0.1:${port}`);
-    await client.connect();
+    server = await startRedis();
+    redis = connectRedis(server.url, () => undefined);
+    while ((await redis.command('', ['PING']).catch(() => null)) !== 'PONG') await Bun.sleep(5);
   });
-  afterAll(() => {
-    client.close();
-    server.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+  afterAll(async () => {
+    await redis.close();
+    await server.kill();
   });
 
-  cases(
-    'Redis',
-    () =>
-      createRedisEngine({
-        command: (_, [name = '', ...args]) => client.send(name, [...args]),
-      }),
-    null,
-  );
+  cases('Redis', () => createRedisEngine(redis), null);
+
+  test('a server that is frozen is a miss, and serves again when it is not', async () => {
+    const engine = createRedisEngine(redis);
+    const cache = createCache(
+      engine,
+      createSemanticIndex(() => 0),
+      () => undefined,
+    );
+    await engine.set(place('frozen'), entry('v'), 60);
+    server.freeze();
+    expect(await cache.get(place('frozen'))).toBeNull();
+    server.thaw();
+    expect(await textOf(engine, place('frozen'))).toBe('v');
+  });
+
+  test('two nodes share what one of them kept', async () => {
+    const other = connectRedis(server.url, () => undefined);
+    while ((await other.command('', ['PING']).catch(() => null)) !== 'PONG') await Bun.sleep(5);
+    await createRedisEngine(redis).set(place('shared'), entry('v'), 60);
+    expect(await textOf(createRedisEngine(other), place('shared'))).toBe('v');
+    await other.close();
+  });
 });
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 
 describe('an engine that does not serve', () => {
   const failing = (get: () => Promise<CacheEntry | null>): CacheEngine => ({
@@ -150,16 +145,19 @@ describe('an engine that does not serve', () => {
   });
 
   test('is a miss when it fails, and when it does not answer', async () => {
+    const index = createSemanticIndex(() => 0);
     const warnings: string[] = [];
     const warn = (message: string) => void warnings.push(message);
     const gone = createCache(
       failing(() => Promise.reject(new Error('refused'))),
+      index,
       warn,
     );
     expect(await gone.get(place('k'))).toBeNull();
     gone.set(place('k'), entry('v'), 60);
     const frozen = createCache(
       failing(() => new Promise(() => undefined)),
+      index,
       warn,
     );
     expect(await frozen.get(place('k'))).toBeNull();

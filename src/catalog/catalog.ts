@@ -1,5 +1,7 @@
 /** What the gateway may use in a workspace, in memory: its plans, its saved providers, its settings. The data plane reads nothing else. */
 import type { OrganisationSettings } from '../identity/settings.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
@@ -24,6 +26,8 @@ export interface SavedProvider {
   enabled: boolean;
   models: ModelRules;
   pricingAdjustments: PricingAdjustments | null;
+  /** Of the provider, then of its integration in this workspace; absent: none. */
+  limits?: readonly Limit[];
 }
 
 export interface ModelRules {
@@ -59,6 +63,10 @@ export interface WorkspaceCatalog {
   plan(reference: string): Plan | null;
   provider(slug: string): SavedProvider | null;
   readonly providers: readonly SavedProvider[];
+  /** Of the workspace itself; absent: none. */
+  readonly limits?: readonly Limit[];
+  /** Absent: none. */
+  readonly policies?: PolicyIndex;
   readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;

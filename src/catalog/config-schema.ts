@@ -71,6 +71,7 @@ const cacheRule = z.strictObject({
   mode: z.enum(['simple', 'semantic', 'DISABLED']),
   max_age: z.int().min(1).max(7_776_000).optional(),
   coalesce: z.boolean().optional(),
+  similarity_threshold: z.number().min(0).max(1).optional(),
 });
 const cache = z.preprocess((value) => (typeof value === 'string' ? { mode: value } : value), cacheRule);
 

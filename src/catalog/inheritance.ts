@@ -84,10 +84,15 @@ const shortestAge = 60;
 const longestAge = 7_776_000;
 
 /** Null for `DISABLED`, which switches off what is inherited. */
-function cacheRule({ mode, max_age: age, coalesce = false }: NonNullable<ConfigBody['cache']>): CacheRule | null {
+function cacheRule({
+  mode,
+  max_age: age,
+  coalesce = false,
+  similarity_threshold: threshold,
+}: NonNullable<ConfigBody['cache']>): CacheRule | null {
   if (mode === 'DISABLED') return null;
   const maxAgeSeconds = age === undefined ? null : Math.min(Math.max(age, shortestAge), longestAge);
-  return Object.freeze({ mode, maxAgeSeconds, coalesce });
+  return Object.freeze({ mode, maxAgeSeconds, coalesce, threshold: threshold ?? null });
 }
 
 export function breakerRule(rule: NonNullable<ConfigBody['cb_config']>): BreakerRule {

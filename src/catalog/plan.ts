@@ -97,6 +97,8 @@ export interface CacheRule {
   maxAgeSeconds: number | null;
   /** Equal calls that are under way together share one. */
   coalesce: boolean;
+  /** How alike two questions must be in semantic mode; null: as the installation says. */
+  threshold: number | null;
 }
 
 export interface BreakerRule {

@@ -1,5 +1,8 @@
 /** Reads everything that the gateway may use in a workspace, in a few queries. */
 import { settingsInForce } from '../identity/settings.ts';
+import { entityLimits } from '../limits/entity-limits.ts';
+import { PolicyIndex } from '../limits/policy-index.ts';
+import { policySource } from '../limits/policy-source.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
@@ -25,6 +28,8 @@ export async function readWorkspace(
       'workspace.settings',
       'workspace.defaults',
       'workspace.organisation_id',
+      'workspace.rate_limits',
+      'workspace.usage_limits',
       'organisation.name as organisation_name',
       'organisation.settings as organisation_settings',
       'organisation.workspace_overrides',
@@ -34,10 +39,11 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, mcp, prompts] = await Promise.all([
+  const [configs, providerRows, modelRows, policies, mcp, prompts] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
+    policiesOf(db, workspaceId),
     readMcpCatalog(db, vault, workspaceId, warn),
     readPrompts(db, vault, workspaceId, workspace.organisation_id),
   ]);
@@ -58,6 +64,17 @@ export async function readWorkspace(
     provider: (slug) => bySlug.get(slug) ?? null,
     prompts,
     providers,
+    limits: entityLimits(
+      {
+        organisationId: workspace.organisation_id,
+        scope: 'workspace',
+        entityId: workspaceId,
+        name: workspace.slug,
+      },
+      decode(workspace.rate_limits),
+      decode(workspace.usage_limits),
+    ),
+    policies: new PolicyIndex(policies.map(policySource)),
     mcp,
   };
 }
@@ -71,6 +88,17 @@ const configsOf = (db: Db, workspaceId: string): Promise<ConfigRow[]> =>
     .where('config.status', '=', 'active')
     .execute();
 
+const policiesOf = (db: Db, workspaceId: string) =>
+  db
+    .selectFrom('policies')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'active')
+    .where('target', '=', 'llm')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+
 const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
   db
     .selectFrom('providers as provider')
@@ -82,6 +110,10 @@ const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
     )
     .select([
       'provider.id',
+      'provider.organisation_id',
+      'provider.workspace_id',
+      'provider.rate_limits',
+      'provider.usage_limits',
       'provider.slug',
       'provider.status',
       'provider.expires_at',
@@ -95,6 +127,8 @@ const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
       'integration.pricing_adjustments',
       'grant.enabled as grant_enabled',
       'grant.status as grant_status',
+      'grant.rate_limits as grant_rate_limits',
+      'grant.usage_limits as grant_usage_limits',
     ])
     .where('provider.workspace_id', '=', workspaceId)
     .where('provider.status', 'in', ['active', 'exhausted', 'expired'])

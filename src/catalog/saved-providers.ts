@@ -1,4 +1,8 @@
 /** Saved providers as the data plane uses them: credentials opened, models and prices ready for look-up. */
+
+import { entityLimits, grantEntity } from '../limits/entity-limits.ts';
+import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
+import type { Limit } from '../limits/limit.ts';
 import { decode, type JsonText } from '../store/json.ts';
 import type { Flag, IntegrationModelTable, ProviderStatus } from '../store/schema.ts';
 import type { Vault } from '../store/vault.ts';
@@ -25,6 +29,12 @@ export interface ProviderRow {
   pricing_adjustments: JsonText<StoredPricingAdjustments> | null;
   grant_enabled: Flag | null;
   grant_status: 'active' | 'exhausted' | null;
+  organisation_id: string;
+  workspace_id: string;
+  rate_limits: JsonText<RateLimit[]>;
+  usage_limits: JsonText<StoredUsageLimit> | null;
+  grant_rate_limits: JsonText<RateLimit[]> | null;
+  grant_usage_limits: JsonText<StoredUsageLimit> | null;
 }
 
 /** A provider whose credentials cannot be opened is left out: calling without them would only fail elsewhere. */
@@ -75,7 +85,29 @@ function savedProvider(
     enabled: row.integration_workspace_id !== null || row.grant_enabled === 1,
     models: modelRules(row, models, vault),
     pricingAdjustments: row.pricing_adjustments && adjustmentsOf(decode(row.pricing_adjustments)),
+    limits: limitsOf(row),
   };
+}
+
+function limitsOf(row: ProviderRow): Limit[] {
+  const { organisation_id: organisationId, usage_limits: usage, grant_usage_limits: grantUsage } = row;
+  return [
+    ...entityLimits(
+      { organisationId, scope: 'provider', entityId: row.id, name: row.slug },
+      decode(row.rate_limits),
+      usage === null ? [] : [decode(usage)],
+    ),
+    ...entityLimits(
+      {
+        organisationId,
+        scope: 'integration',
+        entityId: grantEntity(row.integration_id, row.workspace_id),
+        name: row.integration_slug,
+      },
+      row.grant_rate_limits === null ? [] : decode(row.grant_rate_limits),
+      grantUsage === null ? [] : [decode(grantUsage)],
+    ),
+  ];
 }
 
 const headersOf = (value: unknown): Record<string, string> =>

@@ -5,6 +5,7 @@ import type { KeyCaller } from '../identity/caller.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { GatewayError } from './errors.ts';
+import type { Admission } from './limits/admission.ts';
 import type { ClientBody, JsonBody } from './request/body.ts';
 import type { OwnHeaders } from './request/headers.ts';
 import type { MatchedRoute } from './request/routes.ts';
@@ -89,6 +90,8 @@ export interface RequestContext extends Identified {
   purpose: string | null;
   /** Stands before the names of metadata that become labels on a cloud's bill. */
   labelPrefix: string;
+  /** What it holds of limits; absent where nothing limits it. */
+  admission?: Admission | undefined;
   /** Buckets in which the gateway's own cloud identity may keep and read files. */
   lentBuckets: ReadonlySet<string>;
   /** Headers that the operator keeps from passing through. */

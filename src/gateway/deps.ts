@@ -5,6 +5,7 @@ import type { Plan } from '../catalog/plan.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -39,6 +40,8 @@ export interface GatewayDeps {
   steps: AttemptSteps;
   /** Hear of every target that was tried, when its request has ended. */
   settlers: readonly Settler[];
+  /** Counts what keys, workspaces, providers and policies may use; null where nothing is limited. */
+  limits: Limits | null;
   /** Signs and fetches tokens for clouds. */
   credentials: Credentials;
   /** What providers were asked about targets, under a digest of who asked. */

@@ -38,6 +38,7 @@ const statusOf = {
   unknown_route: 404,
   prompt_not_found: 404,
   prompt_partial_not_found: 404,
+  model_not_found: 404,
   file_not_found: 404,
   batch_not_found: 404,
   request_timeout: 408,
@@ -46,6 +47,7 @@ const statusOf = {
   usage_limit_exceeded: 412,
   body_too_large: 413,
   upgrade_required: 426,
+  rate_limit_exceeded: 429,
   client_closed: 499,
   internal_error: 500,
   invalid_provider_response: 502,
@@ -56,6 +58,7 @@ const statusOf = {
   upstream_connect_timeout: 503,
   too_many_connections: 503,
   store_unavailable: 503,
+  limits_unavailable: 503,
   first_token_timeout: 504,
   stream_stalled: 504,
 } as const;
@@ -74,6 +77,7 @@ const typeByCode: Partial<Record<GatewayErrorCode, string>> = {
   model_not_allowed: 'permission_error',
   provider_not_allowed: 'permission_error',
   usage_limit_exceeded: 'usage_limit_error',
+  rate_limit_exceeded: 'rate_limit_error',
 };
 
 const typeOf = (code: GatewayErrorCode): string =>
@@ -81,6 +85,8 @@ const typeOf = (code: GatewayErrorCode): string =>
 
 /** Lets a client tell our words from a provider's. */
 const prefix = 'Gateway error: ';
+
+const noHeaders: Readonly<Record<string, string>> = {};
 
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode;
@@ -90,6 +96,8 @@ export class GatewayError extends Error {
   readonly field: string | null;
   /** Every fault found, where there can be several. */
   readonly faults: readonly string[];
+  /** Headers that go with it. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: GatewayErrorCode,
@@ -97,6 +105,7 @@ export class GatewayError extends Error {
     more: {
       field?: string;
       faults?: readonly string[];
+      headers?: Readonly<Record<string, string>>;
       type?: string;
       status?: number;
       /** A provider's own words do not get our prefix. */
@@ -109,6 +118,7 @@ export class GatewayError extends Error {
     this.type = more.type ?? typeOf(code);
     this.field = more.field ?? null;
     this.faults = more.faults ?? [];
+    this.headers = more.headers ?? noHeaders;
   }
 }
 

@@ -9,6 +9,7 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
@@ -20,11 +21,16 @@ import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } fr
 import type { MatchedRoute } from './request/routes.ts';
 import { select, unplanned } from './request/select.ts';
 import { renderedPrompt, sourced, withTargetPrompts } from './request/source.ts';
-import { integratedModels, wantsIntegratedModels } from './response/integrated-models.ts';
-import { errorReply, replyHeaders } from './response/reply.ts';
+import {
+  integratedModel,
+  integratedModels,
+  wantsIntegratedModel,
+  wantsIntegratedModels,
+} from './response/integrated-models.ts';
+import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
-import type { Outcome } from './settle/settlement.ts';
+import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
 import { pipeBody } from './streaming/pipe-body.ts';
 
@@ -46,10 +52,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
+    let admission: Admission | null = null;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
-      admit(identified);
       if (matched.route.prompt) {
         if (matched.route.prompt === 'render') return await renderedPrompt(deps, identified);
         identified = await sourced(deps, identified);
@@ -58,11 +64,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
-      if (isManaged(deps, context)) return await answerOurselves(context, await managedReply(deps, context));
+      if (wantsIntegratedModel(context)) return await answerOurselves(context, integratedModel(deps, context));
+      const isOurs = isManaged(deps, context);
+      const admitted = admit(deps, context, isOurs);
+      admission = admitted instanceof Promise ? await admitted : admitted;
+      if (isOurs) {
+        const managed = await managedReply(deps, context);
+        admission?.end(true);
+        return await answerOurselves(context, managed);
+      }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
+      admission?.end(false);
       return turnAway(arrival, identified, asError(fault, arrival));
     }
   };
@@ -115,6 +130,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { content, status } = answer;
     if (content.form === 'error') return refuse(context, answer, records, content.error);
     const headers = replyHeaders(context, answer);
+    if (isUnpriced(deps, context, answer.record)) markUnpriced(headers, context);
     if (content.form === 'bytes') {
       close(context, records, { status, headers, body: content.bytes });
       return { status, headers, body: content.bytes };
@@ -177,6 +193,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
+    } finally {
+      // Whatever an attempt left behind is given back.
+      context.admission?.end(false);
     }
   };
 

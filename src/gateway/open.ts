@@ -6,6 +6,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
+import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
@@ -13,11 +14,14 @@ import { providers } from '../providers/index.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
 import { Coalescing } from './cache/coalesce.ts';
-import { recallStep } from './cache/recall.ts';
+import { embedded } from './cache/embed.ts';
+import { recallStep, type Semantic } from './cache/recall.ts';
 import { recordSettler, recordStep } from './cache/record.ts';
+import { sideCall } from './cache/side-call.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
 import { createGateway, type Gateway } from './handle.ts';
+import { createLimitSteps } from './limits/steps.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
 import { Deadlines } from './upstream/deadlines.ts';
@@ -32,6 +36,7 @@ interface GatewayNeeds {
   pricer: Pricer;
   cache: ResponseCache;
   sink: LogSink;
+  limits: Limits;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }
@@ -40,13 +45,20 @@ const shortage = 'Calls fail because this process may open no further connection
 
 export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
   const coalescing = new Coalescing();
+  const { semanticCache } = needs.settings;
+  const semantic: Semantic | null = semanticCache && {
+    index: cache.semanticIndex,
+    threshold: semanticCache.threshold,
+    embed: (call, text) => embedded(call, text, semanticCache, sideCall),
+  };
   const now = () => needs.clock.now().getTime();
   const warn = throttled((message) => log.warn(message));
+  const limits = createLimitSteps(needs.pricer);
   return createGateway({
     ...needs,
     providers,
-    steps: { send: [recallStep(cache, coalescing)], answer: [recordStep] },
-    settlers: [recordSettler(cache, coalescing)],
+    steps: { send: [recallStep(cache, coalescing, semantic), limits.reserve], answer: [recordStep] },
+    settlers: [recordSettler(cache, coalescing, semantic?.index ?? null), limits.settle],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

@@ -1,4 +1,5 @@
 /** Who is calling, and what they may do where. Both planes ask these questions in the same words. */
+import type { Limit } from '../limits/limit.ts';
 import type { OrganisationRole, WorkspaceRole } from './roles.ts';
 import type { Scope } from './scopes.ts';
 
@@ -29,6 +30,8 @@ export interface KeyCaller extends CallerBase {
   readonly userId: string | null;
   readonly exhausted: boolean;
   readonly defaults: KeyDefaults;
+  /** Absent: none. */
+  readonly limits?: readonly Limit[];
 }
 
 /** What a key brings into every request made with it. */

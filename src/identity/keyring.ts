@@ -1,5 +1,6 @@
 /** Finds the caller behind an API key. A key seen before is found in memory; a change notice makes it forgotten. */
 import type { Clock } from '../clock.ts';
+import { entityLimits } from '../limits/entity-limits.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
@@ -134,6 +135,8 @@ async function load(db: Db, by: 'secret.digest' | 'key.id', value: string): Prom
       'key.config_id',
       'key.allow_config_override',
       'key.metadata',
+      'key.rate_limits',
+      'key.usage_limits',
       'person.first_name',
       'person.last_name',
       'secret.transition_expires_at',
@@ -182,6 +185,11 @@ async function load(db: Db, by: 'secret.digest' | 'key.id', value: string): Prom
       metadata: decode(row.metadata),
       userName: row.user_id === null ? null : `${row.first_name} ${row.last_name}`.trim(),
     },
+    limits: entityLimits(
+      { organisationId: row.organisation_id, scope: 'api_key', entityId: row.id, name: row.name },
+      decode(row.rate_limits),
+      row.usage_limits === null ? [] : [decode(row.usage_limits)],
+    ),
     rights,
   };
   return { caller, validUntil: earlier(row.expires_at, row.transition_expires_at), expiresAt: row.expires_at };

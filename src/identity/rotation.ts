@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
 import { lazy } from '../lazy.ts';
-import { utcMidnight } from '../limits/entries.ts';
+import { utcMidnight } from '../limits/calendar.ts';
 
 export interface RotationPolicy {
   rotation_period: 'weekly' | 'monthly' | null;

@@ -117,6 +117,7 @@ const settingsShape = lazy(() => ({
   user_api_key_limit: z.int().min(0).max(100_000).nullable(),
   request_logging: z.enum(['full', 'metrics_only']),
   enforce_debug_log_setting: z.boolean(),
+  stream_usage: z.boolean().describe('Streams are asked for their usage, also where the client did not ask'),
   default_cache_max_age: z
     .int()
     .min(1)
@@ -165,6 +166,7 @@ export interface OrganisationSettings {
   user_api_key_limit: number | null;
   request_logging: 'full' | 'metrics_only';
   enforce_debug_log_setting: boolean;
+  stream_usage: boolean;
   default_cache_max_age: number | null;
   user_attribution: { enabled: boolean; allow_override: boolean };
   export_settings: { deniedFields: string[] };
@@ -189,6 +191,7 @@ export const defaultSettings: OrganisationSettings = {
   user_api_key_limit: null,
   request_logging: 'full',
   enforce_debug_log_setting: false,
+  stream_usage: true,
   default_cache_max_age: null,
   user_attribution: { enabled: false, allow_override: false },
   export_settings: { deniedFields: [] },

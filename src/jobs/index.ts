@@ -8,6 +8,7 @@ import { createProviderExpiry } from './providers.ts';
 import type { Job } from './runner.ts';
 import { createSessionSweep } from './sessions.ts';
 import { createUsageReset } from './usage-reset.ts';
+import { createUsageSyncJob } from './usage-sync.ts';
 
 export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createInviteExpiry(services),
@@ -15,6 +16,7 @@ export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createKeyExpiry(services),
   createKeyRotation(services),
   createUsageReset(services),
+  createUsageSyncJob(services),
   createProviderExpiry(services),
   createMcpSync(services),
   createManagedBatchRun(services, ordered),

@@ -1,13 +1,14 @@
 /** Usage and rate limits: their forms, their calendar, and what changing one does. */
 import { describe, expect, test } from 'bun:test';
+import { nextReset } from './calendar.ts';
 import {
   applyUsageLimit,
   keyRateLimits,
-  nextReset,
   resetDateLiesAhead,
   resetUsage,
   rollWindow,
   type StoredUsageLimit,
+  shownUsageLimit,
   type UsageLimitInput,
   usageLimitInput,
   workspaceRateLimits,
@@ -34,6 +35,8 @@ describe('usage limits', () => {
       periodic_reset: null,
       periodic_reset_days: null,
       next_usage_reset_at: null,
+      clamp_max_tokens: false,
+      epoch: wednesday.getTime(),
       current_usage: 0,
       status: 'active',
       last_reset_at: null,
@@ -62,7 +65,7 @@ describe('usage limits', () => {
   test('take fractions, the threshold at the limit, and a record that was read', () => {
     const sent = { credit_limit: 10.5, alert_threshold: 10.5, periodic_reset_days: 365 };
     expect(usageLimitInput().safeParse(sent).success).toBe(true);
-    expect(usageLimitInput().safeParse(used(7)).success).toBe(true);
+    expect(usageLimitInput().safeParse(shownUsageLimit(used(7))).success).toBe(true);
   });
 
   test('of a workspace are one for each type', () => {
@@ -140,6 +143,7 @@ describe('the reset calendar', () => {
     expect(rollWindow(limit, at('2026-03-21T23:59:59.999Z'))).toBe(limit);
     expect(rollWindow(limit, at('2026-03-22T00:00:00.000Z'))).toEqual({
       ...limit,
+      epoch: Date.parse('2026-03-22T00:00:00.000Z'),
       current_usage: 0,
       status: 'active',
       last_reset_at: '2026-03-22T00:00:00.000Z',
@@ -232,6 +236,7 @@ describe('a change of a usage limit', () => {
     });
     expect(resetUsage(stored, wednesday)).toEqual({
       ...stored,
+      epoch: wednesday.getTime() + 1,
       current_usage: 0,
       status: 'active',
       last_reset_at: wednesday.toISOString(),

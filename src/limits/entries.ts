@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { dateTime } from '../date-time.ts';
 import { lazy } from '../lazy.ts';
-
-const rateUnits = ['rpm', 'rph', 'rpd', 'rpw'] as const;
+import { type Cadence, nextReset, rateUnits, utcMidnight } from './calendar.ts';
 
 const rateLimitSchema = (least: number) =>
   z.strictObject({
@@ -37,6 +36,10 @@ export const usageLimitInput = lazy(() =>
       periodic_reset: z.enum(['weekly', 'monthly']).nullish(),
       periodic_reset_days: z.int().min(1).max(365).nullish(),
       next_usage_reset_at: dateTime.nullish(),
+      clamp_max_tokens: z
+        .boolean()
+        .optional()
+        .describe('Lowers the token limit of each call to what the room left can pay for'),
       current_usage: z.unknown().optional(),
       status: z.unknown().optional(),
       last_reset_at: z.unknown().optional(),
@@ -87,15 +90,24 @@ export interface UsageLimitTerms {
   periodic_reset: 'weekly' | 'monthly' | null;
   periodic_reset_days: number | null;
   next_usage_reset_at: string | null;
+  clamp_max_tokens?: boolean;
 }
 
 export interface StoredUsageLimit extends UsageLimitTerms {
+  /** The moment at which the running period began, in milliseconds; earlier spend does not count. */
+  epoch?: number;
   current_usage: number;
   status: 'active' | 'exhausted';
   last_reset_at: string | null;
   is_threshold_alerts_sent: boolean;
   is_exhausted_alerts_sent: boolean;
 }
+
+/** A stored limit as callers see it. */
+export const shownUsageLimit = ({ epoch: _, ...limit }: StoredUsageLimit) => ({
+  ...limit,
+  clamp_max_tokens: limit.clamp_max_tokens ?? false,
+});
 
 /** The reply form of a stored usage limit. */
 export const usageLimitRecord = lazy(
@@ -112,6 +124,7 @@ export const usageLimitRecord = lazy(
       last_reset_at: z.string().nullable(),
       is_threshold_alerts_sent: z.boolean(),
       is_exhausted_alerts_sent: z.boolean(),
+      clamp_max_tokens: z.boolean(),
     }) satisfies z.ZodType<StoredUsageLimit>,
 );
 
@@ -123,26 +136,6 @@ export const rateLimitRecord = lazy(
       value: z.number(),
     }) satisfies z.ZodType<RateLimit>,
 );
-
-const dayMs = 86_400_000;
-
-export const utcMidnight = (date: Date): Date =>
-  new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()));
-
-type Cadence = Pick<StoredUsageLimit, 'periodic_reset' | 'periodic_reset_days'>;
-
-/** The first reset after `from`: weekly on Sunday, monthly on day 1, every N days counted from `from`; all at 00:00 UTC. */
-export function nextReset(cadence: Cadence, from: Date): Date | null {
-  if (cadence.periodic_reset === 'weekly') {
-    const midnight = utcMidnight(from);
-    return new Date(midnight.getTime() + (7 - midnight.getUTCDay()) * dayMs);
-  }
-  if (cadence.periodic_reset === 'monthly') {
-    return new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1));
-  }
-  if (cadence.periodic_reset_days) return new Date(utcMidnight(from).getTime() + cadence.periodic_reset_days * dayMs);
-  return null;
-}
 
 /** Saves a usage limit over what was stored: usage stays, and raising, lowering or retiming it has the effects that its owner expects. */
 export function applyUsageLimit(input: UsageLimitInput, stored: StoredUsageLimit | null, now: Date): StoredUsageLimit {
@@ -162,6 +155,8 @@ export function applyUsageLimit(input: UsageLimitInput, stored: StoredUsageLimit
     alert_threshold: threshold,
     ...cadence,
     next_usage_reset_at: dueReset(input, cadence, kept, now),
+    clamp_max_tokens: input.clamp_max_tokens ?? kept?.clamp_max_tokens ?? false,
+    epoch: kept?.epoch ?? now.getTime(),
     current_usage: usage,
     status: usage >= input.credit_limit ? 'exhausted' : 'active',
     last_reset_at: kept?.last_reset_at ?? null,
@@ -181,6 +176,7 @@ function dueReset(input: UsageLimitInput, cadence: Cadence, kept: StoredUsageLim
 /** Usage back to nothing; the schedule stays as it is. */
 export const resetUsage = (limit: StoredUsageLimit, now: Date): StoredUsageLimit => ({
   ...limit,
+  epoch: Math.max(now.getTime(), (limit.epoch ?? 0) + 1),
   current_usage: 0,
   status: 'active',
   last_reset_at: now.toISOString(),
@@ -191,11 +187,19 @@ export const resetUsage = (limit: StoredUsageLimit, now: Date): StoredUsageLimit
 /** A limit whose reset is due is reset and given its next date; any other is returned as it is. */
 export function rollWindow(limit: StoredUsageLimit, now: Date): StoredUsageLimit {
   if (!limit.next_usage_reset_at || limit.next_usage_reset_at > now.toISOString()) return limit;
-  const due = new Date(limit.next_usage_reset_at);
-  let next = nextReset(limit, due);
+  let begun = new Date(limit.next_usage_reset_at);
+  let next = nextReset(limit, begun);
   // A program that slept through several windows takes up the present one.
-  while (next && next <= now) next = nextReset(limit, next);
-  return { ...resetUsage(limit, now), next_usage_reset_at: next?.toISOString() ?? null };
+  while (next && next <= now) {
+    begun = next;
+    next = nextReset(limit, begun);
+  }
+  return {
+    ...resetUsage(limit, now),
+    // Calls have counted in the new period since it began, whenever it is written down.
+    epoch: Math.max(begun.getTime(), limit.epoch ?? 0),
+    next_usage_reset_at: next?.toISOString() ?? null,
+  };
 }
 
 /** A reset date given by hand must lie ahead, also once it is taken as its UTC midnight. */

@@ -4,7 +4,7 @@ import { type Context, contextFields, measureFields, metricsOf, type Row } from 
 import { messagesAt } from './messages.ts';
 import type { KeptRecord } from './record.ts';
 
-const flags = new Set<string>(['is_success', 'usage_estimated', 'is_proxy_call']);
+const flags = new Set<string>(['is_success', 'usage_estimated', 'cost_known', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata']);
 
 type StoredRow = Record<string, unknown> & { block: number | null; part: number; place: number };

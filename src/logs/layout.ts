@@ -30,6 +30,7 @@ export const contextFields = [
   'sdk_version',
   'is_success',
   'usage_estimated',
+  'cost_known',
   'response_status_code',
   'cache_status',
   'cache_type',
@@ -98,6 +99,7 @@ export const contextOf = (m: LogMetrics): Context => [
   m.sdk_version,
   m.is_success,
   m.usage_estimated,
+  m.cost_known,
   m.response_status_code,
   m.cache_status,
   m.cache_type,
@@ -121,6 +123,7 @@ export const sameContext = (a: LogMetrics, b: LogMetrics): boolean =>
   a.retry_success_count === b.retry_success_count &&
   a.span_name === b.span_name &&
   a.usage_estimated === b.usage_estimated &&
+  a.cost_known === b.cost_known &&
   a.is_success === b.is_success &&
   a.cache_type === b.cache_type &&
   a.virtual_key === b.virtual_key &&

@@ -25,8 +25,10 @@ export interface LogMetrics {
   reasoning_units: number;
   /** True when the provider reported no usage and the figures are ours. */
   usage_estimated: boolean;
-  /** In US cents. */
+  /** In US cents; 0 where it is not known. */
   cost: number;
+  /** False where something was used that has no known price. */
+  cost_known: boolean;
   request_url: string;
   request_method: string;
   response_status_code: number;

@@ -92,6 +92,7 @@ class MessageRecord implements LogRecord {
       reasoning_units: 0,
       usage_estimated: counted.in > 0,
       cost: 0,
+      cost_known: true,
       request_url: server.url.slice(0, 4_096),
       request_method: 'POST',
       response_status_code: status,

@@ -26,6 +26,10 @@ export const noCost: Cost = { known: true, cents: 0 };
 
 export interface Pricer {
   cost(call: PricedCall): Cost;
+  /** Whether there is any price of a model. */
+  knows(provider: string, model: string): boolean;
+  /** Whether a model is priced by this key. */
+  counts(provider: string, model: string, key: string): boolean;
   /** The models that the price table knows of a provider. */
   models(provider: string): readonly string[];
 }
@@ -42,6 +46,8 @@ export function createPricer(table: PriceTable = createPriceTable()): Pricer {
       if (!bill) return { known: false };
       return { known: true, cents: call.batch ? bill.cents * batchFactor : bill.cents };
     },
+    knows: (provider, model) => table.find(provider, model) !== null,
+    counts: (provider, model, key) => table.find(provider, model)?.prices.has(key) ?? false,
     models: (provider) => table.models(provider),
   };
 }

@@ -2,6 +2,7 @@
 import type { Authentication } from './authentication.ts';
 import { packingBase64 } from './compatible/quirks/embeddings.ts';
 import { type EndpointKind, endpointKinds } from './endpoints.ts';
+import { batchOutput } from './openai/batch-output.ts';
 import type { CallFacts, OfferedEndpoint, Provider, ProviderEndpoint, ProviderField } from './provider.ts';
 
 type Endpoints = Partial<Record<EndpointKind, OfferedEndpoint>>;
@@ -22,6 +23,7 @@ interface OpenAiCompatible {
   /** Headers besides the credential's. */
   headers?(facts: CallFacts): Record<string, string>;
   fields?: readonly ProviderField[];
+  takesStreamOptions?: true;
   reportsCost?: true;
   notes?: readonly string[];
 }
@@ -40,9 +42,10 @@ export const offered = (...kinds: readonly EndpointKind[]): Partial<Record<Endpo
   Object.fromEntries(kinds.map((kind) => [kind, {}]));
 
 /** All of OpenAI's endpoints under their own paths. */
-export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = offered(
-  ...endpointKinds.filter((kind) => !notOpenAis.has(kind)),
-);
+export const openAiEndpoints: Partial<Record<EndpointKind, ProviderEndpoint>> = {
+  ...offered(...endpointKinds.filter((kind) => !notOpenAis.has(kind))),
+  getBatchOutput: { steps: batchOutput },
+};
 
 /** OpenAI itself packs its vectors; of no other host is it known. */
 const packsItself: ReadonlySet<string> = new Set(['openai', 'azure-openai']);

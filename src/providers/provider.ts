@@ -263,6 +263,8 @@ export interface Provider {
   billedModel?(target: Pick<CallFacts, 'fields' | 'model'>): string | null;
   /** Where a target's settings and model do not tell all that calls need, such as which model a customer's own name stands for; null: they do. */
   learns?(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Lesson | null;
+  /** Tells the usage of a stream of chat where `stream_options` asks for it, and not otherwise. */
+  takesStreamOptions?: true;
   /** The usage in its answers tells what the call cost: that is what it bills. */
   reportsCost?: true;
   /** Models that no price list knows; shown with those that one does. */

@@ -14,7 +14,9 @@ export interface Change {
     | 'cache'
     | 'mcp_connection'
     | 'mcp_session'
-    | 'oauth_grant';
+    | 'oauth_grant'
+    | 'limit';
+  /** Of a `limit`: the organisation, the epoch at which its counter starts anew, and the counter, with bars between them. */
   id: string;
 }
 

@@ -1,6 +1,6 @@
 /** Every table of the state store, as rows. Times are RFC 3339 text in UTC, flags are 0 or 1: both engines sort and store them alike. */
 
-import type { GeneratedAlways } from 'kysely';
+import type { ColumnType, GeneratedAlways } from 'kysely';
 import type {
   ManagedBatchRowTable,
   ManagedBatchTable,
@@ -19,6 +19,7 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
+import type { LimitTables } from './tables/limits.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
@@ -354,6 +355,10 @@ export interface NoticeTable {
   /** The template's fields as JSON, encrypted: an invite link is a credential. */
   fields_sealed: string;
   status: 'queued' | 'sent' | 'failed';
+  attempts: ColumnType<number, number | undefined, number>;
+  /** Null: at once. */
+  next_attempt_at: ColumnType<Timestamp | null, Timestamp | null | undefined, Timestamp | null>;
+  last_error: ColumnType<string | null, string | null | undefined, string | null>;
   created_at: Timestamp;
   sent_at: Timestamp | null;
 }
@@ -376,7 +381,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends McpTables, OauthTables, PriceTables, PromptTables {
+export interface Schema extends LimitTables, McpTables, OauthTables, PriceTables, PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -181,7 +181,8 @@ describe('an event stream', () => {
   const answered = async (path: string, pieces: readonly string[] | readonly Buffer[]): Promise<string> => {
     const provider = path === '/v1/messages' ? c : a;
     provider.script(stream(pieces as readonly string[]));
-    const reply = await post(path, '{"model":"m","stream":true}');
+    // Who does not ask for the usage of a chat is not shown it.
+    const reply = await post(path, '{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
     expect(reply.status).toBe(200);
     return reply.body.toString();
   };

@@ -105,7 +105,7 @@ const rows: Row[] = [
 describe('is billed for what was produced', () => {
   test.each(rows)('%s', async (_, slug, path, body, parts, events) => {
     const billed = await leave(slug, path, body, parts, events);
-    expect(billed).toMatchObject({ status: 499, output: 50, estimated: true });
+    expect(billed).toMatchObject({ status: 499, output: 40, estimated: true });
     expect(billed.input).toBeGreaterThan(0);
   });
 

@@ -75,6 +75,27 @@ describe('files', () => {
   });
 });
 
+const read = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${world.gateway.url}/v1${path}`, { headers: { 'x-gw-api-key': world.gateway.workspaceKey, ...headers } });
+
+test('the output of a batch is the file that it names, and there is none before', async () => {
+  const done = await read('/batches/batch_done/output', { 'x-gw-provider': '@a' });
+  expect([done.status, Buffer.from(await done.arrayBuffer())]).toEqual([200, Buffer.from(api.fileContent)]);
+  expect(asked()).toEqual(['GET /v1/batches/batch_done', 'GET /v1/files/file-1/content']);
+  expect((await read('/batches/batch_1/output', { 'x-gw-provider': '@a' })).status).toBe(404);
+});
+
+test('a model is read under the name that the list gives it, written or encoded', async () => {
+  for (const id of ['@a/gpt-4o', '@a%2Fgpt-4o']) {
+    const response = await read(`/models/${id}`);
+    expect((await response.json()) as unknown).toMatchObject({ id: '@a/gpt-4o', slug: 'gpt-4o', owned_by: 'openai' });
+  }
+  const unknown = await read('/models/@a/gpt-unheard-of');
+  const { error } = (await unknown.json()) as { error: { code: string } };
+  expect([unknown.status, error.code]).toEqual([404, 'model_not_found']);
+  expect(asked()).toEqual([]);
+});
+
 test('batches are made, listed, shown and cancelled, the last with the empty body that came', async () => {
   const order = {
     input_file_id: 'file-1',

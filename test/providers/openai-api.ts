@@ -142,6 +142,7 @@ const routes: Record<string, Behaviour | undefined> = {
   'POST /batches': json(200, batch),
   'GET /batches': json(200, list(batch)),
   'GET /batches/batch_1': json(200, batch),
+  'GET /batches/batch_done': json(200, { ...batch, id: 'batch_done', status: 'completed', output_file_id: 'file-1' }),
   'POST /batches/batch_1/cancel': json(200, { ...batch, status: 'cancelling' }),
   'POST /fine_tuning/jobs': json(200, job),
   'GET /fine_tuning/jobs': json(200, { object: 'list', data: [job], has_more: false }),

@@ -46,6 +46,13 @@ export const dataSettings: readonly SettingGroup[] = [
         write: (enforce_debug_log_setting) => ({ enforce_debug_log_setting }),
       },
       {
+        kind: 'switch',
+        label: 'Streams are asked for their usage',
+        help: 'Also where the client did not ask: it does not see the extra chunk.',
+        read: (values) => values.stream_usage,
+        write: (stream_usage) => ({ stream_usage }),
+      },
+      {
         kind: 'number',
         label: 'Cache lifetime',
         help: 'For cached answers whose config names none.',

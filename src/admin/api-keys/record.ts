@@ -1,5 +1,7 @@
 /** Turns stored keys into the records that callers read. */
+
 import type { ConfigIndex } from '../../catalog/references.ts';
+import { shownUsageLimit } from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { ApiKeyTable } from '../../store/schema.ts';
@@ -97,7 +99,7 @@ function recordOf(
     creation_mode: row.creation_mode,
     scopes: decode(row.scopes),
     rate_limits: decode(row.rate_limits),
-    usage_limits: row.usage_limits === null ? null : decode(row.usage_limits),
+    usage_limits: row.usage_limits === null ? null : shownUsageLimit(decode(row.usage_limits)),
     reset_usage: 0,
     last_reset_at: row.last_reset_at,
     defaults: {

@@ -23,6 +23,7 @@ const readKey = endpoint({
   reply: keyRecord,
   async handle(call) {
     const key = await reachKey(call.db, call.caller, call.params.apiKeyId, 'read');
+    await call.services.limits.flush();
     return keyRecordOf(call, key.id);
   },
 });

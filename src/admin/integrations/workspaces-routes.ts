@@ -1,7 +1,9 @@
 /** Handing integrations of the organisation to workspaces. */
+
 import type { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';
 import { actorId, type Caller } from '../../identity/caller.ts';
+import { shownUsageLimit } from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
@@ -34,7 +36,8 @@ const listWorkspaces = endpoint({
   params: integrationPath,
   paging: workspacesPaging,
   reply: workspacesList,
-  async handle({ caller, params, page, db }) {
+  async handle({ caller, params, page, db, services }) {
+    await services.limits.flush();
     const integration = await organisationIntegration(db, caller, params.integration, 'read');
     const grants = db
       .selectFrom('integration_workspaces as grant')
@@ -55,7 +58,7 @@ const listWorkspaces = endpoint({
       return {
         id: row.slug,
         enabled: row.enabled === 1,
-        usage_limits: row.usage_limits && [decode(row.usage_limits)],
+        usage_limits: row.usage_limits && [shownUsageLimit(decode(row.usage_limits))],
         rate_limits: rates.length > 0 ? rates : null,
         status: row.status,
         last_reset_at: row.last_reset_at,

@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
+import type { Limits } from '../../limits/limits.ts';
 import type { LogReader } from '../../logs/record.ts';
 import type { PriceTable } from '../../pricing/price-table.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
@@ -26,6 +27,8 @@ export interface Services {
   configs: ConfigIndex;
   guardrails: GuardrailIndex;
   priceTable: PriceTable;
+  /** What was spent of limits, and what is left. */
+  limits: Limits;
   /** The records of calls through the gateway. */
   logs: LogReader;
   /** Speaks to upstream MCP servers. */

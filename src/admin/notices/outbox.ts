@@ -3,8 +3,31 @@ import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import type { Vault } from '../../store/vault.ts';
 
+interface KeyUsage {
+  userName: string;
+  apiKeyType: string;
+  apiKey: string;
+  keyName: string;
+  organisationName: string;
+  creditLimit: string;
+}
+
+interface EntityUsage {
+  entityType: string;
+  entityName: string;
+  entityUrl: string;
+  organisationName: string;
+  creditLimit: string;
+}
+
+interface ProviderUsage {
+  virtualKeyName: string;
+  organisationName: string;
+  creditLimit: string;
+}
+
 /** Each template with the fields that it shows. */
-interface NoticeFields {
+export interface NoticeFields {
   'user-invite': { organisationName: string; inviterUserName: string; inviterEmail: string; inviteLink: string };
   /** `method` says what the code is good for: typing it in, or a TXT record of the domain. */
   'domain-verification-alert': {
@@ -14,6 +37,14 @@ interface NoticeFields {
     method: 'code' | 'dns';
   };
   'apikey-expired-alert': { userName: string; apiKeyType: string; apiKey: string; organisationName: string };
+  'apikey-expiry-upcoming': { keyName: string; apiKey: string; organisationName: string; expiresAt: string };
+  'apikey-usage-threshold-alert': KeyUsage & { creditThreshold: string };
+  'apikey-usage-exhausted-alert': KeyUsage;
+  'entity-usage-threshold-alert': EntityUsage & { creditThreshold: string };
+  'entity-usage-exhausted-alert': EntityUsage;
+  'virtualkey-usage-threshold-alert': ProviderUsage & { creditThreshold: string };
+  'virtualkey-usage-exhausted-alert': ProviderUsage;
+  'virtualkey-expired-alert': { virtualKeyName: string; organisationName: string };
   'apikey-rotation-upcoming': { keyName: string; apiKey: string; organisationName: string; rotatesAt: string };
   'apikey-rotation-completed': {
     keyName: string;
@@ -25,7 +56,7 @@ interface NoticeFields {
   'apikey-rotation-old-secret-ending': { keyName: string; apiKey: string; organisationName: string; endsAt: string };
 }
 
-type NoticeTemplate = keyof NoticeFields;
+export type NoticeTemplate = keyof NoticeFields;
 
 const purpose = 'notice';
 

@@ -43,6 +43,7 @@ const settingsValues = () =>
     user_api_key_limit: z.number().nullable().describe('Active user keys of one person in one workspace'),
     request_logging: z.enum(['full', 'metrics_only']),
     enforce_debug_log_setting: z.boolean(),
+    stream_usage: z.boolean(),
     default_cache_max_age: z.number().nullable().describe('Seconds'),
     user_attribution: z.object({ enabled: z.boolean(), allow_override: z.boolean() }),
     export_settings: z.object({ deniedFields: z.array(z.string()) }),

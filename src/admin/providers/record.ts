@@ -1,6 +1,8 @@
 /** Stored providers as callers see them. */
+
 import type { z } from 'zod';
 import { openConfigurations } from '../../catalog/saved.ts';
+import { shownUsageLimit } from '../../limits/entries.ts';
 import { decode } from '../../store/json.ts';
 import type { Vault } from '../../store/vault.ts';
 import { maskedConfigurations } from '../integrations/masking.ts';
@@ -19,7 +21,7 @@ export function sharedFields(vault: Vault, now: Date, { provider, integration }:
     workspace_id: provider.workspace_id,
     note: provider.note,
     status: shownStatus(provider, now),
-    usage_limits: provider.usage_limits && decode(provider.usage_limits),
+    usage_limits: provider.usage_limits && shownUsageLimit(decode(provider.usage_limits)),
     rate_limits: rates.length > 0 ? rates : null,
     reset_usage: 0 as const,
     expires_at: provider.expires_at,

@@ -114,6 +114,7 @@ const readProvider = endpoint({
   query: workspaceQuery,
   reply: providerRecord,
   async handle({ caller, workspace, params, db, now, services }) {
+    await services.limits.flush();
     const pair = await reachProvider(db, caller, requireWorkspace(workspace), params.provider, 'read');
     return asProviderRecord(services.vault, now, pair);
   },

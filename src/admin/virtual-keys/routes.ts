@@ -125,6 +125,7 @@ const readVirtualKey = endpoint({
   query: workspaceQuery,
   reply: virtualKeyRecord,
   async handle({ caller, workspace, params, db, now, services }) {
+    await services.limits.flush();
     const pair = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'read');
     return asRecord(services.vault, now, pair);
   },

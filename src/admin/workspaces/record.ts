@@ -1,6 +1,8 @@
 /** A stored workspace as callers see it. */
+
 import type { Caller } from '../../identity/caller.ts';
 import { type OrganisationLayer, settingsInForce } from '../../identity/settings.ts';
+import { shownUsageLimit } from '../../limits/entries.ts';
 import { decode } from '../../store/json.ts';
 import type { WorkspaceTable } from '../../store/schema.ts';
 import { type NameFormat, shownName } from './name.ts';
@@ -18,7 +20,7 @@ export const asRecord = (row: WorkspaceTable, format: NameFormat): WorkspaceReco
   is_default: row.is_default,
   status: row.status,
   defaults: decode(row.defaults),
-  usage_limits: decode(row.usage_limits),
+  usage_limits: decode(row.usage_limits).map(shownUsageLimit),
   rate_limits: decode(row.rate_limits),
   last_reset_at: row.last_reset_at,
   created_by: row.created_by,

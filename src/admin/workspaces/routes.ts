@@ -141,7 +141,8 @@ const readWorkspace = endpoint({
   params: inWorkspace,
   query: () => filters().pick({ name_format: true }),
   reply: workspaceWithMembers,
-  async handle({ caller, workspace, query, db }) {
+  async handle({ caller, workspace, query, db, services }) {
+    await services.limits.flush();
     const row = await workspaceRow(db, workspace);
     const organisation = await surroundingsOf(db, row.organisation_id);
     const record = asSingleRecord(caller, row, organisation, query.name_format);

@@ -30,6 +30,7 @@ const reply = lazy(() =>
     user_api_key_limit: sourced(z.number().nullable()),
     request_logging: sourced(z.enum(['full', 'metrics_only'])),
     enforce_debug_log_setting: sourced(z.boolean()),
+    stream_usage: sourced(z.boolean()),
     default_cache_max_age: sourced(z.number().nullable()),
     user_attribution: sourced(z.object({ enabled: z.boolean(), allow_override: z.boolean() })),
     export_settings: sourced(z.object({ deniedFields: z.array(z.string()) })),

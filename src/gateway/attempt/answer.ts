@@ -6,6 +6,7 @@ import type { Usage } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
+import type { Hold } from '../limits/admission.ts';
 import type { ProviderSocket } from '../realtime/upstream-socket.ts';
 import type { Bytes } from '../request/body.ts';
 import type { StreamStage } from '../streaming/stages.ts';
@@ -32,8 +33,10 @@ export interface AttemptRecord {
   upstreamMs: number;
   firstTokenMs: number | null;
   responseHeaders: AnswerHeaders | null;
-  /** What was received; of a stream, once it has ended. */
+  /** What was received; of a stream, once it has ended. In the client's dialect where it was translated. */
   received: Uint8Array | null;
+  /** What the provider sent, where it was translated and came whole. */
+  original: Uint8Array | null;
   /** As a stream reported it, or an answer that was translated. */
   usage: Usage | null;
   /** That usage does not count yet what was produced. */
@@ -43,6 +46,8 @@ export interface AttemptRecord {
   /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;
   cacheStatus: CacheStatus;
+  /** What it holds of limits; absent where it holds nothing. */
+  hold?: Hold;
   /** What the cache is to keep of this attempt; null where it answered itself or has no part in it. */
   cache?: PendingEntry | null;
   /** What a recalled answer would have cost, in US cents. */
@@ -54,6 +59,8 @@ export interface PendingEntry {
   ttlSeconds: number;
   /** As the target gave it, once it is whole. */
   answer: Pick<CacheEntry, 'body' | 'stream' | 'contentType'> | null;
+  /** What the semantic index is to know of it. */
+  question?: { partition: string; vector: Float32Array };
   /** Equal calls wait for this one. */
   leads?: boolean;
 }

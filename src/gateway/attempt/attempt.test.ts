@@ -128,7 +128,10 @@ describe('retries', () => {
   ];
   test.each(rows)('%s', async (_, retry, upstream, calls, waits, status, count) => {
     a.script(...upstream);
-    const response = await ask({ ...(upstream.includes(silence) && { request_timeout: 1_000 }), ...(retry && { retry }) });
+    const response = await ask({
+      ...(upstream.includes(silence) && { request_timeout: 1_000 }),
+      ...(retry && { retry }),
+    });
     expect({
       calls: a.calls.length,
       waits: plane.waits.map((ms) => ms / 1000),
@@ -157,9 +160,9 @@ describe('retries', () => {
   });
 
   test('what we refuse ourselves is not asked again', async () => {
-    plane.providers.set('spent', savedProvider('spent', { status: 'exhausted' }));
-    const response = await ask({ provider: '@spent', retry: { attempts: 3, on_status_codes: [412] } });
-    expect([response.status, plane.waits]).toEqual([412, []]);
+    plane.providers.set('over', savedProvider('over', { status: 'expired' }));
+    const response = await ask({ provider: '@over', retry: { attempts: 3, on_status_codes: [400] } });
+    expect([response.status, plane.waits]).toEqual([400, []]);
   });
 
   test('retries of one target are one record, with the answer of the last', async () => {
@@ -240,7 +243,9 @@ describe('answers that are none', () => {
   test('comments in front of the answer reach the client with it', async () => {
     a.script(stream([': processing\n\n', ...openai.wholeStream(['Hi'])]));
     const response = await ask({}, { ...question, stream: true });
-    expect(await response.text()).toBe(`: processing\n\n${openai.wholeStream(['Hi']).join('')}`);
+    expect(await response.text()).toBe(
+      `: processing\n\n${openai.wholeStream(['Hi']).join('').replace(openai.usage, '')}`,
+    );
   });
 });
 

@@ -191,6 +191,7 @@ export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
     firstTokenMs: null,
     responseHeaders: null,
     received: null,
+    original: null,
     usage: null,
     usageOpen: false,
     model: null,

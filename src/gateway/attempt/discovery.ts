@@ -75,6 +75,7 @@ async function ask(
     endpoint: {},
     translation: null,
     base: baseAddress(call.path),
+    usageAsked: false,
   };
   const now = deps.clock.now().getTime();
   const answer = await answerTo(deps, target, upstream);

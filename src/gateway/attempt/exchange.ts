@@ -133,6 +133,7 @@ export function failed(record: AttemptRecord, error: GatewayError): Answer {
 function forgetEarlierTry(record: AttemptRecord): void {
   record.responseHeaders = null;
   record.received = null;
+  record.original = null;
   record.usage = null;
   record.model = null;
   record.firstTokenMs = null;
@@ -187,6 +188,7 @@ function whole(
     return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
   }
   if (!upstream.translation) return { form: 'bytes', bytes };
+  record.original = bytes;
   const raw = { status: response.status, headers: response.headers, bytes };
   return { form: 'translated', answer: translatedAnswer(upstream, raw, context.matched.route.errorForm) };
 }
@@ -202,11 +204,16 @@ async function readStream(
   const { deadlines } = call.deps;
   const onFault = (fault: unknown) => call.deps.onFault(fault, call.context.requestId);
   const body = upstream.translation ? translatedStream(response, upstream, abort, idleMs, onFault) : received;
-  const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, { deadlines, idleMs });
+  const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, {
+    deadlines,
+    idleMs,
+    hidesUsage: upstream.usageAsked,
+  });
   const broken = await events.untilFirst();
   if (broken) call.record.received = events.received.bytes;
   call.record.upstream = sentOf(upstream);
-  call.record.firstTokenMs = performance.now() - sentAt;
+  // A stream that ends before it began had no first token.
+  call.record.firstTokenMs = broken ? null : performance.now() - sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined, stages: noStages };
 }
 

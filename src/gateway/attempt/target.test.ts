@@ -209,7 +209,6 @@ describe('custom hosts and headers', () => {
 describe('providers that may not be used', () => {
   test.each<[string, Partial<SavedProvider>, string, number]>([
     ['disabled', { enabled: false }, 'provider_not_allowed', 403],
-    ['exhausted', { status: 'exhausted' }, 'usage_limit_exceeded', 412],
     ['expired', { status: 'expired' }, 'provider_not_found', 400],
     ['past its time', { expiresAt: '2020-01-01T00:00:00.000Z' }, 'provider_not_found', 400],
   ])('%s', async (_, more, code, status) => {

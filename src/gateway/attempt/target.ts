@@ -197,12 +197,6 @@ function requireUsable(saved: SavedProvider, clock: Clock): void {
       `the integration of provider "@${saved.slug}" is not enabled for this workspace`,
     );
   }
-  if (saved.status === 'exhausted') {
-    throw new GatewayError(
-      'usage_limit_exceeded',
-      `usage limit exceeded for virtual key "${saved.slug}"; raise its limit or reset its usage`,
-    );
-  }
   if (saved.status === 'expired' || (saved.expiresAt !== null && saved.expiresAt <= clock.now().toISOString())) {
     throw new GatewayError('provider_not_found', `the provider "@${saved.slug}" has expired`);
   }

@@ -12,7 +12,6 @@ const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'rerank',
   'moderate',
   'imageGenerate',
-  'createSpeech',
   'createModelResponse',
   'messages',
   'messagesCountTokens',
@@ -37,7 +36,13 @@ export const isCacheable = ({ context, leaf, target, shaped }: AttemptContext): 
   // It goes on at the provider after the answer, or refers to what is kept there.
   shaped.background !== true;
 
-export function placeOf({ context, leaf, target, shaped }: AttemptContext): CachePlace {
+export const placeOf = (call: AttemptContext): CachePlace => ({
+  workspaceId: call.context.workspace.workspaceId,
+  namespace: call.context.own.get('cache-namespace') ?? '',
+  key: keyOf(call),
+});
+
+export function keyOf({ context, leaf, target, shaped }: AttemptContext): string {
   const { caller, workspace, own, request } = context;
   const namespace = own.get('cache-namespace');
   const headers: Record<string, string> = {};
@@ -47,7 +52,7 @@ export function placeOf({ context, leaf, target, shaped }: AttemptContext): Cach
       note(headers, to, request.headers.get(from));
     }
   }
-  const key = cacheKey({
+  return cacheKey({
     organisationId: caller.organisationId,
     workspaceId: workspace.workspaceId,
     kind: context.matched.route.kind,
@@ -63,7 +68,6 @@ export function placeOf({ context, leaf, target, shaped }: AttemptContext): Cach
     metadata: context.metadata,
     headers,
   });
-  return { workspaceId: workspace.workspaceId, namespace: namespace ?? '', key };
 }
 
 function note(headers: Record<string, string>, name: string, value: string | null): void {

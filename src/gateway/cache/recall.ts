@@ -1,6 +1,7 @@
 /** Recalls an answer from the cache before its target is asked; waits for an equal call that is under way where the config says so. */
 import type { ResponseCache } from '../../cache/cache.ts';
 import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
+import type { SemanticIndex } from '../../cache/semantic-index.ts';
 import type { CacheRule } from '../../catalog/plan.ts';
 import { objectIn } from '../../providers/json.ts';
 import { ReceivedHeaders } from '../../wire/client/answer.ts';
@@ -12,12 +13,13 @@ import { timeoutOf } from '../context.ts';
 import { readEvents, writeEvent } from '../streaming/sse.ts';
 import type { Coalescing } from './coalesce.ts';
 import { isCacheable, placeOf } from './key.ts';
+import { questionOf } from './question.ts';
 import { rebuilt } from './rebuild.ts';
 import { replayed } from './replay.ts';
 
 const defaultAgeSeconds = 604_800;
 
-export function recallStep(cache: ResponseCache, coalescing: Coalescing): SendStep {
+export function recallStep(cache: ResponseCache, coalescing: Coalescing, semantic: Semantic | null): SendStep {
   return {
     name: 'recall',
     applies: isCacheable,
@@ -35,10 +37,39 @@ export function recallStep(cache: ResponseCache, coalescing: Coalescing): SendSt
       record.cacheStatus = missed;
       const found = await cache.get(place);
       const hit = found && answerOf(call, found);
-      if (hit || !rule.coalesce) return hit;
+      if (hit) return hit;
+      const alike = semantic && rule.mode === 'semantic' ? await recallAlike(call, rule, cache, semantic) : null;
+      if (alike || !rule.coalesce) return alike;
       return coalesced(call, place, coalescing);
     },
   };
+}
+
+/** What is needed to find questions that mean the same. */
+export interface Semantic {
+  index: SemanticIndex;
+  threshold: number;
+  embed(call: AttemptContext, text: string): Promise<Float32Array | null>;
+}
+
+/** The answer to the nearest question of the same partition, if it is near enough. */
+async function recallAlike(
+  call: AttemptContext,
+  { threshold }: CacheRule,
+  cache: ResponseCache,
+  semantic: Semantic,
+): Promise<Answer | null> {
+  const question = questionOf(call);
+  const vector = question && (await semantic.embed(call, question.text));
+  if (!question || !vector) return null;
+  const { partition } = question;
+  if (call.record.cache) call.record.cache.question = { partition, vector };
+  const nearest = semantic.index.nearest(call.context.workspace.workspaceId, partition, vector);
+  if (!nearest || nearest.similarity < (threshold ?? semantic.threshold)) return null;
+  const entry = await cache.get(nearest.place);
+  const answer = entry && answerOf(call, entry);
+  if (answer) call.record.cacheStatus = 'SEMANTIC HIT';
+  return answer;
 }
 
 /** What the request asks for, within the organisation's bound. */

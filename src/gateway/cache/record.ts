@@ -1,6 +1,7 @@
 /** Records answers for the cache: taken as the target gave them, kept once it is known that the request ended well. */
 import type { ResponseCache } from '../../cache/cache.ts';
 import { type CacheEntry, largestEntry } from '../../cache/engine.ts';
+import type { SemanticIndex } from '../../cache/semantic-index.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import type { AnswerStep } from '../attempt/steps.ts';
@@ -61,7 +62,7 @@ function watched(answer: Answer, complete: (stream: Uint8Array) => void): Answer
 }
 
 /** Nothing but successes is kept, with what they cost: that is what a hit saves. */
-export function recordSettler(cache: ResponseCache, coalescing: Coalescing): Settler {
+export function recordSettler(cache: ResponseCache, coalescing: Coalescing, index: SemanticIndex | null): Settler {
   return ({ record, outcome, settlement }) => {
     const pending = record.cache;
     if (!pending) return;
@@ -70,6 +71,8 @@ export function recordSettler(cache: ResponseCache, coalescing: Coalescing): Set
       const { usage, cost, model } = settlement;
       entry = { ...pending.answer, model, usage, cents: cost.known ? cost.cents : null };
       cache.set(pending.place, entry, pending.ttlSeconds);
+      const { question, place, ttlSeconds } = pending;
+      if (question) index?.add(question.partition, question.vector, place, ttlSeconds);
     }
     if (pending.leads) coalescing.finish(pending.place, entry);
   };

@@ -11,6 +11,7 @@ import { resolveTarget, type Target } from '../attempt/target.ts';
 import { type RequestContext, timeoutOf } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
+import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
 import { authorised } from '../upstream/authorised.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
@@ -28,10 +29,16 @@ export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Lea
     const upstream = sessionUpstream(context, leaf, target, shaped);
     record.upstream = upstream;
     const call: AttemptContext = { deps, context, leaf, record, target, shaped };
-    return await withRetries(call, upstream, 'fresh', dialOnce);
+    return (await reserved(call)) ?? (await withRetries(call, upstream, 'fresh', dialOnce));
   } catch (fault) {
     return failed(record, asGatewayError(deps, context, fault));
   }
+}
+
+/** A session reserves like any other call; it has no input to guard and nothing to recall yet. */
+async function reserved(call: AttemptContext): Promise<Answer | null> {
+  const step = call.deps.steps.send.find(({ name }) => name === reserveStep);
+  return step?.applies(call) ? step.run(call) : null;
 }
 
 async function dialOnce(call: AttemptContext, upstream: Upstream): Promise<Answer> {

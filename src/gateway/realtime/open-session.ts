@@ -14,6 +14,9 @@ const pingMs = 30_000;
 /** Private close codes, after the statuses that the same faults have before a session. */
 const keyGone = 4401;
 const keyExhausted = 4412;
+const tooFast = 4429;
+/** A close frame has room for 123 bytes. */
+const longestReason = 120;
 
 /** False when the client is gone. */
 export function openSession(
@@ -24,7 +27,9 @@ export function openSession(
   underway: InFlight,
 ): boolean {
   const headers = replyHeaders(context, routed.answer);
-  const log = new SessionLog(deps, context, routed, headers);
+  const log = new SessionLog(deps, context, routed, headers, (refusal) =>
+    session.dismissed(refusal.status === 429 ? tooFast : keyExhausted, refusal.message.slice(0, longestReason)),
+  );
   const leave = underway.enter();
   const session = new Session(upstream, deps.deadlines, {
     pingMs,

@@ -170,12 +170,6 @@ describe('the answer to the handshake', () => {
     });
   });
 
-  test('is 412 for a key that is used up', async () => {
-    world.key.exhausted = true;
-    expect(await refused(taken, withKey)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
-    world.key.exhausted = false;
-  });
-
   test('is 426 when the request is no WebSocket handshake', async () => {
     const response = await fetch(address + taken, { headers: withKey });
     expect(response.status).toBe(426);

@@ -5,10 +5,13 @@ import type { AttemptRecord } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import type { Reserved } from '../limits/admission.ts';
+import { spentOf } from '../limits/steps.ts';
 import { JsonBody } from '../request/body.ts';
 import type { HeaderFields } from '../request/headers.ts';
 import type { Routed } from '../routing/route.ts';
 import { settle } from '../settle/settle.ts';
+import { settlementOf } from '../settle/settlement.ts';
 import { Conversation } from './conversation.ts';
 import { objectIn, type ProviderEvent, readEvent, textIn } from './events.ts';
 import type { Ending } from './session.ts';
@@ -31,7 +34,17 @@ export class SessionLog {
   #leftOut = 0;
   #responses = 0;
 
-  constructor(deps: GatewayDeps, context: RequestContext, routed: Routed, headers: HeaderFields) {
+  readonly #exceeded: (refusal: GatewayError) => void;
+
+  /** `exceeded` hears of a limit that leaves no room for another response. */
+  constructor(
+    deps: GatewayDeps,
+    context: RequestContext,
+    routed: Routed,
+    headers: HeaderFields,
+    exceeded: (refusal: GatewayError) => void = () => undefined,
+  ) {
+    this.#exceeded = exceeded;
     this.#deps = deps;
     this.#context = context;
     this.#routed = routed;
@@ -91,6 +104,23 @@ export class SessionLog {
     this.#pending.set(id, performance.now());
   }
 
+  /** What this response took is spent; the next one needs room of its own. */
+  #settleTurn(context: RequestContext, record: AttemptRecord): void {
+    const { admission } = this.#context;
+    const session = this.#routed.answer.record;
+    const { hold } = session;
+    if (!admission || !hold) return;
+    const { usage, cost } = settlementOf(this.#deps, context, record);
+    admission.settle(hold, spentOf(hold, record, usage, cost));
+    const next = hold.again();
+    const taken = (reserved: Reserved) => {
+      if ('refusal' in reserved) this.#exceeded(reserved.refusal);
+      else session.hold = reserved.hold;
+    };
+    if (next instanceof Promise) next.then(taken, (fault) => this.#deps.onFault(fault, context.requestId));
+    else taken(next);
+  }
+
   #settleResponse({ fields, text }: ProviderEvent): void {
     this.#responses++;
     const response = objectIn(fields.response) ?? {};
@@ -116,7 +146,10 @@ export class SessionLog {
       parentSpanId: this.#context.spanId,
       spanName: 'response.done',
       body: new JsonBody(conversation, {}),
+      // The session itself holds what its responses take.
+      admission: undefined,
     };
+    this.#settleTurn(context, record);
     settle(this.#deps, context, [record], {
       status,
       headers: this.#headers,

@@ -1,7 +1,9 @@
-/** Budgets and rate limits of the key and the workspace, before anything is sent. */
+/** Limits of the key, the workspace and policies, before anything is sent. */
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
-import type { Identified } from '../context.ts';
-import { GatewayError } from '../errors.ts';
+import type { RequestContext } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { Admission } from '../limits/admission.ts';
 
 /** Reading what was made before costs nothing, so an exhausted key may still do it. */
 const exempt: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
@@ -13,13 +15,23 @@ const exempt: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'listBatches',
   'retrieveBatch',
   'getBatchOutput',
+  'messagesCountTokens',
 ]);
 
-export function admit({ caller, matched }: Identified): void {
-  if (caller.exhausted && !exempt.has(matched.route.kind)) {
-    throw new GatewayError(
-      'usage_limit_exceeded',
-      `usage limit exceeded for API key "${caller.keyName}"; raise its limit or reset its usage`,
-    );
-  }
+/** Null where nothing limits this request. `isOurs`: no target will be asked, the gateway answers it itself. */
+export function admit(deps: GatewayDeps, context: RequestContext, isOurs: boolean): MaybePromise<Admission | null> {
+  const { limits } = deps;
+  if (!limits || isExempt(context)) return null;
+  const admission = new Admission(limits, context, () => deps.clock.now().getTime());
+  context.admission = admission;
+  // A single target takes the request's own count together with what it may use, in one step.
+  if (admission.onRequest.length === 0 || (!isOurs && reservesOnce(context))) return admission;
+  const counted = admission.count();
+  return counted instanceof Promise ? counted.then(() => admission) : admission;
 }
+
+const isExempt = ({ matched, request }: RequestContext): boolean =>
+  exempt.has(matched.route.kind) || (request.method === 'GET' && matched.route.kind !== 'realtime');
+
+const reservesOnce = ({ plan: { root }, matched }: RequestContext): boolean =>
+  root.kind === 'leaf' && root.cache === null && matched.route.kind !== 'realtime';

@@ -91,16 +91,36 @@ const declaredRoute = (name: string): MatchedRoute => {
   return found;
 };
 
+export const embeddingsRoute = declaredRoute('POST /embeddings');
+
 /** The routes that a rendered prompt goes to. */
 export const completionRoutes = {
   chat: declaredRoute('POST /chat/completions'),
   text: declaredRoute('POST /completions'),
 };
 
+const savedModelPrefix = '/models/@';
+
+/** A model of a saved provider has a slash in its name, written or encoded. */
+function savedModel(path: string): MatchedRoute {
+  const route: GatewayRoute = { kind: 'retrieveModel', body: 'none', errorForm: 'openai', upstreamPath: '/models/:id' };
+  return { route, params: { id: decodedPart(path.slice(savedModelPrefix.length - 1)) } };
+}
+
+function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A percent sign that begins nothing stands for itself.
+    return text;
+  }
+}
+
 /** The unified route for a path below `/v1`, or null. */
 export function matchRoute(method: string, path: string): MatchedRoute | null {
   const exact = fixed.get(`${method} ${path}`);
   if (exact) return exact;
+  if (method === 'GET' && path.startsWith(savedModelPrefix)) return savedModel(path);
   const match = table.match(method, path);
   return match.found === 'route' ? { route: match.value, params: match.params } : null;
 }

@@ -2,6 +2,10 @@
 import type { PlanNode } from '../../catalog/plan.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
+import { GatewayError } from '../errors.ts';
+import { splitModel } from '../request/select.ts';
+
+type Saved = RequestContext['workspace']['providers'][number];
 
 interface ListedModel {
   id: string;
@@ -20,6 +24,32 @@ export function wantsIntegratedModels(context: RequestContext): boolean {
   return provider.savedSlug === null && provider.name === null && providersIn(plan.root).size === 0;
 }
 
+/** Whether one model of the list is asked for, by the name that it has there. */
+export const wantsIntegratedModel = ({ matched: { route, params } }: RequestContext): boolean =>
+  route.kind === 'retrieveModel' && (params.id ?? '').startsWith('@');
+
+export function integratedModel(deps: GatewayDeps, context: RequestContext): Response {
+  const id = context.matched.params.id ?? '';
+  const { slug, model } = splitModel(id);
+  const saved = context.workspace.provider(slug);
+  if (!saved || model === null || !modelsOffered(deps, saved).includes(model)) {
+    throw new GatewayError('model_not_found', `there is no model "${id}" in this workspace`);
+  }
+  return ours(context, listedModel(saved, model));
+}
+
+const ours = ({ own, traceId, requestId }: RequestContext, body: object): Response =>
+  Response.json(body, { headers: { [`${own.prefix}trace-id`]: traceId, [`${own.prefix}request-id`]: requestId } });
+
+const listedModel = (saved: Saved, model: string): ListedModel => ({
+  id: `@${saved.slug}/${model}`,
+  slug: model,
+  canonical_slug: model,
+  object: 'model',
+  created: 0,
+  owned_by: saved.provider,
+});
+
 export function integratedModels(deps: GatewayDeps, context: RequestContext): Response {
   const query = new URLSearchParams(context.query);
   const wanted = filtersOf(context, query);
@@ -27,30 +57,11 @@ export function integratedModels(deps: GatewayDeps, context: RequestContext): Re
     .filter((saved) => wanted.slugs === null || wanted.slugs.has(saved.slug))
     .filter((saved) => !wanted.service || saved.provider === wanted.service)
     .filter((saved) => !wanted.provider || saved.slug === wanted.provider || saved.provider === wanted.provider)
-    .flatMap((saved) =>
-      modelsOffered(deps, saved).map(
-        (model): ListedModel => ({
-          id: `@${saved.slug}/${model}`,
-          slug: model,
-          canonical_slug: model,
-          object: 'model',
-          created: 0,
-          owned_by: saved.provider,
-        }),
-      ),
-    );
+    .flatMap((saved) => modelsOffered(deps, saved).map((model) => listedModel(saved, model)));
   models.sort((a, b) => compare(a, b, query.get('sort')) * (query.get('order') === 'desc' ? -1 : 1));
   const offset = Math.max(0, Number(query.get('offset') ?? 0) || 0);
   const limit = Math.max(0, Number(query.get('limit') ?? models.length) || models.length);
-  return Response.json(
-    { object: 'list', total_count: models.length, data: models.slice(offset, offset + limit) },
-    {
-      headers: {
-        [`${context.own.prefix}trace-id`]: context.traceId,
-        [`${context.own.prefix}request-id`]: context.requestId,
-      },
-    },
-  );
+  return ours(context, { object: 'list', total_count: models.length, data: models.slice(offset, offset + limit) });
 }
 
 function compare(a: ListedModel, b: ListedModel, sort: string | null): number {
@@ -60,7 +71,7 @@ function compare(a: ListedModel, b: ListedModel, sort: string | null): number {
 }
 
 /** A provider's catalogue without what is disabled, and with what was added by hand. */
-function modelsOffered(deps: GatewayDeps, saved: RequestContext['workspace']['providers'][number]): string[] {
+function modelsOffered(deps: GatewayDeps, saved: Saved): string[] {
   const { allowAll, bySlug } = saved.models;
   const catalogue = [...deps.pricer.models(saved.provider), ...(deps.providers.get(saved.provider)?.models ?? [])];
   const known = allowAll ? catalogue.filter((model) => bySlug.get(model)?.enabled !== false) : [];

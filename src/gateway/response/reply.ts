@@ -63,7 +63,13 @@ const marksUnder = memoize((prefix) => ({
   cacheStatus: `${prefix}cache-status`,
   cacheKey: `${prefix}cache-key`,
   provider: `${prefix}provider`,
+  cost: `${prefix}cost`,
 }));
+
+/** What the call costs is not known, and will not be. */
+export function markUnpriced(headers: HeaderFields, { own }: Arrival): void {
+  headers[marksUnder(own.prefix).cost] = 'unknown';
+}
 
 function markHeaders(headers: HeaderFields, { own, traceId, requestId }: Arrival): void {
   const marks = marksUnder(own.prefix);
@@ -93,7 +99,7 @@ export function errorReply(
   error: GatewayError,
   record: AttemptRecord | null,
 ): Reply & { headers: HeaderFields; body: Bytes } {
-  const headers: HeaderFields = { 'content-type': 'application/json' };
+  const headers: HeaderFields = { 'content-type': 'application/json', ...error.headers };
   markHeaders(headers, arrival);
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';
   // What is left of it would be taken for the next request.

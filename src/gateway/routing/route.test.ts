@@ -88,9 +88,9 @@ describe('fallback over A and B', () => {
     expect(asked()).toEqual([1, b === null ? 0 : 1, 0]);
   });
 
-  test('a saved provider over its budget is a failed target like any other', async () => {
+  test('a saved provider that has expired is a failed target like any other', async () => {
     script('b', status(200));
-    plane.providers.set('spent', savedProvider('spent', { status: 'exhausted' }));
+    plane.providers.set('spent', savedProvider('spent', { status: 'expired' }));
     const config = plane.saveConfig({ strategy: { mode: 'fallback' }, targets: targets('spent', 'b') });
     expect(await ask(config)).toEqual({
       status: 200,

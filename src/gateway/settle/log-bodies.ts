@@ -40,6 +40,8 @@ function bodiesOf(
   if (transformed) bodies.transformedRequest = transformed;
   const response = responseOf(deps, context, record, outcome);
   if (response) bodies.response = response;
+  const original = originalResponse(deps, context, record);
+  if (original) bodies.originalResponse = original;
   return bodies;
 }
 
@@ -60,6 +62,27 @@ function transformedRequest(
     contentType: sent['content-type'] ?? '',
   };
 }
+
+/** What the provider sent, where it is not what the client got. */
+function originalResponse(
+  deps: GatewayDeps,
+  context: RequestContext,
+  { original, received, responseHeaders }: AttemptRecord,
+): LogMessage | null {
+  if (!original || !responseHeaders || isSame(original, received)) return null;
+  const headers = fieldsOf(responseHeaders);
+  const isKept = context.matched.route.kind !== 'embed';
+  return {
+    headers: maskedHeaders(headers, context, deps.settings.maskedHeaders),
+    body: isKept ? original : null,
+    size: original.length,
+    contentType: headers['content-type'] ?? '',
+  };
+}
+
+/** Of an answer that needed no mending. */
+const isSame = (one: Uint8Array, other: Uint8Array | null): boolean =>
+  other !== null && one.length === other.length && Buffer.from(one.buffer, one.byteOffset, one.length).equals(other);
 
 /** The very same fields where they are, as most are. */
 function inLowerCase(headers: Readonly<HeaderFields>): Readonly<HeaderFields> {

@@ -1,5 +1,6 @@
 /** What a finished attempt used and cost, as a value: the ledger, metrics, the cache and the log each receive it. */
 import { type Cost, noCost } from '../../pricing/pricer.ts';
+import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
@@ -51,19 +52,81 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
   }
   if (!target || !(produced || left)) return { usage: noUsage, estimated: false, cost: noCost, model };
   const told = record.usageOpen ? null : (reported?.usage ?? null);
-  const estimate = told ? null : estimateUsage(context, record);
-  const usage = told ?? completed(estimate, reported?.usage ?? null);
-  const cost = deps.pricer.cost({
-    provider: target.provider.id,
-    model,
-    usage,
-    prices: target.rule?.prices ?? null,
-    adjustments: target.saved?.pricingAdjustments ?? null,
-    batch: false,
-    reportsCost: target.provider.reportsCost === true,
-  });
-  return { usage, estimated: estimate !== null, cost, model };
+  const estimate = told ? null : estimateUsage(context, record, model);
+  const counted = told ?? completed(estimate, reported?.usage ?? null);
+  const { usage, isGuess } = withSpeech(deps, target, model, counted);
+  const cost =
+    isNothing(usage) && isCharged(context)
+      ? unknownCost
+      : deps.pricer.cost({
+          provider: target.provider.id,
+          model,
+          usage,
+          prices: target.rule?.prices ?? null,
+          adjustments: target.saved?.pricingAdjustments ?? null,
+          batch: false,
+          reportsCost: target.provider.reportsCost === true,
+        });
+  const isExact = estimate === null || estimate.units.characters !== undefined;
+  return { usage, estimated: isGuess || !isExact, cost, model };
 }
+
+/** Told before the answer is: nobody will know what it costs. What it used beside tokens may still turn out to have no price. */
+export function isUnpriced(deps: GatewayDeps, context: RequestContext, { target, status }: AttemptRecord): boolean {
+  if (!target || !isSuccess(status) || !isCharged(context)) return false;
+  if (target.rule?.prices || target.provider.reportsCost) return false;
+  const model = target.rule?.baseModel ?? askedModel(target);
+  return Boolean(model) && !deps.pricer.knows(target.provider.id, model ?? '');
+}
+
+const unknownCost: Cost = { known: false };
+
+const isNothing = ({ inputTokens, outputTokens, units, reportedCents }: Usage): boolean =>
+  inputTokens + outputTokens === 0 && reportedCents === null && Object.keys(units).length === 0;
+
+/** What a model does is charged, whether or not anybody tells how much of it was done; what passes through may be. */
+const isCharged = ({ matched: { route }, request }: RequestContext): boolean =>
+  chargedKinds.has(route.kind) || (route.kind === 'proxy' && request.method === 'POST');
+
+const chargedKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'chatComplete',
+  'complete',
+  'messages',
+  'createModelResponse',
+  'embed',
+  'rerank',
+  'imageGenerate',
+  'imageEdit',
+  'imageVariation',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+  'ocr',
+]);
+
+/** About so many tokens of sound are spoken for a character. */
+const soundPerCharacter = 1.4;
+
+/** Speech whose price is one of tokens: how much sound a text makes is a guess. */
+function withSpeech(
+  deps: GatewayDeps,
+  target: Target,
+  model: string,
+  usage: Usage,
+): { usage: Usage; isGuess: boolean } {
+  const { characters, ...units } = usage.units;
+  if (characters === undefined || target.rule?.prices || deps.pricer.counts(target.provider.id, model, 'characters')) {
+    return { usage, isGuess: false };
+  }
+  if (!deps.pricer.counts(target.provider.id, model, 'response_token')) return { usage, isGuess: false };
+  const inputTokens = Math.ceil(characters / charactersPerToken);
+  return {
+    usage: { ...usage, units, inputTokens, outputTokens: Math.ceil(characters * soundPerCharacter) },
+    isGuess: true,
+  };
+}
+
+const charactersPerToken = 4.5;
 
 /** Some streams begin with what was asked, and tell at their end what was produced. */
 function completed(estimate: Usage | null, begun: Usage | null): Usage {

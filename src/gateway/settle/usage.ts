@@ -1,13 +1,14 @@
 /** The usage of an answer: as the provider reports it, or estimated where it reports none. */
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { EndpointKind } from '../../providers/endpoints.ts';
+import { objectsOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
 import { laterUsage, mayListTools, noUsage, readResponseUsage, readUsage } from '../../providers/usage.ts';
 import type { AttemptRecord } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import { jsonOf, objectIn } from '../dialects/dialect.ts';
 import { readEvents } from '../streaming/sse.ts';
-import { charactersIn } from './characters.ts';
+import { tokensOf } from './token-estimate.ts';
 
 const decoder = new TextDecoder();
 
@@ -110,8 +111,6 @@ function heardSeconds(kind: EndpointKind, { duration }: JsonObject): Usage | nul
   return soundKinds.has(kind) && heard > 0 && Number.isFinite(heard) ? seconds(heard) : null;
 }
 
-const charactersPerToken = 4;
-
 const textKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'chatComplete',
   'complete',
@@ -119,26 +118,74 @@ const textKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'createModelResponse',
 ]);
 
-/** A provider that tells nothing is counted by length: about four characters a token. The log marks the figures as estimated. */
-export function estimateUsage(context: RequestContext, record: AttemptRecord): Usage | null {
+/** A provider that tells nothing is counted by what was asked and what came. The log marks the figures as estimated. */
+export function estimateUsage(context: RequestContext, record: AttemptRecord, model: string): Usage | null {
   const { kind } = context.matched.route;
   if (soundKinds.has(kind)) return saidSeconds(context);
-  if (!textKinds.has(kind) || context.body.form !== 'json') return null;
-  const { messages, input, prompt, system, instructions, tools } = context.body.json;
-  const asked = charactersIn([messages ?? input ?? prompt, system, instructions, tools]);
-  const produced = record.firstTokenMs === null ? writtenIn(record) : record.producedCharacters;
+  if (kind === 'createSpeech') return spokenText(context);
+  if (!textKinds.has(kind) && kind !== 'proxy') return null;
+  const asked = askedIn(context);
+  if (!asked) return null;
+  const produced = producedTokens(record, model);
+  // What passes through may be anything: only what looks like text that was asked for and came is counted.
+  if (kind === 'proxy' && (asked.text === undefined || produced === 0)) return null;
   return {
     ...noUsage,
-    inputTokens: Math.ceil(asked / charactersPerToken),
-    outputTokens: Math.ceil(produced / charactersPerToken),
+    inputTokens: Math.ceil(tokensOf([asked.text, asked.beside], model)),
+    outputTokens: Math.ceil(produced),
   };
 }
 
-/** Of an answer that came whole, in any of the dialects. */
-function writtenIn(record: AttemptRecord): number {
+/** What a model was given to read, in any of the dialects; null where the body is none of theirs. */
+function askedIn({ body }: RequestContext): { text: unknown; beside: unknown } | null {
+  const json = body.form === 'json' ? body.json : body.form === 'bytes' ? parsed(decoder.decode(body.bytes)) : null;
+  if (!json) return null;
+  const { messages, input, prompt, contents, system, instructions, tools, systemInstruction } = json;
+  return { text: messages ?? input ?? prompt ?? contents, beside: [system, systemInstruction, instructions, tools] };
+}
+
+/** Of an answer in any of the dialects, whole or in pieces. */
+function producedTokens(record: AttemptRecord, model: string): number {
   const bytes = plainBytes(record);
-  const { choices, content, output } = (bytes && parsed(decoder.decode(bytes))) ?? {};
-  return charactersIn(choices ?? content ?? output);
+  if (!bytes) return 0;
+  if (!isStream(record)) {
+    const { choices, content, output, candidates } = parsed(decoder.decode(bytes)) ?? {};
+    return tokensOf(choices ?? content ?? output ?? candidates, model);
+  }
+  const text = readEvents(bytes).map(producedBy).join('');
+  // The copy of a long stream ends before the stream did.
+  const share = Math.max(1, record.producedCharacters / Math.max(1, text.length));
+  return tokensOf(text, model) * share;
+}
+
+/** Text, thoughts and arguments that an event brings. */
+function producedBy(event: ServerEvent): string {
+  const json = jsonOf(event);
+  if (!json) return '';
+  if (typeof json.delta === 'string') return json.delta;
+  const { text, thinking, partial_json: input } = objectIn(json, 'delta');
+  const choices = objectsOf(json.choices).map((choice) => {
+    const { content, reasoning_content, reasoning, tool_calls } = objectIn(choice, 'delta');
+    const calls = objectsOf(tool_calls).map((call) => {
+      const { name, arguments: given } = objectIn(call, 'function');
+      return [name, given];
+    });
+    return [content ?? choice.text, reasoning_content ?? reasoning, calls];
+  });
+  const parts = objectsOf(json.candidates).map((candidate) => objectIn(candidate, 'content').parts);
+  return textsIn([text, thinking, input, choices, parts]);
+}
+
+function textsIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return '';
+  return Object.values(value).map(textsIn).join('');
+}
+
+/** Speech is charged by what is to be spoken. */
+function spokenText({ body }: RequestContext): Usage | null {
+  const { input } = body.form === 'json' ? body.json : {};
+  return typeof input === 'string' && input !== '' ? { ...noUsage, units: { characters: [...input].length } } : null;
 }
 
 /** SDKs that know how long a file of sound is say so; most transcripts do not. */

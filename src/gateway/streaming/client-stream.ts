@@ -142,6 +142,8 @@ class ClientStream implements BodySource, Waker {
   }
 
   #send(bytes: Uint8Array, asReceived: boolean, to: Sink): MaybePromise<Handed> {
+    // Something that came was hidden: what follows no longer stands where it did.
+    if (!asReceived) this.#told = this.#retold;
     if (bytes.length === 0) return 'goes on';
     if (asReceived && !this.#told) this.#passed += bytes.length;
     else this.#retold.push(bytes);

@@ -8,6 +8,7 @@ import { type Dialect, newStreamState, type ReportedFault, type StreamState } fr
 import { GatewayError } from '../errors.ts';
 import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
 import { GivenUp } from '../upstream/send.ts';
+import { cutEvent, isUsageAlone } from '../upstream/stream-usage.ts';
 import { BodyCapture } from './body-capture.ts';
 import { EventSplitter, readEvents, writeEvent } from './sse.ts';
 
@@ -27,6 +28,8 @@ export type Piece =
 interface StreamTiming {
   deadlines: Deadlines;
   idleMs: number;
+  /** The client did not ask for the usage: the chunk that brings it is not for it. */
+  hidesUsage?: boolean;
 }
 
 /** Signs of life beyond this are handed on as they come, without waiting for an answer behind them. */
@@ -48,6 +51,7 @@ export class UpstreamEvents implements Polled<Piece> {
   readonly #patienceMs: number;
   /** How long the next piece may take. */
   #idleMs: number;
+  readonly #hidesUsage: boolean;
   #ended = false;
   /** There was an event, not only bytes. */
   #spoke = false;
@@ -58,6 +62,7 @@ export class UpstreamEvents implements Polled<Piece> {
     this.#body = polled(body);
     this.dialect = dialect;
     this.#abort = abort;
+    this.#hidesUsage = timing.hidesUsage ?? false;
     this.#patienceMs = timing.idleMs;
     this.#idleMs = timing.idleMs;
     this.#idle = timing.deadlines.set(timing.idleMs, this);
@@ -128,11 +133,14 @@ export class UpstreamEvents implements Polled<Piece> {
     const events = readEvents(whole);
     this.#spoke ||= events.length > 0;
     let index = -1;
+    let hidden: ServerEvent | null = null;
     for (const event of events) {
       index++;
       // Behind the terminator nothing can go wrong any more.
       if (this.#ended) break;
+      const { usage } = this.state;
       const meaning = this.dialect.read(event, this.state);
+      if (this.#hidesUsage && this.state.usage !== usage && isUsageAlone(event)) hidden = event;
       if (meaning === 'part') continue;
       if (meaning === 'end') {
         this.#ended = true;
@@ -150,7 +158,7 @@ export class UpstreamEvents implements Polled<Piece> {
       const sound = events.slice(0, index);
       return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound, asReceived: false };
     }
-    return { is: 'bytes', bytes: whole, events, asReceived };
+    return hidden ? without(hidden, whole, events) : { is: 'bytes', bytes: whole, events, asReceived };
   }
 
   #atEnd(): Piece {
@@ -199,6 +207,13 @@ export class UpstreamEvents implements Polled<Piece> {
   #broken(code: 'stream_incomplete' | 'invalid_provider_response', message: string): Extract<Piece, { is: 'broken' }> {
     return { is: 'broken', error: new GatewayError(code, message), reported: null };
   }
+}
+
+/** Cut out of the bytes, so that the others stay as they came. */
+function without(hidden: ServerEvent, whole: Uint8Array, events: readonly ServerEvent[]): Piece {
+  const shown = events.filter((event) => event !== hidden);
+  const bytes = cutEvent(whole, hidden.data) ?? Buffer.concat(shown.map(writeEvent));
+  return { is: 'bytes', bytes, events: shown, asReceived: false };
 }
 
 /** The status that a provider would have answered with, had it known the fault before the stream's head was sent. */

@@ -14,6 +14,7 @@ import { rewritten } from '../request/json-rewrite.ts';
 import { isRepeated, spliceString } from '../request/json-splice.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
+import { asksForUsage, withUsageAsked } from './stream-usage.ts';
 import { watchedRows } from './upload-rows.ts';
 import {
   addressBelow,
@@ -49,6 +50,8 @@ export interface Upstream extends Sent {
   translation: Translation | null;
   /** Where the provider's API begins, for operations that take several calls. */
   base: BaseAddress;
+  /** The stream was asked for its usage although the client did not ask. */
+  usageAsked: boolean;
 }
 
 export function buildUpstream(context: RequestContext, leaf: Leaf, target: Target, operation: Operation): Upstream {
@@ -62,7 +65,9 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   const base = baseAddress(target.customHost ?? addressOf(target, facts));
   const url = urlOf(context, operation, base);
   if (passthrough) requirePassedCall(context, target, base, url);
-  const { bytes, changed, contentType } = bodyBytes(context, target, operation);
+  const { bytes: written, changed, contentType } = bodyBytes(context, target, operation);
+  const usageAsked = asksForUsage(context, target, operation);
+  const bytes = written && usageAsked ? withUsageAsked(written, facts.body.stream_options) : written;
   const watched =
     context.body.form === 'stream' && !endpoint.steps ? watchedRows(context, target, context.body, url) : null;
   const body = bytes ?? watched?.stream ?? null;
@@ -86,6 +91,7 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
     endpoint,
     translation,
     base,
+    usageAsked,
   };
 }
 

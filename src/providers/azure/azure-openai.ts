@@ -44,6 +44,7 @@ function sessionQuery(facts: CallFacts): string {
 export const azureOpenAi: Provider = {
   id: 'azure-openai',
   name: 'Azure OpenAI',
+  takesStreamOptions: true,
   aliases: ['azure'],
   address: ({ fields }) =>
     `https://${hostLabel(fields, 'azure_resource_name', 'resource_name')}.openai.azure.com/openai`,

@@ -20,6 +20,7 @@ const isGlm = (model: string): boolean => /^zai-|glm/i.test(model);
 export const cerebras = openAiCompatible({
   id: 'cerebras',
   name: 'Cerebras',
+  takesStreamOptions: true,
   address: 'https://api.cerebras.ai/v1',
   endpoints: {
     chatComplete: chat({

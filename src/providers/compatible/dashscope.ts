@@ -11,6 +11,7 @@ const home = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1';
 export const dashscope = openAiCompatible({
   id: 'dashscope',
   name: 'Alibaba DashScope',
+  takesStreamOptions: true,
   aliases: ['qwen', 'alibaba'],
   address: home,
   endpoints: {

@@ -25,6 +25,7 @@ const ranking: Translation = {
 export const deepinfra = openAiCompatible({
   id: 'deepinfra',
   name: 'DeepInfra',
+  takesStreamOptions: true,
   address: home,
   endpoints: {
     chatComplete: chat({ framing: 'sse-lines', answers: [] }),

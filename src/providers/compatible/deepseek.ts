@@ -13,6 +13,7 @@ const unsent = ['seed', 'user', 'logit_bias', 'parallel_tool_calls', 'service_ti
 export const deepseek = openAiCompatible({
   id: 'deepseek',
   name: 'DeepSeek',
+  takesStreamOptions: true,
   address: 'https://api.deepseek.com',
   endpoints: {
     chatComplete: chat({

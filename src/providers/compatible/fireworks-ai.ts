@@ -28,6 +28,7 @@ const unsent = ['parallel_tool_calls', 'service_tier', 'store'];
 export const fireworksAi = openAiCompatible({
   id: 'fireworks-ai',
   name: 'Fireworks AI',
+  takesStreamOptions: true,
   aliases: ['fireworks'],
   address,
   fields: [

@@ -8,6 +8,7 @@ import { onServer, serverAddress, underVersion } from './quirks/paths.ts';
 export const lmStudio = openAiCompatible({
   id: 'lm-studio',
   name: 'LM Studio',
+  takesStreamOptions: true,
   address: null,
   endpoints: {
     chatComplete: chat({

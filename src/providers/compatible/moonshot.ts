@@ -8,6 +8,7 @@ import { noRequiredTool } from './quirks/tools.ts';
 export const moonshot = openAiCompatible({
   id: 'moonshot',
   name: 'Moonshot AI',
+  takesStreamOptions: true,
   address: 'https://api.moonshot.cn/v1',
   endpoints: {
     chatComplete: chat({

@@ -6,6 +6,7 @@ import { limitAsMaxTokens } from './quirks/parameters.ts';
 export const nebius = openAiCompatible({
   id: 'nebius',
   name: 'Nebius AI Studio',
+  takesStreamOptions: true,
   address: 'https://api.studio.nebius.ai/v1',
   endpoints: {
     chatComplete: chat({ asks: [limitAsMaxTokens] }),

@@ -31,6 +31,7 @@ const nameInPath = (model: string): string => inPath(model.replaceAll('.', '_'))
 export const nvidiaNim = openAiCompatible({
   id: 'nvidia-nim',
   name: 'NVIDIA NIM',
+  takesStreamOptions: true,
   aliases: ['nvidia'],
   address: home,
   endpoints: {

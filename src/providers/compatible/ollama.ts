@@ -29,6 +29,7 @@ const chatting: OfferedEndpoint = (facts) =>
 export const ollama = openAiCompatible({
   id: 'ollama',
   name: 'Ollama',
+  takesStreamOptions: true,
   address: null,
   endpoints: { chatComplete: chatting, ...onServer('complete', 'embed', 'listModels') },
   fields: serverAddress,

@@ -8,6 +8,7 @@ import { onServer, serverAddress, underVersion } from './quirks/paths.ts';
 export const sgl = openAiCompatible({
   id: 'sgl',
   name: 'SGLang',
+  takesStreamOptions: true,
   aliases: ['sglang'],
   address: null,
   endpoints: {

@@ -9,6 +9,7 @@ import { onServer, serverAddress, underVersion } from './quirks/paths.ts';
 export const vllm = openAiCompatible({
   id: 'vllm',
   name: 'vLLM',
+  takesStreamOptions: true,
   aliases: ['hosted-vllm'],
   address: null,
   endpoints: {

@@ -33,6 +33,7 @@ const messages: OfferedEndpoint = ({ model, clientHeader }) =>
 export const openai = openAiCompatible({
   id: 'openai',
   name: 'OpenAI',
+  takesStreamOptions: true,
   aliases: ['open-ai'],
   address: 'https://api.openai.com/v1',
   endpoints: { ...openAiEndpoints, chatComplete, createModelResponse, messages },

@@ -3,6 +3,7 @@ import type { Db, Store } from '../database.ts';
 import { identity } from './0001_identity.ts';
 import { catalog } from './0002_catalog.ts';
 import { batches } from './0003_batches.ts';
+import { limits } from './0010_limits.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
 import { prices } from './0030_prices.ts';
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { name: 'identity', up: identity },
   { name: 'catalog', up: catalog },
   { name: 'batches', up: batches },
+  { name: 'limits', up: limits },
   { name: 'mcp', up: mcp },
   { name: 'prompts', up: prompts },
   { name: 'prices', up: prices },

@@ -28,6 +28,7 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'policy',
   'mcp_integration',
   'mcp_server',
   'prompt',

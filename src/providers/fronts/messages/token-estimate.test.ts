@@ -3,8 +3,8 @@ import { estimatedTokens } from './token-estimate.ts';
 
 const ask = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
 
-test('four characters are about a token, over all that is sent', () => {
-  const words = 'word '.repeat(800);
+test('words are about tokens, over all that is sent', () => {
+  const words = 'word '.repeat(1_000);
   const plain = estimatedTokens(ask(words));
   expect(plain).toBeGreaterThan(1_000);
   expect(plain).toBeLessThan(1_020);

@@ -1,26 +1,22 @@
-/** How many tokens a messages request comes to, for providers that cannot be asked: about four characters a token over all that is sent. */
+/** How many tokens a messages request comes to, for providers that cannot be asked: an estimate over all that is sent. */
 import { isObject, textOf } from '../../json.ts';
 import type { JsonObject, Steps } from '../../provider.ts';
+import { tokensIn } from '../../tokens.ts';
 
-const charactersPerToken = 4;
 /** An image or a page counts by its size in pixels or pages, of which the bytes tell little: a middling figure. */
 const tokensPerMedium = 1_600;
 
 const counted = ['system', 'messages', 'tools', 'tool_choice', 'output_config'];
 
 export function estimatedTokens(body: Readonly<JsonObject>): number {
-  let tokens = 0;
+  const model = textOf(body.model) ?? '';
   const weigh = (value: unknown): number => {
     if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + weigh(entry), 0);
-    if (!isObject(value)) return value === undefined || value === null ? 0 : String(value).length;
-    if (isMedium(value)) {
-      tokens += tokensPerMedium;
-      return 0;
-    }
-    return Object.entries(value).reduce((sum, [name, entry]) => sum + name.length + weigh(entry), 0);
+    if (!isObject(value)) return value === undefined || value === null ? 0 : tokensIn(String(value), model);
+    if (isMedium(value)) return tokensPerMedium;
+    return Object.entries(value).reduce((sum, [name, entry]) => sum + tokensIn(name, model) + weigh(entry), 0);
   };
-  const characters = counted.reduce((sum, name) => sum + weigh(body[name]), 0);
-  return Math.max(1, tokens + Math.ceil(characters / charactersPerToken));
+  return Math.max(1, Math.ceil(counted.reduce((sum, name) => sum + weigh(body[name]), 0)));
 }
 
 /** The source of an image or a document that is not plain text. */

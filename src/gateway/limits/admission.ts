@@ -1,0 +1,162 @@
+/** What one request holds of limits while it runs: its own count, and what each target that it tries may take. */
+import { type Demand, LimitStoreAway, type Reservation } from '../../limits/engine.ts';
+import type { Limit } from '../../limits/limit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { PolicyFacts, TargetFacts } from '../../limits/policy-index.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { AttemptRecord } from '../attempt/answer.ts';
+import type { RequestContext } from '../context.ts';
+import { GatewayError } from '../errors.ts';
+import { limitRefusal } from './refusal.ts';
+
+/** What a target that is tried holds. */
+export interface Hold {
+  reservation: Reservation;
+  record: AttemptRecord;
+  /** Takes as much once more, for the next turn of a session; its requests are counted already. */
+  again(): MaybePromise<Reserved>;
+}
+
+export type Reserved = { hold: Hold } | { refusal: GatewayError };
+
+export class Admission {
+  readonly #limits: Limits;
+  readonly #context: RequestContext;
+  readonly #now: () => number;
+  /** Decided by facts of the request, in the order in which they refuse: key, workspace, policies. */
+  readonly onRequest: readonly Limit[];
+  /** The count of the request itself, once it is taken. */
+  #count: Reservation | null = null;
+  readonly #holds: Hold[] = [];
+  #ended = false;
+
+  constructor(limits: Limits, context: RequestContext, now: () => number) {
+    this.#limits = limits;
+    this.#context = context;
+    this.#now = now;
+    this.onRequest = requestLimits(context);
+  }
+
+  get organisationId(): string {
+    return this.#context.caller.organisationId;
+  }
+
+  /** Whether a target of this request is limited in any way. */
+  concerns(limits: readonly Limit[] | undefined): boolean {
+    return (
+      this.onRequest.length > 0 ||
+      (limits?.length ?? 0) > 0 ||
+      (this.#context.workspace.policies?.hasTargetPolicies ?? false)
+    );
+  }
+
+  /** Counts the request before it is routed, and refuses it where a budget is used up already. */
+  count(): MaybePromise<void> {
+    const demands = this.onRequest.map((limit): Demand => ({ limit, ...(limit.type === 'requests' ? once : nothing) }));
+    if (demands.length === 0) return;
+    return then(this.#reserve(demands), (taken) => {
+      if (taken instanceof GatewayError) throw taken;
+      this.#count = taken;
+    });
+  }
+
+  /** The limits that a target must pass, those of the request first; its count is taken once, however many targets are tried. */
+  limitsFor(saved: readonly Limit[], target: TargetFacts, prompt: string | null): Limit[] {
+    const { policies } = this.#context.workspace;
+    const isCounted = this.#count !== null;
+    const own = isCounted ? this.onRequest.filter(({ type }) => type !== 'requests') : this.onRequest;
+    const onTarget = policies?.hasTargetPolicies
+      ? policies.onTarget({ ...factsOf(this.#context), target, prompt })
+      : [];
+    return [...own, ...onTarget, ...saved];
+  }
+
+  /** Takes what a target may use. What earlier targets held and did not use is given back before. */
+  take(record: AttemptRecord, demands: readonly Demand[]): MaybePromise<Reserved> {
+    for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));
+    return then(this.#reserve(demands), (taken): Reserved => {
+      if (taken instanceof GatewayError) return { refusal: taken };
+      const hold: Hold = { reservation: taken, record, again: () => this.take(record, demands.filter(isNoCount)) };
+      this.#holds.push(hold);
+      if (this.#count === null) this.#count = noCount;
+      return { hold };
+    });
+  }
+
+  settle(hold: Hold, spent: readonly number[]): void {
+    this.#limits.settle(hold.reservation, spent);
+  }
+
+  /** The request is over. It counts when it reached a target or the cache; whatever is still held is given back. */
+  end(wasServed: boolean): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    for (const hold of this.#holds) this.#limits.settle(hold.reservation, spentByFailure(hold));
+    if (this.#count && this.#count !== noCount) {
+      const spent = this.#count.holdings.map(({ amount }) => (wasServed ? amount : 0));
+      this.#limits.settle(this.#count, spent);
+    }
+  }
+
+  /** The reservation, or the refusal of the first limit that has no room. */
+  #reserve(demands: readonly Demand[]): MaybePromise<Reservation | GatewayError> {
+    const id = Bun.randomUUIDv7();
+    const result = this.#limits.reserve({ id, organisationId: this.organisationId, demands });
+    const read = (known: Awaited<typeof result>): Reservation | GatewayError =>
+      known.granted
+        ? known.reservation
+        : limitRefusal(known.refusedBy.limit, known.state, known.refusedBy.least, this.#now());
+    return result instanceof Promise ? result.then(read, unavailable) : read(result);
+  }
+}
+
+const isNoCount = ({ limit }: Demand): boolean => limit.type !== 'requests';
+const once = { least: 1, most: 1 };
+/** A budget that is used up refuses also what asks for nothing. */
+const nothing = { least: 0, most: 0 };
+/** The count of the request was taken together with what its target holds. */
+const noCount: Reservation = { id: '', organisationId: '', holdings: [] };
+
+function then<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+function unavailable(fault: unknown): GatewayError {
+  if (!(fault instanceof LimitStoreAway)) throw fault;
+  return new GatewayError(
+    'limits_unavailable',
+    'the limits of this call cannot be checked at the moment; try again, or see LIMITS_ON_STORE_FAILURE',
+  );
+}
+
+/** A target that failed used nothing, but for requests; of a stream that broke nobody knows what it used, so that nothing is given back. */
+export function spentByFailure({ reservation, record }: Pick<Hold, 'reservation' | 'record'>): number[] {
+  const wasSent = record.upstream !== null;
+  const mayHide = wasSent && record.firstTokenMs !== null;
+  return reservation.holdings.map(({ limit, amount }) =>
+    limit.type === 'requests' ? (wasSent ? amount : 0) : mayHide ? amount : 0,
+  );
+}
+
+function requestLimits(context: RequestContext): readonly Limit[] {
+  const { caller, workspace } = context;
+  const policies = workspace.policies?.hasRequestPolicies ? workspace.policies.onRequest(factsOf(context)) : none;
+  const own = caller.limits ?? none;
+  const shared = workspace.limits ?? none;
+  if (policies.length === 0 && shared.length === 0) return own;
+  return [...own, ...shared, ...policies];
+}
+
+const none: readonly Limit[] = [];
+
+export const factsOf = ({ caller, workspace, matched, metadata, plan }: RequestContext): PolicyFacts => ({
+  apiKeyId: caller.keyId,
+  organisationId: caller.organisationId,
+  workspaceId: workspace.workspaceId,
+  workspaceSlug: workspace.workspaceSlug,
+  endpointType: matched.route.kind,
+  metadata,
+  config: plan.saved?.slug ?? null,
+  prompt: null,
+  target: null,
+});

@@ -1,0 +1,356 @@
+/** The shared engine: counters in Redis or Valkey. One atomic script takes from all limits of a call. */
+import { createHash } from 'node:crypto';
+import type { Redis } from '../redis/connect.ts';
+import {
+  type CounterState,
+  type KnownSpend,
+  keptOnExpiry,
+  type LedgerEntry,
+  type LimitEngine,
+  LimitStoreAway,
+  leaseMs,
+  type Recorder,
+  type Reservation,
+  type ReserveRequest,
+  type ReserveResult,
+} from './engine.ts';
+import { type Limit, spanAt, windowMs, windowOffsetMs } from './limit.ts';
+import { entryOf } from './memory-engine.ts';
+import { raiseScript, readScript, renewScript, reserveScript, resetScript, settleScript } from './redis-scripts.ts';
+
+export interface RedisEngineOptions {
+  /** Told of everything that was spent, once. */
+  record: Recorder;
+  /** What the ledger knows of an organisation: Redis is rebuilt from it after a loss. */
+  known(organisationId: string): Promise<readonly KnownSpend[]>;
+  /** This process's time, for the calendar of usage limits. */
+  now(): number;
+  /** Tests move the time of the counters too; otherwise the server's own counts. */
+  serverTime?: () => number;
+  /** How long a call waits for the store. */
+  timeoutMs?: number;
+  /** Told when the store does not answer, and when it does again. */
+  onAway?: (fault: Error) => void;
+  onBack?: () => void;
+}
+
+interface Unsettled {
+  reservation: Reservation;
+}
+
+/** A call is answered within 50 ms, whatever the store does; the rest is for the answer itself. */
+const patienceMs = 40;
+/** After so many failures in a row the store is asked only now and then. */
+const failuresUntilAway = 3;
+const probeEveryMs = 250;
+const mostUnsettled = 100_000;
+
+export class RedisEngine implements LimitEngine {
+  readonly #redis: Redis;
+  readonly #options: RedisEngineOptions;
+  readonly #digests = new Map<string, string>();
+  readonly #deadlines: Deadlines;
+  /** Rebuilds under way, by organisation. */
+  readonly #rebuilding = new Map<string, Promise<void>>();
+  /** Reservations that could not be settled in Redis: their spend is in the ledger, what they hold is let go later. */
+  readonly #unsettled: Unsettled[] = [];
+  #failures = 0;
+  #probedAt = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(redis: Redis, options: RedisEngineOptions) {
+    this.#redis = redis;
+    this.#options = options;
+    this.#deadlines = new Deadlines(options.timeoutMs ?? patienceMs);
+  }
+
+  async reserve(request: ReserveRequest): Promise<ReserveResult> {
+    const { id, organisationId, demands } = request;
+    const now = this.#options.now();
+    const args = [this.#serverTime(), id, String(leaseMs)];
+    for (const { limit, least, most } of demands) args.push(...demandOf(limit, least, most, now));
+    const reply = await this.#whole(reserveScript, organisationId, args);
+    if (reply[0] === 'refused') {
+      const [, index, epoch, ends, settled, reserved, told] = reply;
+      this.#tell(organisationId, told);
+      const refusedBy = demands[Number(index)];
+      if (!refusedBy) throw new LimitStoreAway('it refused a demand that was never made');
+      return { granted: false, refusedBy, state: stateFrom(epoch, ends, settled, reserved) };
+    }
+    const [, figures, told] = reply as [string, string[], unknown];
+    this.#tell(organisationId, told);
+    const states: CounterState[] = [];
+    const holdings = demands.map(({ limit }, index) => {
+      const [epoch, ends, settled, reserved, amount] = figures.slice(index * 5, index * 5 + 5);
+      states.push(stateFrom(epoch, ends, settled, reserved));
+      return { limit, epoch: Number(epoch), amount: Number(amount) };
+    });
+    return { granted: true, reservation: { id, organisationId, holdings }, states };
+  }
+
+  async settle(reservation: Reservation, spent: readonly number[]): Promise<void> {
+    const { id, organisationId } = reservation;
+    try {
+      const args = [this.#serverTime(), id, 'spend'];
+      reservation.holdings.forEach((holding, index) => {
+        const { counter, epoch, endsAt } = entryOf(reservation, holding, 0);
+        args.push(counter, String(epoch), String(endsAt ?? 0), String(spent[index] ?? 0));
+      });
+      const [, told] = (await this.#run(settleScript, organisationId, args)) as [string, unknown];
+      this.#tell(organisationId, told);
+    } catch (fault) {
+      if (!(fault instanceof LimitStoreAway)) throw fault;
+      // The spend is written down now and raises the counter when the store is back.
+      const entries = reservation.holdings.flatMap((holding, index) =>
+        spent[index] ? [entryOf(reservation, holding, spent[index])] : [],
+      );
+      if (entries.length > 0) this.#options.record(entries);
+      this.#letGoLater({ reservation });
+    }
+  }
+
+  async renew(reservations: readonly Reservation[]): Promise<void> {
+    const byOrganisation = Map.groupBy(reservations, ({ organisationId }) => organisationId);
+    for (const [organisationId, own] of byOrganisation) {
+      const args = [this.#serverTime(), String(leaseMs), ...own.map(({ id }) => id)];
+      await this.#run(renewScript, organisationId, args);
+    }
+  }
+
+  async read(limits: readonly Limit[]): Promise<CounterState[]> {
+    const states = new Map<Limit, CounterState>();
+    for (const [organisationId, own] of Map.groupBy(limits, (limit) => limit.organisationId)) {
+      const args = [this.#serverTime(), ...own.map(({ counter }) => counter)];
+      const [, time, figures, told] = (await this.#whole(readScript, organisationId, args)) as [
+        string,
+        string,
+        string[],
+        unknown,
+      ];
+      this.#tell(organisationId, told);
+      own.forEach((limit, index) => {
+        const [known, settled, reserved] = figures.slice(index * 3, index * 3 + 3).map(Number);
+        const now = limit.window.kind === 'rate' ? Number(time) : this.#options.now();
+        const span = spanAt(limit.window, now);
+        const epoch = Math.max(span.epoch, known ?? 0);
+        const { endsAt } = spanAt(limit.window, Math.max(now, epoch));
+        const counts = known === epoch;
+        states.set(limit, {
+          epoch,
+          endsAt,
+          settled: counts ? (settled ?? 0) : 0,
+          reserved: counts ? (reserved ?? 0) : 0,
+        });
+      });
+    }
+    return limits.flatMap((limit) => states.get(limit) ?? []);
+  }
+
+  async reset(organisationId: string, counter: string, epoch: number): Promise<void> {
+    await this.#run(resetScript, organisationId, [this.#serverTime(), counter, String(epoch)]);
+  }
+
+  async raise(known: readonly KnownSpend[]): Promise<void> {
+    for (const [organisationId, own] of Map.groupBy(known, (spend) => spend.organisationId)) {
+      await this.#raise(organisationId, own, false);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#retry);
+    await this.#redis.close();
+    this.#deadlines.stop();
+  }
+
+  /** Runs a script that needs everything to be there, and rebuilds what is not. */
+  async #whole(script: string, organisationId: string, args: string[]): Promise<unknown[]> {
+    for (let tries = 0; tries < 3; tries++) {
+      const reply = (await this.#run(script, organisationId, args)) as unknown[];
+      if (reply[0] !== 'rebuild') return reply;
+      await this.#rebuild(organisationId);
+    }
+    throw new LimitStoreAway('it loses what it is told');
+  }
+
+  #rebuild(organisationId: string): Promise<void> {
+    const underway = this.#rebuilding.get(organisationId);
+    if (underway) return underway;
+    const rebuild = this.#options
+      .known(organisationId)
+      .catch((fault) => {
+        throw new LimitStoreAway(`it is empty, and the ledger cannot be read: ${String(fault)}`);
+      })
+      .then((known) => this.#raise(organisationId, known, true))
+      .finally(() => this.#rebuilding.delete(organisationId));
+    this.#rebuilding.set(organisationId, rebuild);
+    return rebuild;
+  }
+
+  async #raise(organisationId: string, known: readonly KnownSpend[], complete: boolean): Promise<void> {
+    const atOnce = 1_000;
+    for (let start = 0; start === 0 || start < known.length; start += atOnce) {
+      const some = known.slice(start, start + atOnce);
+      const last = complete && start + atOnce >= known.length;
+      const args = [this.#serverTime(), last ? '1' : '0'];
+      for (const { counter, epoch, settled, endsAt } of some) {
+        args.push(counter, String(epoch), String(settled), String(endsAt ?? 0));
+      }
+      await this.#run(raiseScript, organisationId, args);
+    }
+  }
+
+  #tell(organisationId: string, told: unknown): void {
+    if (!Array.isArray(told) || told.length === 0) return;
+    const entries: LedgerEntry[] = [];
+    for (let at = 0; at < told.length; at += 4) {
+      const ends = Number(told[at + 3]);
+      entries.push({
+        counter: String(told[at]),
+        organisationId,
+        epoch: Number(told[at + 1]),
+        amount: Number(told[at + 2]),
+        endsAt: ends === 0 ? null : ends,
+      });
+    }
+    this.#options.record(entries);
+  }
+
+  #letGoLater(unsettled: Unsettled): void {
+    // Past this many the lease lets them go.
+    if (this.#unsettled.length < mostUnsettled) this.#unsettled.push(unsettled);
+    this.#retry ??= setTimeout(() => void this.#letGo(), probeEveryMs);
+  }
+
+  async #letGo(): Promise<void> {
+    this.#retry = undefined;
+    for (;;) {
+      const [next] = this.#unsettled;
+      if (!next) return;
+      const { id, organisationId } = next.reservation;
+      try {
+        await this.#run(settleScript, organisationId, [this.#serverTime(), id, 'forget']);
+      } catch (fault) {
+        if (!(fault instanceof LimitStoreAway)) throw fault;
+        this.#retry ??= setTimeout(() => void this.#letGo(), probeEveryMs);
+        return;
+      }
+      this.#unsettled.shift();
+    }
+  }
+
+  #serverTime(): string {
+    const { serverTime } = this.#options;
+    return serverTime ? String(serverTime()) : '0';
+  }
+
+  async #run(script: string, organisationId: string, args: readonly string[]): Promise<unknown> {
+    if (this.#failures >= failuresUntilAway) {
+      const now = performance.now();
+      if (now - this.#probedAt < probeEveryMs) throw new LimitStoreAway('it did not answer a moment ago');
+      this.#probedAt = now;
+    }
+    const prefix = `gw:limits:{${organisationId}}:`;
+    try {
+      const reply = await this.#deadlines.within(this.#evaluate(script, prefix, args));
+      if (this.#failures >= failuresUntilAway) this.#options.onBack?.();
+      this.#failures = 0;
+      return reply;
+    } catch (fault) {
+      const error = fault instanceof Error ? fault : new Error(String(fault));
+      if (++this.#failures === failuresUntilAway) this.#options.onAway?.(error);
+      throw error instanceof LimitStoreAway ? error : new LimitStoreAway(error.message);
+    }
+  }
+
+  async #evaluate(script: string, prefix: string, args: readonly string[]): Promise<unknown> {
+    const digest = this.#digestOf(script);
+    try {
+      return await this.#redis.command(prefix, ['EVALSHA', digest, '1', prefix, ...args]);
+    } catch (fault) {
+      if (!(fault instanceof Error) || !fault.message.startsWith('NOSCRIPT')) throw fault;
+      return this.#redis.command(prefix, ['EVAL', script, '1', prefix, ...args]);
+    }
+  }
+
+  #digestOf(script: string): string {
+    const known = this.#digests.get(script);
+    if (known) return known;
+    const digest = createHash('sha1').update(script).digest('hex');
+    this.#digests.set(script, digest);
+    return digest;
+  }
+}
+
+function demandOf(limit: Limit, least: number, most: number, now: number): string[] {
+  const { window, counter, value, mode } = limit;
+  const isRate = window.kind === 'rate';
+  const span = isRate ? null : spanAt(window, now);
+  return [
+    counter,
+    String(span?.epoch ?? 0),
+    String(isRate ? windowMs[window.unit] : 0),
+    String(isRate ? windowOffsetMs(window.unit) : 0),
+    // Where the server's clock is a little ahead of ours, it opens the next period itself.
+    String(span?.endsAt ?? 0),
+    String(span?.endsAt ?? 0),
+    String(value),
+    String(least),
+    String(most),
+    mode === 'enforce' ? '1' : '0',
+    keptOnExpiry(limit) ? '1' : '0',
+  ];
+}
+
+const stateFrom = (epoch: unknown, ends: unknown, settled: unknown, reserved: unknown): CounterState => ({
+  epoch: Number(epoch),
+  endsAt: Number(ends) === 0 ? null : Number(ends),
+  settled: Number(settled),
+  reserved: Number(reserved),
+});
+
+interface Waiting {
+  until: number;
+  expire(): void;
+}
+
+/** One timer for all that wait, since all wait equally long. */
+class Deadlines {
+  readonly #ms: number;
+  readonly #waiting: Set<Waiting> = new Set();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  within<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const waiting: Waiting = {
+        until: performance.now() + this.#ms,
+        expire: () => reject(new LimitStoreAway(`no answer within ${this.#ms} ms`)),
+      };
+      this.#waiting.add(waiting);
+      this.#timer ??= setTimeout(() => this.#expire(), this.#ms);
+      work.then(resolve, reject).finally(() => this.#waiting.delete(waiting));
+    });
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    for (const waiting of this.#waiting) waiting.expire();
+    this.#waiting.clear();
+  }
+
+  #expire(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    for (const waiting of this.#waiting) {
+      if (waiting.until > now) {
+        this.#timer = setTimeout(() => this.#expire(), Math.max(1, waiting.until - now));
+        return;
+      }
+      this.#waiting.delete(waiting);
+      waiting.expire();
+    }
+  }
+}
