@@ -12,7 +12,7 @@ import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
 import { followPrices, type PriceFollower } from './catalog/price-files.ts';
-import { noGuardrails, savedConfigs } from './catalog/references.ts';
+import { savedConfigs, savedGuardrails } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
@@ -138,7 +138,10 @@ async function openInFolder(
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
-    guardrails: noGuardrails,
+    guardrails: savedGuardrails,
+    checkIo: () => {
+      throw new Error('The gateway is not open yet');
+    },
     limits,
     priceTable,
     priceFollower: await followPrices(store, priceTable, log),
@@ -235,6 +238,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    services.checkIo = gateway.checkIo;
     const reference = createReference(() => createOpenApiDocument(resources));
     const registry = createMcpRegistry({
       db: store.db,

@@ -126,7 +126,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSc
 
 /** JSON Schemas and configs, which have rules of their own, and the read-only fields of a limit that a client sends back as it got them. */
 const takesAnything =
-  /(_schema\.\*|body\.config\.\*|\/prompts\S*: body\.(parameters|functions\[\]|tools\[\]|tool_choice|template_metadata|prompt_metadata)\.\*|current_usage|status|last_reset_at|is_threshold_alerts_sent|is_exhausted_alerts_sent)$/;
+  /(_schema\.\*|body\.config\.\*|\/guardrails\S*: body\.(checks\[\]|actions|request\.json|response\.json)\.\*|\/prompts\S*: body\.(parameters|functions\[\]|tools\[\]|tool_choice|template_metadata|prompt_metadata)\.\*|current_usage|status|last_reset_at|is_threshold_alerts_sent|is_exhausted_alerts_sent)$/;
 
 /** Formats of a fixed or known greatest length. */
 const boundedFormats = new Set(['uuid', 'date', 'ipv4', 'ipv6']);

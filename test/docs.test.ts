@@ -157,7 +157,9 @@ describe('docs/decisions.md', () => {
 
   test('says each in at most a hundred words', () => {
     const decisions = [...read('docs/decisions.md').matchAll(/^(\d+)\. (.+)$/gm)];
-    expect(decisions.filter(([, , text = '']) => text.split(/\s+/).length > 100).map(([, number]) => number)).toEqual([]);
+    expect(decisions.filter(([, , text = '']) => text.split(/\s+/).length > 100).map(([, number]) => number)).toEqual(
+      [],
+    );
   });
 });
 

@@ -2,6 +2,7 @@
 import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts';
 import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
+import { noGuardrails, type WorkspaceGuardrails } from '../src/catalog/workspace-guardrails.ts';
 import { type GatewaySettings, readEnvironment } from '../src/environment.ts';
 import { noSteps } from '../src/gateway/attempt/steps.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
@@ -71,6 +72,7 @@ export interface Lab {
   clock: TestClock;
   callers: Map<string, KeyCaller>;
   providers: Map<string, SavedProvider>;
+  guardrails: WorkspaceGuardrails;
   plans: Map<string, Plan>;
   settings: OrganisationSettings;
   metadata: Record<string, string>;
@@ -98,6 +100,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     clock,
     callers: new Map([[workspaceKey, workspaceCaller()]]),
     providers: new Map(),
+    guardrails: noGuardrails,
     plans: new Map(),
     settings: { ...defaultSettings, data_plane_security_settings: { block_inline_config: false } },
     metadata: {},
@@ -150,6 +153,9 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
   provider: (slug) => lab.providers.get(slug) ?? null,
   get providers() {
     return [...lab.providers.values()];
+  },
+  get guardrails() {
+    return lab.guardrails;
   },
   mcp: { servers: [], bySlug: () => null },
   prompts: { prompt: () => null, partial: () => null, sharedBy: () => null },

@@ -2,6 +2,7 @@
 import type { SavedProvider, WorkspaceCatalog } from '../src/catalog/catalog.ts';
 import { compileConfig, parseConfig } from '../src/catalog/compile.ts';
 import type { Plan } from '../src/catalog/plan.ts';
+import { noGuardrails } from '../src/catalog/workspace-guardrails.ts';
 import { readEnvironment } from '../src/environment.ts';
 import { noSteps } from '../src/gateway/attempt/steps.ts';
 import { createCredentials } from '../src/gateway/credentials/credentials.ts';
@@ -138,6 +139,7 @@ function workspaceCatalog(
     plan: (reference) => plans.get(reference) ?? null,
     provider: (slug) => saved.find((provider) => provider.slug === slug) ?? null,
     providers: saved,
+    guardrails: noGuardrails,
   };
 }
 

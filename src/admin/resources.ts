@@ -7,6 +7,7 @@ import { cacheResource } from './cache/routes.ts';
 import { collectionsResource } from './collections/routes.ts';
 import { configsResource } from './configs/routes.ts';
 import { emailDomainsResource } from './email-domains/routes.ts';
+import { guardrailsResource } from './guardrails/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
@@ -19,6 +20,7 @@ import { membersResource } from './members/routes.ts';
 import { modelConfigsResource } from './model-configs/routes.ts';
 import { noticesResource } from './notices/routes.ts';
 import { organisationsResource } from './organisations/routes.ts';
+import { pluginsResource } from './plugins/routes.ts';
 import { policiesResource } from './policies/routes.ts';
 import { promptPartialsResource } from './prompt-partials/routes.ts';
 import { promptsResource } from './prompts/routes.ts';
@@ -44,6 +46,8 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  guardrailsResource,
+  pluginsResource,
   policiesResource,
   modelConfigsResource,
   mcpIntegrationsResource,

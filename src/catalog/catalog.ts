@@ -6,6 +6,7 @@ import type { TargetFields } from '../providers/provider.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
 import type { PromptShelf } from './saved-prompts.ts';
+import type { WorkspaceGuardrails } from './workspace-guardrails.ts';
 
 /** A saved provider with everything a call needs, its credential opened. */
 export interface SavedProvider {
@@ -63,6 +64,7 @@ export interface WorkspaceCatalog {
   plan(reference: string): Plan | null;
   provider(slug: string): SavedProvider | null;
   readonly providers: readonly SavedProvider[];
+  readonly guardrails: WorkspaceGuardrails;
   /** Of the workspace itself; absent: none. */
   readonly limits?: readonly Limit[];
   /** Absent: none. */

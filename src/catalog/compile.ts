@@ -1,9 +1,10 @@
 /** A routing config to the plan that requests walk: everything that can be decided without a request is decided here. */
+
+import type { PatternRoom } from '../patterns/pattern.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import { compileQuery, newPatternRoom } from './conditions.ts';
 import type { ConfigBody } from './config-schema.ts';
 import { breakerRule, frozenCopy, inherit, noSettings, type Settings } from './inheritance.ts';
-import type { PatternRoom } from './pattern.ts';
 import type { BreakerRule, Leaf, LeafProvider, Plan, PlanNode, Strategy } from './plan.ts';
 import { targetFields } from './target-fields.ts';
 import { exceededTargetLimit, type TargetLimits } from './target-limits.ts';

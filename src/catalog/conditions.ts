@@ -1,5 +1,5 @@
 /** Queries of conditional routing: compiled once into functions, asked about each request. */
-import { compilePattern, type Fuel, type PatternRoom } from './pattern.ts';
+import { compilePattern, type Fuel, type PatternRoom } from '../patterns/pattern.ts';
 
 /** What a query can ask about. */
 export interface RequestFacts {

@@ -13,6 +13,8 @@ export interface ConfigChecks {
   faultOfCustomHost?: (url: string) => string | null;
   /** Whether this provider must be given a credential. */
   needsCredential?: (provider: string) => boolean;
+  /** What is wrong with a guardrail that the config writes out. */
+  faultsOfGuardrail?: (written: unknown) => readonly ConfigFault[];
 }
 
 interface Findings {
@@ -40,6 +42,13 @@ function inspect(node: ConfigBody, place: Place, checks: ConfigChecks, findings:
   };
 
   for (const field of besidePassthrough(node, place)) refuse(field, 'may not stand beside passthrough');
+  for (const list of guardrailLists) {
+    for (const [index, written] of (node[list] ?? []).entries()) {
+      for (const { path, message } of checks.faultsOfGuardrail?.(written) ?? []) {
+        refuse(`${list}[${index}]${path === '' ? '' : `.${path}`}`, message);
+      }
+    }
+  }
   const hostFault = node.custom_host === undefined ? null : faultOfHost(node.custom_host, checks);
   if (hostFault) refuse('custom_host', hostFault);
   if (isVertexWithoutPlace(node)) {

@@ -8,9 +8,11 @@ import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
 import { readMcpCatalog } from './mcp/read.ts';
+import { readGuardrails } from './read-guardrails.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
 import { readPrompts } from './saved-prompts.ts';
 import { type ProviderRow, savedProviders } from './saved-providers.ts';
+import { workspaceGuardrails } from './workspace-guardrails.ts';
 
 /** Null when the workspace is gone. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
 export async function readWorkspace(
@@ -33,16 +35,18 @@ export async function readWorkspace(
       'organisation.name as organisation_name',
       'organisation.settings as organisation_settings',
       'organisation.workspace_overrides',
+      'organisation.defaults as organisation_defaults',
     ])
     .where('workspace.id', '=', workspaceId)
     .where('workspace.status', '=', 'active')
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, policies, mcp, prompts] = await Promise.all([
+  const [configs, providerRows, modelRows, guardrailRows, policies, mcp, prompts] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
+    readGuardrails(db, workspace.organisation_id, workspaceId),
     policiesOf(db, workspaceId),
     readMcpCatalog(db, vault, workspaceId, warn),
     readPrompts(db, vault, workspaceId, workspace.organisation_id),
@@ -64,6 +68,12 @@ export async function readWorkspace(
     provider: (slug) => bySlug.get(slug) ?? null,
     prompts,
     providers,
+    guardrails: workspaceGuardrails(
+      guardrailRows,
+      { workspace: decode(workspace.defaults), organisation: decode(workspace.organisation_defaults) },
+      vault,
+      warn,
+    ),
     limits: entityLimits(
       {
         organisationId: workspace.organisation_id,

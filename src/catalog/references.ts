@@ -30,5 +30,29 @@ export const savedConfigs: ConfigIndex = {
   },
 };
 
-/** Until guardrails can be saved there is none to refer to, and every reference is refused as unknown. */
-export const noGuardrails: GuardrailIndex = { find: async () => null };
+/** The guardrails in the store; an archived one can no longer be referred to. */
+export const savedGuardrails: GuardrailIndex = {
+  async find(db, organisationId, workspaceId, ref) {
+    const own = db
+      .selectFrom('guardrails')
+      .select(['id', 'slug'])
+      .where('organisation_id', '=', organisationId)
+      .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
+      .where('status', '=', 'active');
+    const found = await (workspaceId === null
+      ? own.where('workspace_id', 'is', null)
+      : own.where('workspace_id', '=', workspaceId)
+    ).executeTakeFirst();
+    return found ?? null;
+  },
+};
+
+/** A guardrail that requests of the workspace may pass: its own, or one of the organisation. */
+export const usableGuardrail = async (
+  guardrails: GuardrailIndex,
+  db: Db,
+  organisationId: string,
+  workspaceId: string,
+  ref: string,
+): Promise<Reference | null> =>
+  (await guardrails.find(db, organisationId, workspaceId, ref)) ?? guardrails.find(db, organisationId, null, ref);

@@ -9,6 +9,7 @@ const statusOf = {
   invalid_config: 400,
   invalid_config_json: 400,
   config_not_found: 400,
+  guardrail_not_found: 400,
   config_override_not_allowed: 400,
   config_targets_exceeded: 400,
   invalid_custom_host: 400,
@@ -47,6 +48,7 @@ const statusOf = {
   usage_limit_exceeded: 412,
   body_too_large: 413,
   upgrade_required: 426,
+  guardrail_denied: 446,
   rate_limit_exceeded: 429,
   client_closed: 499,
   internal_error: 500,
@@ -77,6 +79,7 @@ const typeByCode: Partial<Record<GatewayErrorCode, string>> = {
   model_not_allowed: 'permission_error',
   provider_not_allowed: 'permission_error',
   usage_limit_exceeded: 'usage_limit_error',
+  guardrail_denied: 'hooks_failed',
   rate_limit_exceeded: 'rate_limit_error',
 };
 
@@ -96,6 +99,8 @@ export class GatewayError extends Error {
   readonly field: string | null;
   /** Every fault found, where there can be several. */
   readonly faults: readonly string[];
+  /** What guardrails said, where they are why. */
+  readonly hookResults: object | null;
   /** Headers that go with it. */
   readonly headers: Readonly<Record<string, string>>;
 
@@ -108,8 +113,9 @@ export class GatewayError extends Error {
       headers?: Readonly<Record<string, string>>;
       type?: string;
       status?: number;
-      /** A provider's own words do not get our prefix. */
-      spoken?: 'by the provider';
+      hookResults?: object;
+      /** The words of a provider or of a guardrail's author do not get our prefix. */
+      spoken?: 'by the provider' | 'by a guardrail';
     } = {},
   ) {
     super(more.spoken ? message : prefix + message);
@@ -118,6 +124,7 @@ export class GatewayError extends Error {
     this.type = more.type ?? typeOf(code);
     this.field = more.field ?? null;
     this.faults = more.faults ?? [];
+    this.hookResults = more.hookResults ?? null;
     this.headers = more.headers ?? noHeaders;
   }
 }
@@ -128,6 +135,7 @@ export const clientLeft = (): GatewayError => new GatewayError('client_closed', 
 export type ErrorForm = 'openai' | 'anthropic';
 
 export function errorBody(error: GatewayError, form: ErrorForm): object {
+  if (error.hookResults) return denialBody(error, form);
   if (error.code === 'insufficient_scope' || error.code === 'key_type_not_allowed') {
     const permission = { success: false, data: { message: error.message, errorCode: 'AB03' }, ...plainBody(error) };
     return form === 'anthropic' ? { type: 'error', ...permission } : permission;
@@ -139,6 +147,12 @@ export function errorBody(error: GatewayError, form: ErrorForm): object {
       }
     : plainBody(error);
 }
+
+/** Clients of guardrails know this form. */
+const denialBody = ({ message, type, hookResults }: GatewayError, form: ErrorForm): object =>
+  form === 'anthropic'
+    ? { type: 'error', error: { type, message }, hook_results: hookResults }
+    : { error: { message, type, param: null, code: null }, hook_results: hookResults };
 
 /** What a provider said in another dialect's words. */
 const anthropicWord = ({ code, type, status }: GatewayError): string =>

@@ -1,4 +1,5 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
+import type { CheckIo } from '../guardrails/io.ts';
 import { isReserved } from '../http/reserved-paths.ts';
 import { replyOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
@@ -9,6 +10,8 @@ import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
+import { requireAllowedType } from './guardrails/gate.ts';
+import { checkIo } from './guardrails/io.ts';
 import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
@@ -39,6 +42,8 @@ export interface Gateway {
   handle(request: Incoming): Promise<Reply | Upgraded> | null;
   /** Serves every path below the version that nobody else serves; null outside it. */
   passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
+  /** What checks may do on behalf of a workspace. */
+  checkIo(workspaceId: string | null): CheckIo;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
   /** Lets go of the connections to providers; calls that still come make new ones. */
@@ -63,15 +68,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const selected = select(deps, identified);
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
+      const managed = isManaged(deps, context);
+      if (managed || wantsIntegratedModels(context) || wantsIntegratedModel(context))
+        await requireAllowedType(deps, context);
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
       if (wantsIntegratedModel(context)) return await answerOurselves(context, integratedModel(deps, context));
-      const isOurs = isManaged(deps, context);
-      const admitted = admit(deps, context, isOurs);
+      const admitted = admit(deps, context, managed);
       admission = admitted instanceof Promise ? await admitted : admitted;
-      if (isOurs) {
-        const managed = await managedReply(deps, context);
+      if (managed) {
+        const answer = await managedReply(deps, context);
         admission?.end(true);
-        return await answerOurselves(context, managed);
+        return await answerOurselves(context, answer);
       }
       if (matched.route.kind === 'realtime') return await connect(sessionJourney(context));
       const records: AttemptRecord[] = [];
@@ -189,6 +196,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   /** The client has its answer: what goes wrong now is told to nobody but the operator. */
   const close = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
+    const pending = records.flatMap(({ guard }) => guard?.pending ?? []);
+    if (pending.length === 0) settleNow(context, records, outcome);
+    else settleLater(pending, context, records, outcome);
+  };
+
+  const settleNow = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
     try {
       settle(deps, context, records, outcome);
     } catch (fault) {
@@ -197,6 +210,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
       // Whatever an attempt left behind is given back.
       context.admission?.end(false);
     }
+  };
+
+  /** The log tells what async guardrails said, so that it waits for them; each ends within its time. */
+  const settleLater = (
+    pending: readonly Promise<void>[],
+    context: RequestContext,
+    records: AttemptRecord[],
+    outcome: Outcome,
+  ) => {
+    inFlight.begin();
+    Promise.allSettled(pending).then(() => {
+      settleNow(context, records, outcome);
+      inFlight.end();
+    });
   };
 
   return {
@@ -211,6 +238,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       if (!asked || isReserved(asked.path)) return null;
       return serve(request, asked, remainingRoute(asked));
     },
+    checkIo: (workspaceId) => checkIo(deps, workspaceId),
     idle: () => inFlight.none(),
     close() {
       deps.http.close();

@@ -20,6 +20,9 @@ import { recordSettler, recordStep } from './cache/record.ts';
 import { sideCall } from './cache/side-call.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
+import { guardInput } from './guardrails/guard-input.ts';
+import { guardOutput } from './guardrails/guard-output.ts';
+import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
 import { createBreakers } from './routing/breakers.ts';
@@ -57,7 +60,10 @@ export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
   return createGateway({
     ...needs,
     providers,
-    steps: { send: [recallStep(cache, coalescing, semantic), limits.reserve], answer: [recordStep] },
+    steps: {
+      send: [guardInput, recallStep(cache, coalescing, semantic), limits.reserve],
+      answer: [guardOutput, recordStep, reportHooks],
+    },
     settlers: [recordSettler(cache, coalescing, semantic?.index ?? null), limits.settle],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),

@@ -6,7 +6,13 @@ export const bytesPerUnit = 3;
 /** A longer body is kept as its size alone. */
 export const bodyLimit = 16 * 1024 * 1024;
 
-const slots = ['request', 'transformedRequest', 'response', 'originalResponse'] as const satisfies (keyof LogBodies)[];
+const slots = [
+  'request',
+  'transformedRequest',
+  'response',
+  'originalResponse',
+  'hookResults',
+] as const satisfies (keyof LogBodies)[];
 
 type Headers = LogMessage['headers'];
 

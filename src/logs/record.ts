@@ -90,6 +90,8 @@ export interface LogBodies {
   response: LogMessage;
   /** What the provider sent, where it differs from what the client got. */
   originalResponse: LogMessage | null;
+  /** What guardrails said, as JSON. */
+  hookResults: LogMessage | null;
 }
 
 export interface LogRecord {

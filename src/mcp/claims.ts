@@ -1,7 +1,7 @@
 /** Whether the claims of a token say what a rule asks for. */
 import type { ClaimRule } from '../catalog/mcp/settings.ts';
-import { compilePattern } from '../catalog/pattern.ts';
 import { memoize } from '../memoize.ts';
+import { compilePattern } from '../patterns/pattern.ts';
 import type { Claims } from './principal.ts';
 
 export function meets(claims: Claims, rules: Readonly<Record<string, ClaimRule>>): boolean {

@@ -19,6 +19,7 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
+import type { GuardrailTables } from './tables/guardrails.ts';
 import type { LimitTables } from './tables/limits.ts';
 import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
@@ -381,7 +382,7 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends LimitTables, McpTables, OauthTables, PriceTables, PromptTables {
+export interface Schema extends GuardrailTables, LimitTables, McpTables, OauthTables, PriceTables, PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -1,6 +1,7 @@
 /** The config of a request body: read, held against the rules, and made ready to be stored. */
 import { withSnakeCaseKeys } from '../../catalog/camel-case.ts';
 import { compileConfig, parseConfig } from '../../catalog/compile.ts';
+import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { invalid, invalidFields } from '../../http/errors.ts';
 import { providers } from '../../providers/index.ts';
@@ -30,6 +31,7 @@ export function checkConfig(
   const parsed = parseConfig(spelled, 'saved', {
     faultOfCustomHost: (url) => faultOfCustomHost(url, trustedHosts),
     needsCredential: (provider) => providers.get(provider)?.needsCredential ?? true,
+    faultsOfGuardrail: guardrailFaults((url) => faultOfCustomHost(url, trustedHosts)),
   });
   if (!parsed.ok) {
     throw invalidFields(

@@ -8,6 +8,7 @@ import { countOf, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList } from '../kernel/lists/paging.ts';
 import { configAccess, reachConfig, requireConfigScope } from './access.ts';
 import { checkConfig } from './body.ts';
+import { requireGuardrails } from './guardrails.ts';
 import { asListed, asRecord, asVersion } from './record.ts';
 import {
   configList,
@@ -61,6 +62,7 @@ const createConfig = endpoint({
   async handle({ caller, workspace, body, db, now, services, changed, note }) {
     const workspaceId = await placeFor(db, caller, workspace);
     const { config, warnings } = checkConfig(body.config, null, services.settings.trustedHosts);
+    await requireGuardrails(db, services, { organisationId: caller.organisationId, workspaceId }, config);
     const { id, slug, versionId } = await insertConfig(db, services.vault, now, {
       organisationId: caller.organisationId,
       workspaceId,

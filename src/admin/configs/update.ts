@@ -6,6 +6,7 @@ import { endpoint } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
 import { configAccess, reachConfig } from './access.ts';
 import { type CheckedConfig, checkConfig } from './body.ts';
+import { requireGuardrails } from './guardrails.ts';
 import { configPath, configUpdate, updatedConfig } from './schema.ts';
 import { catalogChange, clearDefault, currentConfig, insertVersion, requireUnused } from './store.ts';
 
@@ -82,5 +83,7 @@ async function changedConfig(
 ): Promise<CheckedConfig & { isNew: boolean }> {
   const saved = await currentConfig(db, services.vault, row);
   const checked = checkConfig(sent, saved, services.settings.trustedHosts);
+  const place = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+  await requireGuardrails(db, services, place, checked.config);
   return { ...checked, isNew: !Bun.deepEquals(checked.config, saved) };
 }

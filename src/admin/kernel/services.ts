@@ -4,6 +4,7 @@ import type { McpProbe } from '../../catalog/mcp/probe.ts';
 import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
+import type { CheckIo } from '../../guardrails/io.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -26,6 +27,8 @@ export interface Services {
   resolveTxt(name: string): Promise<string[][]>;
   configs: ConfigIndex;
   guardrails: GuardrailIndex;
+  /** What checks may do on behalf of a workspace, for those who run a guardrail by hand. */
+  checkIo(workspaceId: string | null): CheckIo;
   priceTable: PriceTable;
   /** What was spent of limits, and what is left. */
   limits: Limits;

@@ -14,7 +14,7 @@ export function showLog(record: KeptRecord, organisationName: string, withBodies
   };
   if (!withBodies) return known;
   const address = { url: metrics.request_url, method: metrics.request_method };
-  const { request, response, transformedRequest, originalResponse } = bodies;
+  const { request, response, transformedRequest, originalResponse, hookResults } = bodies;
   return {
     ...known,
     request: { ...address, gwHeaders: ownHeaders(request), ...showMessage(request) },
@@ -26,8 +26,15 @@ export function showLog(record: KeptRecord, organisationName: string, withBodies
     },
     ...(transformedRequest && { transformedRequest: { ...address, ...showMessage(transformedRequest) } }),
     ...(originalResponse && { originalResponse: showMessage(originalResponse) }),
+    ...(hookResults && { hook_results: shownResults(hookResults) }),
     log_format: response ? contentOf(response).form : 'none',
   };
+}
+
+/** JSON of our own. */
+function shownResults(message: KeptMessage): unknown {
+  const content = contentOf(message);
+  return content.form === 'json' ? content.value : null;
 }
 
 function showMessage(message: KeptMessage | undefined) {

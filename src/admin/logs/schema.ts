@@ -87,6 +87,7 @@ export const logSchema = lazy(() =>
     response: message().extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text() }).optional(),
     transformedRequest: message().extend({ url: text(), method: text() }).optional(),
     originalResponse: message().optional(),
+    hook_results: z.unknown().optional().describe('What guardrails said, sync and async ones'),
     metrics: metricsSchema(),
     log_format: z
       .enum(['json', 'text', 'omitted', 'none'])

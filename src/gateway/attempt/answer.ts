@@ -6,6 +6,7 @@ import type { Usage } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
+import type { GuardState } from '../guardrails/state.ts';
 import type { Hold } from '../limits/admission.ts';
 import type { ProviderSocket } from '../realtime/upstream-socket.ts';
 import type { Bytes } from '../request/body.ts';
@@ -46,6 +47,10 @@ export interface AttemptRecord {
   /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;
   cacheStatus: CacheStatus;
+  /** What guardrails said; null where none guards the target. */
+  guard: GuardState | null;
+  /** The provider answered and was paid, and a guardrail withheld the answer. */
+  withheld: boolean;
   /** What it holds of limits; absent where it holds nothing. */
   hold?: Hold;
   /** What the cache is to keep of this attempt; null where it answered itself or has no part in it. */

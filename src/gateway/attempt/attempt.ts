@@ -1,6 +1,6 @@
 /** One leaf of the plan: shape the parameters, resolve the target, ask it, ask again. What goes wrong here is an answer too. */
 import { shapeParameters } from '../../catalog/parameters.ts';
-import type { Leaf, PlanNode } from '../../catalog/plan.ts';
+import type { Leaf, PlanNode, RetryRule } from '../../catalog/plan.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { isTooDeep, MissingFault, RequestFault } from '../../providers/faults.ts';
 import type { JsonObject } from '../../providers/provider.ts';
@@ -8,6 +8,7 @@ import type { PromptUse, RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { GatewayError } from '../errors.ts';
+import { reported } from '../guardrails/report.ts';
 import { parametersOf } from '../request/body.ts';
 import { withMedia } from '../upstream/media.ts';
 import { withUpload } from '../upstream/upload.ts';
@@ -64,7 +65,7 @@ function withPromptOf(context: RequestContext, { swaps }: PromptUse, promptId: s
 /** With what must be done before the target can be asked. */
 async function prepared(asked: AttemptContext, delivered: Delivered | null): Promise<Answer> {
   const answered = await runSendSteps(asked);
-  if (answered) return answered;
+  if (answered) return reported(asked, answered);
   const call = asked.target.provider.learns ? await withDiscoveries(asked) : asked;
   if (!delivered) return ask(call, 'fresh');
   const continued = call.target.provider.continuesPrefix ? await continueFrom(call, delivered) : null;
@@ -150,19 +151,34 @@ const asksForStream = (context: RequestContext, shaped: JsonObject): boolean =>
   shaped.stream === true || (context.body.form === 'form' && shaped.stream === 'true');
 
 function nextWait(
-  { deps, context, leaf }: AttemptContext,
+  { deps, context, leaf, record }: AttemptContext,
   upstream: Upstream,
   state: RetryState,
   { content, status, headers }: Answer,
 ): number | 'done' | 'used up' {
   const rule = leaf.retry ?? context.rules.retry;
   if (!rule || rule.attempts === 0) return 'done';
+  if (isVerdict(status)) return nextAfterVerdict(record, rule, state, upstream);
   const unreachable = content.form === 'error' && isTransportFault(content.error);
   if (!unreachable && !rule.onStatus.has(status)) return 'done';
   if (content.form === 'error' && isOurRefusal(content.error)) return 'done';
   if (content.form === 'bytes' && isFinalRefusal(status, content.bytes)) return 'done';
   if (!upstream.repeatable || context.request.left) return 'done';
   return waitBefore(rule, state, { status, headers, now: deps.clock.now() }) ?? 'used up';
+}
+
+/** The statuses by which output guardrails say that an answer failed. */
+const isVerdict = (status: number): boolean => status === 246 || status === 446;
+
+/** An answer that guardrails refuse may be asked for again at once: the provider did nothing wrong. What they say of the input stays the same. */
+function nextAfterVerdict(
+  { guard, status }: AttemptRecord,
+  rule: RetryRule,
+  { made }: RetryState,
+  { repeatable }: Upstream,
+): number | 'done' | 'used up' {
+  if (!guard?.outputFailed || !rule.onStatus.has(status) || !repeatable) return 'done';
+  return made < rule.attempts ? 0 : 'used up';
 }
 
 /** Without an answer there is no status to look up in a list. */
@@ -197,6 +213,8 @@ export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
     model: null,
     producedCharacters: 0,
     cacheStatus: 'DISABLED',
+    guard: null,
+    withheld: false,
   };
 };
 

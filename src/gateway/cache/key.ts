@@ -1,6 +1,10 @@
 /** What of a request and its target the answer depends on, as the parts of a cache key. */
+
 import type { CachePlace } from '../../cache/engine.ts';
 import { cacheKey } from '../../cache/key.ts';
+import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
+import { guardsOf } from '../../catalog/guards.ts';
+import type { Leaf } from '../../catalog/plan.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 
@@ -63,7 +67,7 @@ export function keyOf({ context, leaf, target, shaped }: AttemptContext): string
     model: target.model,
     body: shaped,
     strict: leaf.strictOpenAiCompliance && !context.rules.strictOff,
-    guardrails: leaf.hooks,
+    guardrails: { hooks: leaf.hooks, output: outputGuardrails(workspace, leaf) },
     namespace,
     metadata: context.metadata,
     headers,
@@ -73,3 +77,7 @@ export function keyOf({ context, leaf, target, shaped }: AttemptContext): string
 function note(headers: Record<string, string>, name: string, value: string | null): void {
   if (value !== null) headers[name] = value;
 }
+
+/** A guardrail that was attached since, or saved anew, has not looked at what was kept. */
+const outputGuardrails = (workspace: WorkspaceCatalog, leaf: Leaf): unknown =>
+  guardsOf(workspace, leaf)?.output.sync.map(({ id, versionId }) => [id, versionId]) ?? null;

@@ -10,13 +10,13 @@ import { writeEvent } from '../streaming/sse.ts';
 import type { StreamStage } from '../streaming/stages.ts';
 import type { Coalescing } from './coalesce.ts';
 
-/** Stands before the guardrails of the answer: what they add belongs to one request. */
+/** Stands behind the guardrails of the answer, so that a hit is as redacted as the answer was, and before what they report, which belongs to one request. */
 export const recordStep: AnswerStep = {
   name: 'record',
   applies: ({ record }) => Boolean(record.cache),
   run({ record }, answer) {
     const pending = record.cache;
-    if (!pending || answer.status !== 200) return answer;
+    if (!pending || answer.status !== 200 || record.guard?.softDenied) return answer;
     const { content } = answer;
     if (content.form === 'bytes') {
       const contentType = answer.headers?.get('content-type') ?? 'application/json';
@@ -58,7 +58,7 @@ function watched(answer: Answer, complete: (stream: Uint8Array) => void): Answer
       return [];
     },
   };
-  return { ...answer, content: { ...content, stages: [stage, ...content.stages] } };
+  return { ...answer, content: { ...content, stages: [...content.stages, stage] } };
 }
 
 /** Nothing but successes is kept, with what they cost: that is what a hit saves. */
@@ -67,7 +67,8 @@ export function recordSettler(cache: ResponseCache, coalescing: Coalescing, inde
     const pending = record.cache;
     if (!pending) return;
     let entry: CacheEntry | null = null;
-    if (pending.answer && outcome?.status === 200 && record.status === 200) {
+    const passed = !record.guard?.inputFailed && !record.guard?.outputFailed;
+    if (pending.answer && passed && outcome?.status === 200 && record.status === 200) {
       const { usage, cost, model } = settlement;
       entry = { ...pending.answer, model, usage, cents: cost.known ? cost.cents : null };
       cache.set(pending.place, entry, pending.ttlSeconds);

@@ -11,6 +11,7 @@ import { resolveTarget, type Target } from '../attempt/target.ts';
 import { type RequestContext, timeoutOf } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
+import { guardInput } from '../guardrails/guard-input.ts';
 import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
 import { authorised } from '../upstream/authorised.ts';
@@ -29,7 +30,8 @@ export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Lea
     const upstream = sessionUpstream(context, leaf, target, shaped);
     record.upstream = upstream;
     const call: AttemptContext = { deps, context, leaf, record, target, shaped };
-    return (await reserved(call)) ?? (await withRetries(call, upstream, 'fresh', dialOnce));
+    const refusal = (guardInput.applies(call) ? await guardInput.run(call) : null) ?? (await reserved(call));
+    return refusal ?? (await withRetries(call, upstream, 'fresh', dialOnce));
   } catch (fault) {
     return failed(record, asGatewayError(deps, context, fault));
   }

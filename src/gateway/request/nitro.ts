@@ -1,4 +1,5 @@
 /** Nitro mode: a call whose body nobody here reads. It goes to a provider of the route's own dialect as it arrives. */
+import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
 import type { Plan, PlanNode } from '../../catalog/plan.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { streamOf } from '../../wire/client/streamed.ts';
@@ -18,9 +19,9 @@ const kinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 
 export const wantsNitro = ({ own }: Identified): boolean => own.flag('nitro-mode') === true;
 
-export function unreadBody({ request, matched: { route } }: Identified, { root }: Plan): ClientBody {
+export function unreadBody({ request, workspace, matched: { route } }: Identified, { root }: Plan): ClientBody {
   if (!kinds.has(route.kind)) throw unsupported(`${route.kind} is not offered`);
-  const obstacle = obstacleIn(root);
+  const obstacle = obstacleIn(root, workspace);
   if (obstacle) throw unsupported(`the config must have no ${obstacle}`);
   const contentType = request.headers.get('content-type');
   if (contentType !== null && !/^application\/json\b/i.test(contentType)) throw unsupported('the body must be JSON');
@@ -28,11 +29,12 @@ export function unreadBody({ request, matched: { route } }: Identified, { root }
 }
 
 /** What a config says that cannot be done without reading, or with a body that is sent only once. */
-function obstacleIn(root: PlanNode): string | null {
+function obstacleIn(root: PlanNode, workspace: WorkspaceCatalog): string | null {
   if (root.kind === 'strategy') return 'strategy';
   if ((root.retry?.attempts ?? 0) > 0) return 'retry';
   if (root.overrideParams || root.defaultParams || root.dropParams.length > 0) return 'parameters to set or drop';
-  return root.hooks.before.length > 0 ? 'input guardrails' : null;
+  const guarded = root.hooks.before.length > 0 || workspace.guardrails.defaults.input.length > 0;
+  return guarded ? 'input guardrails' : null;
 }
 
 /** Whether a body that was not read can go to this endpoint as it is. */

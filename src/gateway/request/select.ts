@@ -1,6 +1,7 @@
 /** Headers, the key's defaults and the body to a plan: a compiled tree of targets, and what the headers set over it. */
 import { compileConfig, parseConfig, planForProvider } from '../../catalog/compile.ts';
 import { faultOfForwardedHeader } from '../../catalog/forward-headers.ts';
+import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
 import { retryRule } from '../../catalog/inheritance.ts';
 import type { Plan } from '../../catalog/plan.ts';
 import type { GatewaySettings } from '../../environment.ts';
@@ -193,6 +194,7 @@ function compileInline({ settings, providers }: GatewayDeps, text: string): Plan
   const parsed = parseConfig(value, 'inline', {
     faultOfCustomHost: (url) => faultOfCustomHost(url, settings.trustedHosts),
     needsCredential: (name) => providers.get(name)?.needsCredential ?? true,
+    faultsOfGuardrail: guardrailFaults((url) => faultOfCustomHost(url, settings.trustedHosts)),
   });
   if (!parsed.ok) {
     const faults = parsed.errors.map(({ path, message }) => `path: ${path}, message: ${message}`);

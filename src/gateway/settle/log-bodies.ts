@@ -3,6 +3,7 @@ import type { LogBodies, LogMessage } from '../../logs/record.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
+import { loggedResults } from '../guardrails/state.ts';
 import { fieldsOf, type HeaderFields } from '../request/headers.ts';
 import { maskedHeaders, requestHeaders } from './log-headers.ts';
 import type { Outcome } from './settlement.ts';
@@ -40,6 +41,10 @@ function bodiesOf(
   if (transformed) bodies.transformedRequest = transformed;
   const response = responseOf(deps, context, record, outcome);
   if (response) bodies.response = response;
+  const results = record.guard && loggedResults(record.guard);
+  if (results && results.before_request_hooks.length + results.after_request_hooks.length > 0) {
+    bodies.hookResults = { headers: {}, body: Buffer.from(JSON.stringify(results)), contentType: 'application/json' };
+  }
   const original = originalResponse(deps, context, record);
   if (original) bodies.originalResponse = original;
   return bodies;

@@ -41,7 +41,7 @@ export type Settler = (call: SettledCall) => void;
 /** Who answered is billed, and so is a stream that the client left: what was produced was paid for. Failed targets are not. */
 export function settlementOf(deps: GatewayDeps, context: RequestContext, record: AttemptRecord): Settlement {
   const { target, status } = record;
-  const produced = isSuccess(status);
+  const produced = isSuccess(status) || record.withheld;
   const left = wasLeft(record);
   const asked = target?.rule?.baseModel ?? askedModel(target);
   const reported = usageOfAnswer(context.matched.route.kind, record, Boolean(asked));

@@ -4,6 +4,7 @@ import { identity } from './0001_identity.ts';
 import { catalog } from './0002_catalog.ts';
 import { batches } from './0003_batches.ts';
 import { limits } from './0010_limits.ts';
+import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
 import { prices } from './0030_prices.ts';
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   { name: 'mcp', up: mcp },
   { name: 'prompts', up: prompts },
   { name: 'prices', up: prices },
+  { name: 'guardrails', up: guardrails },
 ];

@@ -28,6 +28,8 @@ export const auditResources = [
   'virtual_key',
   'config',
   'batch',
+  'guardrail',
+  'plugin',
   'policy',
   'mcp_integration',
   'mcp_server',

@@ -1,4 +1,5 @@
-/** Reads an ECMAScript regular expression without flags into a tree. */
+/** Reads an ECMAScript regular expression into a tree. */
+import { caseVariants, propertyUnits } from './unicode.ts';
 
 /** Sorted, disjoint ranges of UTF-16 code units, both ends included. */
 export type CodeUnits = readonly (readonly [number, number])[];
@@ -7,12 +8,24 @@ export type PatternNode =
   | { kind: 'unit'; units: CodeUnits }
   | { kind: 'sequence'; parts: readonly PatternNode[] }
   | { kind: 'choice'; options: readonly PatternNode[] }
-  | { kind: 'repeat'; body: PatternNode; least: number; most: number }
-  | { kind: 'edge'; edge: 'start' | 'end' | 'word' | 'inside' }
+  | { kind: 'repeat'; body: PatternNode; least: number; most: number; lazy: boolean }
+  /** A group that captures: its number from 1, and its name. */
+  | { kind: 'group'; body: PatternNode; index: number; name: string | null }
+  | { kind: 'edge'; edge: 'start' | 'end' | 'word' | 'inside' | 'line-start' | 'line-end' }
   | { kind: 'look'; body: PatternNode; behind: boolean; negated: boolean };
 
 /** Why a pattern is not used. */
 export class PatternFault extends Error {}
+
+/** The flags that change what a pattern matches; others only say how it is used. */
+export interface PatternFlags {
+  ignoreCase?: boolean;
+  multiline?: boolean;
+  dotAll?: boolean;
+  unicode?: boolean;
+}
+
+const noFlags: PatternFlags = {};
 
 const longestPattern = 1_000;
 const deepestGroup = 50;
@@ -37,13 +50,13 @@ const spaces: CodeUnits = [
   [0x3000, 0x3000],
   [0xfeff, 0xfeff],
 ];
-const lineEnds: CodeUnits = [
+export const lineEnds: CodeUnits = [
   [10, 10],
   [13, 13],
   [0x2028, 0x2029],
 ];
 
-function union(ranges: CodeUnits): CodeUnits {
+export function union(ranges: CodeUnits): CodeUnits {
   const merged: [number, number][] = [];
   for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
     const last = merged.at(-1);
@@ -77,22 +90,26 @@ const controls: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, v: 11, 
 const unitOf = (code: number): CodeUnits => [[code, code]];
 
 /** The tree of a pattern; throws a PatternFault for what is no pattern or cannot be matched in linear time. */
-export function parsePattern(source: string): PatternNode {
+export function parsePattern(source: string, flags: PatternFlags = noFlags): PatternNode {
   if (source.length > longestPattern) throw new PatternFault(`is longer than ${longestPattern} characters`);
   try {
     // The engine only reads it here, which is quick whatever the pattern; what follows may then rely on its grammar.
-    new RegExp(source);
+    new RegExp(source, flags.unicode ? 'u' : '');
   } catch {
     throw new PatternFault('is no regular expression');
   }
-  return new PatternReader(source).choice();
+  return new PatternReader(source, flags).choice();
 }
 
 class PatternReader {
   private at = 0;
   private depth = 0;
+  private groups = 0;
 
-  constructor(private readonly source: string) {}
+  constructor(
+    private readonly source: string,
+    private readonly flags: PatternFlags,
+  ) {}
 
   choice(): PatternNode {
     const options = [this.sequence()];
@@ -107,36 +124,55 @@ class PatternReader {
   }
 
   private repeated(body: PatternNode): PatternNode {
-    const quantifier = this.match(/([*+?])\??|\{(\d+)(,?)(\d*)\}\??/y);
+    const quantifier = this.match(/(?:([*+?])|\{(\d+)(,?)(\d*)\})(\??)/y);
     if (!quantifier) return body;
-    const [, sign, least, comma, most] = quantifier;
-    if (sign) return { kind: 'repeat', body, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : Infinity };
+    const [, sign, least, comma, most, question] = quantifier;
+    const lazy = question === '?';
+    if (sign) return { kind: 'repeat', body, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : Infinity, lazy };
     const from = Number(least);
-    return { kind: 'repeat', body, least: from, most: most ? Number(most) : comma ? Infinity : from };
+    return { kind: 'repeat', body, least: from, most: most ? Number(most) : comma ? Infinity : from, lazy };
   }
 
   private term(): PatternNode {
-    if (this.take('^')) return { kind: 'edge', edge: 'start' };
-    if (this.take('$')) return { kind: 'edge', edge: 'end' };
+    if (this.take('^')) return { kind: 'edge', edge: this.flags.multiline ? 'line-start' : 'start' };
+    if (this.take('$')) return { kind: 'edge', edge: this.flags.multiline ? 'line-end' : 'end' };
     if (this.take('\\b')) return { kind: 'edge', edge: 'word' };
     if (this.take('\\B')) return { kind: 'edge', edge: 'inside' };
     if (this.take('(')) return this.group();
     if (this.take('[')) return { kind: 'unit', units: this.bracketClass() };
-    if (this.take('.')) return { kind: 'unit', units: complement(lineEnds) };
-    return { kind: 'unit', units: this.take('\\') ? this.escape() : unitOf(this.unit()) };
+    if (this.take('.')) return { kind: 'unit', units: this.flags.dotAll ? complement([]) : complement(lineEnds) };
+    const wide = this.flags.unicode ? this.match(/\\u\{([0-9a-fA-F]+)\}/y) : null;
+    if (wide) return this.codePoint(Number.parseInt(wide[1] ?? '', 16));
+    return { kind: 'unit', units: this.cased(this.take('\\') ? this.escape() : unitOf(this.unit())) };
+  }
+
+  /** One code unit, or the two that stand for a character beyond them. */
+  private codePoint(code: number): PatternNode {
+    const parts = [...String.fromCodePoint(code).split('')].map(
+      (unit): PatternNode => ({ kind: 'unit', units: this.cased(unitOf(unit.charCodeAt(0))) }),
+    );
+    return { kind: 'sequence', parts };
+  }
+
+  private cased(units: CodeUnits): CodeUnits {
+    return this.flags.ignoreCase ? union([...units, ...caseVariants(units)]) : units;
   }
 
   private group(): PatternNode {
     this.depth += 1;
     if (this.depth > deepestGroup) throw new PatternFault(`nests more than ${deepestGroup} groups`);
     const look = this.match(/\?(<?)([=!])/y);
-    // The name of a group, or that it has none, is of no interest here: nothing refers to it.
-    const plain = look ?? this.match(/\?:|\?<[^>]*>/y);
-    if (!plain && this.sees('?')) throw new PatternFault('sets flags inside a group, which is not supported');
+    const plain = look ?? this.match(/\?:/y);
+    const named = plain ? null : this.match(/\?<([^>]*)>/y);
+    if (!plain && !named && this.sees('?')) {
+      throw new PatternFault('sets flags inside a group, which is not supported');
+    }
+    const index = plain ? 0 : ++this.groups;
     const body = this.choice();
     this.at += 1;
     this.depth -= 1;
-    return look ? { kind: 'look', body, behind: look[1] === '<', negated: look[2] === '!' } : body;
+    if (look) return { kind: 'look', body, behind: look[1] === '<', negated: look[2] === '!' };
+    return plain ? body : { kind: 'group', body, index, name: named?.[1] ?? null };
   }
 
   private bracketClass(): CodeUnits {
@@ -153,7 +189,8 @@ class PatternReader {
         units.push(...(high === null ? [...from, [45, 45] as const, ...to] : [[low, high] as const]));
       } else units.push(...from);
     }
-    return negated ? complement(union(units)) : union(units);
+    const all = this.cased(union(units));
+    return negated ? complement(all) : all;
   }
 
   private classItem(): CodeUnits {
@@ -171,6 +208,8 @@ class PatternReader {
     }
     const hex = this.match(/x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})/y);
     if (hex) return unitOf(Number.parseInt(hex[1] ?? hex[2] ?? '', 16));
+    const property = this.flags.unicode ? this.match(/[pP]\{[^}]*\}/y) : null;
+    if (property) return propertyUnits(property[0]);
     const caret = this.match(/c([A-Za-z])/y);
     if (caret?.[1]) return unitOf(caret[1].charCodeAt(0) % 32);
     if (this.match(/0(?!\d)/y)) return unitOf(0);

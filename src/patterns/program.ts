@@ -1,12 +1,12 @@
 /** Lays the tree of a pattern out as instructions for the matcher. */
-import { type CodeUnits, PatternFault, type PatternNode } from './pattern-syntax.ts';
+import { type CodeUnits, PatternFault, type PatternNode } from './syntax.ts';
 
 /** Numbers rather than words, and one shape for all instructions: the matcher reads them millions of times a second. */
-export const op = { unit: 0, split: 1, edge: 2, look: 3, match: 4 } as const;
+export const op = { unit: 0, split: 1, edge: 2, look: 3, match: 4, save: 5 } as const;
 
-interface Instruction {
+export interface Instruction {
   op: (typeof op)[keyof typeof op];
-  /** Split: where to go on. Look: which one. Otherwise unused. */
+  /** Split: where to go on first. Look: which one. Save: which place of the captures. Otherwise unused. */
   to: number;
   /** Split: where else to go on. */
   or: number;
@@ -34,9 +34,14 @@ export interface PatternRoom {
 const largestProgram = 2_000;
 
 /** The program of a pattern and those of its look-arounds, each after the ones that it needs. */
-export function assemble(tree: PatternNode, room: PatternRoom): { program: Program; looks: readonly Look[] } {
+export function assemble(
+  tree: PatternNode,
+  room: PatternRoom,
+  manner: { backward?: boolean; captures?: boolean } = {},
+): { program: Program; looks: readonly Look[] } {
   const looks: Look[] = [];
-  const program = new Assembler(false, looks, new Map(), room).assemble(tree);
+  const { backward = false, captures = false } = manner;
+  const program = new Assembler(backward, looks, new Map(), room, captures).assemble(tree);
   return { program, looks };
 }
 
@@ -48,6 +53,7 @@ class Assembler {
     private readonly looks: Look[],
     private readonly placeOf: Map<PatternNode, number>,
     private readonly room: PatternRoom,
+    private readonly captures: boolean,
   ) {}
 
   assemble(tree: PatternNode): Program {
@@ -63,7 +69,8 @@ class Assembler {
     else if (node.kind === 'edge') this.emit({ op: op.edge, edge: node.edge });
     else if (node.kind === 'look') this.emit({ op: op.look, to: this.lookOf(node), negated: node.negated });
     else if (node.kind === 'choice') this.layChoice(node.options);
-    else if (node.kind === 'repeat') this.layRepeat(node.body, node.least, node.most);
+    else if (node.kind === 'repeat') this.layRepeat(node);
+    else if (node.kind === 'group') this.layGroup(node.body, node.index);
     else for (const part of this.backward ? node.parts.toReversed() : node.parts) this.lay(part);
   }
 
@@ -79,7 +86,13 @@ class Assembler {
     for (const exit of exits) exit.to = exit.or = this.program.length;
   }
 
-  private layRepeat(body: PatternNode, least: number, most: number): void {
+  private layGroup(body: PatternNode, index: number): void {
+    if (this.captures) this.emit({ op: op.save, to: 2 * index });
+    this.lay(body);
+    if (this.captures) this.emit({ op: op.save, to: 2 * index + 1 });
+  }
+
+  private layRepeat({ body, least, most, lazy }: Extract<PatternNode, { kind: 'repeat' }>): void {
     for (let i = 0; i < least; i += 1) this.lay(body);
     if (most === Infinity) {
       const start = this.program.length;
@@ -87,7 +100,7 @@ class Assembler {
       this.lay(body);
       const back = this.split();
       back.to = back.or = start;
-      entry.or = this.program.length;
+      this.leaveAt(entry, lazy);
       return;
     }
     const entries: Instruction[] = [];
@@ -95,13 +108,21 @@ class Assembler {
       entries.push(this.split());
       this.lay(body);
     }
-    for (const entry of entries) entry.or = this.program.length;
+    for (const entry of entries) this.leaveAt(entry, lazy);
+  }
+
+  /** A greedy repetition goes in first and leaves last; a lazy one the other way round. */
+  private leaveAt(entry: Instruction, lazy: boolean): void {
+    if (lazy) {
+      entry.or = entry.to;
+      entry.to = this.program.length;
+    } else entry.or = this.program.length;
   }
 
   private lookOf(node: Extract<PatternNode, { kind: 'look' }>): number {
     const known = this.placeOf.get(node);
     if (known !== undefined) return known;
-    const body = new Assembler(!node.behind, this.looks, this.placeOf, this.room);
+    const body = new Assembler(!node.behind, this.looks, this.placeOf, this.room, false);
     const look = { program: body.assemble(node.body), backward: !node.behind };
     const place = this.looks.push(look) - 1;
     this.placeOf.set(node, place);

@@ -3,10 +3,10 @@
  * Configs are written by tenants, and the built-in engine can be made to run for hours by a short pattern; this one follows all
  * ways through the pattern at once, one code unit after the other. Back-references are the price: no linear engine has them.
  */
-import { assemble, type Edge, type Look, op, type PatternRoom, type Program } from './pattern-program.ts';
-import { type CodeUnits, PatternFault, parsePattern, wordUnits } from './pattern-syntax.ts';
+import { assemble, type Edge, type Look, op, type PatternRoom, type Program } from './program.ts';
+import { type CodeUnits, lineEnds, PatternFault, parsePattern, wordUnits } from './syntax.ts';
 
-export type { PatternRoom } from './pattern-program.ts';
+export type { PatternRoom } from './program.ts';
 
 /** How much work may still be done; shared by all patterns that one request meets. */
 export interface Fuel {
@@ -30,13 +30,8 @@ export function compilePattern(source: string, room: PatternRoom): { pattern: Pa
 }
 
 function matches(program: Program, looks: readonly Look[], text: string, fuel: Fuel): boolean {
-  const found: Uint8Array[] = [];
-  for (const look of looks) {
-    const positions = new Uint8Array(text.length + 1);
-    scan(look, text, found, fuel, positions);
-    found.push(positions);
-  }
-  return fuel.steps > 0 && scan({ program, backward: false }, text, found, fuel, null);
+  const found = looksIn(looks, text, fuel);
+  return found !== null && scan({ program, backward: false }, text, found, fuel, null);
 }
 
 /** Walks the text once with every way through the program open. Stops at the first match, or marks in `positions` where each one ends. */
@@ -86,7 +81,7 @@ function scan(
   return false;
 }
 
-function includes(units: CodeUnits, code: number): boolean {
+export function includes(units: CodeUnits, code: number): boolean {
   for (let i = 0; i < units.length; i += 1) {
     const range = units[i];
     if (range !== undefined && code <= range[1]) return code >= range[0];
@@ -94,9 +89,23 @@ function includes(units: CodeUnits, code: number): boolean {
   return false;
 }
 
-function isEdge(edge: Edge, text: string, position: number): boolean {
+/** Whether an edge stands at a place of the text. */
+export function isEdge(edge: Edge, text: string, position: number): boolean {
   if (edge === 'start') return position === 0;
   if (edge === 'end') return position === text.length;
+  if (edge === 'line-start') return position === 0 || includes(lineEnds, text.charCodeAt(position - 1));
+  if (edge === 'line-end') return position === text.length || includes(lineEnds, text.charCodeAt(position));
   const differs = includes(wordUnits, text.charCodeAt(position - 1)) !== includes(wordUnits, text.charCodeAt(position));
   return differs === (edge === 'word');
+}
+
+/** Where each look-around of a pattern holds; null when the fuel was not enough. */
+export function looksIn(looks: readonly Look[], text: string, fuel: Fuel): Uint8Array[] | null {
+  const found: Uint8Array[] = [];
+  for (const look of looks) {
+    const positions = new Uint8Array(text.length + 1);
+    scan(look, text, found, fuel, positions);
+    found.push(positions);
+  }
+  return fuel.steps > 0 ? found : null;
 }

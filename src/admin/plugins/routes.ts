@@ -1,0 +1,236 @@
+/** Plugins: what an organisation authenticates with at the services that its guardrails ask. */
+import { z } from 'zod';
+import { checks } from '../../guardrails/catalogue.ts';
+import { pluginOf } from '../../guardrails/compile.ts';
+import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { conflict, type FieldError, invalid, invalidFields, notFound } from '../../http/errors.ts';
+import { lazy } from '../../lazy.ts';
+import type { PluginTable } from '../../store/tables/guardrails.ts';
+import type { Vault } from '../../store/vault.ts';
+import { masked } from '../integrations/masking.ts';
+import { endpoint, type Resource } from '../kernel/endpoint.ts';
+import { empty, reference, timestamp } from '../kernel/fields.ts';
+import { asList, listOf } from '../kernel/lists/paging.ts';
+import { findPlugin, openCredentials, type PluginCredentials, sealCredentials } from './store.ts';
+
+const tag = 'Plugins';
+const callers = ['admin-key', 'session'] as const;
+const access = <A extends 'create' | 'update' | 'list'>(action: A) => ({
+  callers,
+  scope: `plugins.${action}` as const,
+  level: 'organisation' as const,
+});
+
+/** The plugins of this release that take credentials, with the form of them. */
+const known = lazy(() => {
+  const schemas = new Map<string, z.ZodObject>();
+  for (const check of checks) {
+    const credentials = check.network?.credentials;
+    if (credentials) schemas.set(pluginOf(check.id), credentials());
+  }
+  return schemas;
+});
+
+const text = () => z.string().max(16_384);
+const single = () => z.union([text(), z.number(), z.boolean(), z.null()]);
+const credentials = lazy(() =>
+  z.record(z.string().max(64), z.union([single(), z.record(z.string().max(64), single())])),
+);
+
+const record = lazy(() =>
+  z
+    .object({
+      object: z.literal('plugin'),
+      id: z.string(),
+      enabled: z.boolean(),
+      credentials: z.record(z.string(), z.unknown()).describe('Masked'),
+      created_at: timestamp,
+      last_updated_at: timestamp,
+    })
+    .meta({ id: 'Plugin' }),
+);
+
+const pluginPath = lazy(() =>
+  z.object({ plugin: reference.describe('The part of a check’s id before the dot: lakera') }),
+);
+
+const maskedAll = (value: unknown): unknown => {
+  if (typeof value === 'string') return masked(value);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskedAll(inner)]));
+};
+
+const asRecord = (row: PluginTable, vault: Vault) => ({
+  object: 'plugin' as const,
+  id: row.plugin,
+  enabled: row.enabled === 1,
+  credentials: maskedAll(openCredentials(vault, row.credentials_sealed)) as Record<string, unknown>,
+  created_at: row.created_at,
+  last_updated_at: row.last_updated_at,
+});
+
+const listPlugins = endpoint({
+  method: 'GET',
+  path: '/plugins',
+  tag,
+  summary: 'List the plugins that have credentials',
+  access: access('list'),
+  paging: { size: 100, max: 1000 },
+  reply: () => listOf(record()),
+  async handle({ caller, page, db, services }) {
+    const rows = await db
+      .selectFrom('plugins')
+      .selectAll()
+      .where('organisation_id', '=', caller.organisationId)
+      .orderBy('plugin')
+      .execute();
+    return asList(
+      rows.slice(page.offset, page.offset + page.size).map((row) => asRecord(row, services.vault)),
+      rows.length,
+    );
+  },
+});
+
+const readPlugin = endpoint({
+  method: 'GET',
+  path: '/plugins/:plugin',
+  tag,
+  summary: 'Read a plugin; its credentials are masked',
+  access: access('list'),
+  params: pluginPath,
+  reply: record,
+  async handle({ caller, params, db, services }) {
+    const row = await findPlugin(db, caller.organisationId, params.plugin);
+    if (!row) throw notFound('plugin');
+    return asRecord(row, services.vault);
+  },
+});
+
+const createPlugin = endpoint({
+  method: 'POST',
+  path: '/plugins',
+  tag,
+  summary: 'Give a plugin its credentials',
+  access: access('create'),
+  audit: { resource: 'plugin', action: 'create' },
+  body: () => z.object({ id: reference, credentials: credentials(), enabled: z.boolean().optional() }),
+  reply: record,
+  async handle({ caller, body, db, now, services, changed, note }) {
+    requireFit(body.id, body.credentials, services.settings.trustedHosts);
+    if (await findPlugin(db, caller.organisationId, body.id))
+      throw conflict(`The plugin ${body.id} has credentials already; change them with PUT`);
+    const at = now.toISOString();
+    const row: PluginTable = {
+      organisation_id: caller.organisationId,
+      plugin: body.id,
+      enabled: body.enabled === false ? 0 : 1,
+      credentials_sealed: sealCredentials(services.vault, body.credentials),
+      created_at: at,
+      last_updated_at: at,
+    };
+    await db.insertInto('plugins').values(row).execute();
+    changed({ topic: 'catalog', id: caller.organisationId });
+    note({ resourceId: body.id, details: { plugin: body.id } });
+    return asRecord(row, services.vault);
+  },
+});
+
+const updatePlugin = endpoint({
+  method: 'PUT',
+  path: '/plugins/:plugin',
+  tag,
+  summary: 'Change credentials of a plugin: what is sent is merged into what is there',
+  access: access('update'),
+  audit: { resource: 'plugin', action: 'update' },
+  params: pluginPath,
+  body: () => z.object({ credentials: credentials().optional(), enabled: z.boolean().optional() }),
+  reply: record,
+  async handle({ caller, params, body, db, now, services, changed, note }) {
+    const at = now.toISOString();
+    const before = await findPlugin(db, caller.organisationId, params.plugin);
+    const saved = before ? openCredentials(services.vault, before.credentials_sealed) : {};
+    const merged = merge(saved, body.credentials ?? {});
+    requireFit(params.plugin, merged, services.settings.trustedHosts);
+    const row: PluginTable = {
+      organisation_id: caller.organisationId,
+      plugin: params.plugin,
+      enabled: (body.enabled ?? before?.enabled !== 0) ? 1 : 0,
+      credentials_sealed: sealCredentials(services.vault, merged),
+      created_at: before?.created_at ?? at,
+      last_updated_at: at,
+    };
+    if (before) {
+      await db
+        .updateTable('plugins')
+        .set({ enabled: row.enabled, credentials_sealed: row.credentials_sealed, last_updated_at: at })
+        .where('organisation_id', '=', caller.organisationId)
+        .where('plugin', '=', params.plugin)
+        .execute();
+    } else await db.insertInto('plugins').values(row).execute();
+    changed({ topic: 'catalog', id: caller.organisationId });
+    note({ resourceId: params.plugin, details: { plugin: params.plugin } });
+    return asRecord(row, services.vault);
+  },
+});
+
+const deletePlugin = endpoint({
+  method: 'DELETE',
+  path: '/plugins/:plugin',
+  tag,
+  summary: 'Remove the credentials of a plugin; its checks report an error from then on',
+  access: access('update'),
+  audit: { resource: 'plugin', action: 'delete' },
+  params: pluginPath,
+  reply: empty,
+  async handle({ caller, params, db, changed, note }) {
+    const removed = await db
+      .deleteFrom('plugins')
+      .where('organisation_id', '=', caller.organisationId)
+      .where('plugin', '=', params.plugin)
+      .returning('plugin')
+      .executeTakeFirst();
+    if (!removed) throw notFound('plugin');
+    changed({ topic: 'catalog', id: caller.organisationId });
+    note({ resourceId: params.plugin, details: { plugin: params.plugin } });
+    return {};
+  },
+});
+
+/** A mask that is sent back leaves what it stands for; null takes a field away. */
+function merge(saved: PluginCredentials, sent: PluginCredentials): PluginCredentials {
+  const merged: PluginCredentials = { ...saved };
+  for (const [name, value] of Object.entries(sent)) {
+    const before = saved[name];
+    if (value === null) delete merged[name];
+    else if (typeof value === 'string' && typeof before === 'string' && masked(before) === value) continue;
+    else if (isFields(value)) merged[name] = merge(isFields(before) ? before : {}, value);
+    else merged[name] = value;
+  }
+  return merged;
+}
+
+const isFields = (value: unknown): value is PluginCredentials => typeof value === 'object' && value !== null;
+
+function requireFit(plugin: string, given: PluginCredentials, trustedHosts: readonly string[]): void {
+  const schema = known().get(plugin);
+  if (!schema) throw invalid('id', `is no plugin with credentials; known are ${[...known().keys()].join(', ')}`);
+  const parsed = schema.safeParse(given);
+  const faults: FieldError[] = parsed.success
+    ? []
+    : parsed.error.issues.map(({ path, message }) => ({
+        location: 'body',
+        path: ['credentials', ...path].join('.'),
+        message,
+      }));
+  for (const [name, value] of Object.entries(given)) {
+    const fault =
+      typeof value === 'string' && /^https?:\/\//i.test(value) ? faultOfCustomHost(value, trustedHosts) : null;
+    if (fault) faults.push({ location: 'body', path: `credentials.${name}`, message: fault });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+}
+
+export const pluginsResource: Resource = {
+  name: 'plugins',
+  endpoints: [listPlugins, readPlugin, createPlugin, updatePlugin, deletePlugin],
+};

@@ -1,0 +1,58 @@
+/** Input guardrails: before the cache and the provider, for each target. */
+import { guardsOf } from '../../catalog/guards.ts';
+import { textTypes } from '../../guardrails/text/segments.ts';
+import type { Answer } from '../attempt/answer.ts';
+import type { AttemptContext } from '../attempt/context.ts';
+import { failed } from '../attempt/exchange.ts';
+import type { SendStep } from '../attempt/steps.ts';
+import { GatewayError } from '../errors.ts';
+import { denied } from './denial.ts';
+import { inputFacts, run, runAsync } from './run.ts';
+import { newGuardState } from './state.ts';
+
+export const guardInput: SendStep = {
+  name: 'guard input',
+  applies: ({ context, leaf }) => guardsOf(context.workspace, leaf) !== null,
+  run: guard,
+};
+
+/** Nobody here would see its lines. */
+const unguardedBatch =
+  'guardrails are set, and the lines of a batch at a provider cannot be checked; upload the file without a provider, and the gateway runs the batch itself';
+
+async function guard(call: AttemptContext): Promise<Answer | null> {
+  const { deps, context, leaf, record } = call;
+  const guards = guardsOf(context.workspace, leaf);
+  if (!guards) return null;
+  if (guards.fault !== null) {
+    return failed(
+      record,
+      new GatewayError(
+        'guardrail_not_found',
+        `${guards.fault}; save it again, or take it out of the config or the defaults`,
+      ),
+    );
+  }
+  if (context.matched.route.kind === 'createBatch' && guards.input.sync.length + guards.output.sync.length > 0) {
+    return failed(record, new GatewayError('unsupported_endpoint', unguardedBatch));
+  }
+  const state = newGuardState(guards, call.shaped);
+  record.guard = state;
+  const isText = textTypes.has(context.matched.route.kind) && !context.plan.passthrough;
+  const { sync, gate } = guards.input;
+  const isEmbedding = context.matched.route.kind === 'embed';
+  const hooks = !isText ? gate : isEmbedding ? sync.filter(({ type }) => type !== 'mutator') : sync;
+  const facts = inputFacts(call);
+  if (hooks.length > 0) {
+    const outcome = await run(deps, context, hooks, facts);
+    state.before = outcome.results;
+    state.inputFailed = outcome.failed;
+    state.restores = outcome.restores;
+    state.requestTransformed = outcome.json !== call.shaped;
+    if (state.requestTransformed) call.shaped = outcome.json;
+    state.request = call.shaped;
+    if (outcome.denial) return denied(call, state, outcome.denial);
+  }
+  if (isText) runAsync(call, state, 'before', { ...facts, request: state.request });
+  return null;
+}

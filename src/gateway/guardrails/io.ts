@@ -1,0 +1,172 @@
+/** Makes the calls that checks ask for, over the gateway's own client: addresses are checked and pinned, times and sizes bounded. */
+import {
+  CallFault,
+  type CheckCache,
+  type CheckIo,
+  type OutboundAnswer,
+  type OutboundCall,
+} from '../../guardrails/io.ts';
+import { isObject, listOf, objectOf, parsed } from '../../providers/json.ts';
+import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
+import { collected } from '../../wire/client/collected.ts';
+import { decoded } from '../../wire/client/decoded.ts';
+import { unfitHeader } from '../../wire/client/request.ts';
+import { WireFault } from '../../wire/fault.ts';
+import { signed } from '../credentials/aws.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { GatewayError } from '../errors.ts';
+import { checked, unlessSaid } from '../upstream/send.ts';
+
+const largestAnswer = 5 * 1024 * 1024;
+
+/** One for each set of dependencies: what checks keep is shared by all requests. */
+const caches = new WeakMap<GatewayDeps, BoundedCache>();
+
+/** What checks may do on behalf of a workspace. */
+export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo {
+  let cache = caches.get(deps);
+  if (!cache) {
+    cache = new BoundedCache(() => deps.clock.now().getTime());
+    caches.set(deps, cache);
+  }
+  const call = (asked: OutboundCall) => outbound(deps, asked);
+  return {
+    call,
+    cache,
+    now: () => deps.clock.now().getTime(),
+    newId: () => Bun.randomUUIDv7(),
+    async resolves(host, timeoutMs) {
+      try {
+        await withinTime(timeoutMs, (signal) => Promise.resolve(checked(deps, `http://${host}/`, signal)));
+        return true;
+      } catch (fault) {
+        if (fault instanceof CallFault || fault instanceof GatewayError || isLookupFault(fault)) return false;
+        throw fault;
+      }
+    },
+    async moderate(slug, model, text, timeoutMs) {
+      const workspace = workspaceId === null ? null : await deps.catalog.workspace(workspaceId);
+      const saved = workspace?.provider(slug);
+      const provider = saved && deps.providers.get(saved.provider);
+      const address = saved?.customHost ?? (typeof provider?.address === 'string' ? provider.address : null);
+      if (!saved || !provider?.endpoints.moderate || address === null) {
+        throw new CallFault(
+          'Address Error',
+          `@${slug} is no saved provider of this workspace with a moderation endpoint`,
+        );
+      }
+      const answer = await call({
+        url: `${address.replace(/\/+$/, '')}/moderations`,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(saved.credential !== null && { authorization: `Bearer ${saved.credential}` }),
+          ...saved.customHeaders,
+        },
+        body: JSON.stringify({ input: text, ...(model !== null && { model }) }),
+        timeoutMs,
+      });
+      const [first] = listOf(objectOf(parsed(new TextDecoder().decode(answer.bytes))).results);
+      if (answer.status !== 200 || !isObject(first)) {
+        throw new CallFault('Connection Error', `@${slug} answered the moderation with the status ${answer.status}`);
+      }
+      const flags = Object.entries(objectOf(first.categories)).map(([name, value]) => [name, value === true] as const);
+      return { categories: Object.fromEntries(flags), json: first };
+    },
+  };
+}
+
+async function outbound(deps: GatewayDeps, asked: OutboundCall): Promise<OutboundAnswer> {
+  const { timeoutMs, maxBytes = largestAnswer, redirects = 0 } = asked;
+  return withinTime(timeoutMs, async (signal) => {
+    let url = asked.url;
+    for (let hop = 0; ; hop++) {
+      const answer = await once(deps, asked, url, signal);
+      const location = answer.headers.get('location');
+      if (hop < redirects && answer.status >= 300 && answer.status < 400 && location) {
+        await answer.body?.cancel();
+        url = URL.parse(location, url)?.href ?? '';
+        continue;
+      }
+      return {
+        status: answer.status,
+        header: (name) => answer.headers.get(name),
+        bytes: await bounded(answer, maxBytes, asked),
+      };
+    }
+  });
+}
+
+async function once(deps: GatewayDeps, asked: OutboundCall, url: string, signal: AbortSignal): Promise<WireAnswer> {
+  if (!/^https?:\/\//i.test(url)) throw new CallFault('Address Error', 'the address is no http or https address');
+  const body = asked.body === null ? null : Buffer.from(asked.body);
+  const { sign } = asked;
+  const signature = sign
+    ? await signed({ url, method: asked.method, headers: asked.headers, body }, sign, {
+        service: sign.service,
+        region: sign.region,
+        at: deps.clock.now(),
+      })
+    : {};
+  const headers = { ...asked.headers, ...signature };
+  const unfit = unfitHeader(headers);
+  if (unfit !== null)
+    throw new CallFault('Address Error', `the header ${unfit} holds a character that no header can carry`);
+  const pinned = await checked(deps, url, signal);
+  return deps.http.call({ url, pinned, method: asked.method, headers, unlessSaid, body }, signal);
+}
+
+async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCall): Promise<Uint8Array> {
+  const announced = Number(answer.headers.get('content-length') ?? 0);
+  if (method !== 'HEAD' && isOk(answer) && announced > limit) {
+    await answer.body?.cancel();
+    throw new CallFault('Size Error', `the answer is larger than ${limit} bytes`);
+  }
+  return answer.body ? collected(decoded(answer.body, answer.headers), limit) : new Uint8Array();
+}
+
+/** Nothing that a check asks for outlasts its time. */
+async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    return await work(signal);
+  } catch (fault) {
+    if (signal.aborted) throw new CallFault('Timeout Error', `the service did not answer within ${timeoutMs} ms`);
+    if (fault instanceof CallFault) throw fault;
+    if (fault instanceof GatewayError)
+      throw new CallFault('Address Error', fault.message.replace('Gateway error: ', ''));
+    if (fault instanceof WireFault && fault.code === 'BodyTooLarge') throw new CallFault('Size Error', fault.message);
+    if (isLookupFault(fault)) throw new CallFault('Connection Error', 'the service could not be reached');
+    throw fault;
+  }
+}
+
+/** Faults of sockets and name servers carry a code; faults of ours do not. */
+const isLookupFault = (fault: unknown): boolean =>
+  fault instanceof WireFault || (fault instanceof Error && 'code' in fault);
+
+const mostKept = 1_000;
+
+class BoundedCache implements CheckCache {
+  readonly #now: () => number;
+  readonly #kept = new Map<string, { value: unknown; until: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get(key: string): unknown {
+    const kept = this.#kept.get(key);
+    if (!kept || kept.until > this.#now()) return kept?.value;
+    this.#kept.delete(key);
+    return undefined;
+  }
+
+  put(key: string, value: unknown, ttlMs: number): void {
+    if (this.#kept.size >= mostKept) {
+      const [oldest] = this.#kept.keys();
+      if (oldest !== undefined) this.#kept.delete(oldest);
+    }
+    this.#kept.set(key, { value, until: this.#now() + ttlMs });
+  }
+}

@@ -1,0 +1,6 @@
+/** The events that checks serve. */
+import type { HookEvent } from '../check.ts';
+
+export const before: readonly HookEvent[] = ['beforeRequestHook'];
+export const after: readonly HookEvent[] = ['afterRequestHook'];
+export const both: readonly HookEvent[] = ['beforeRequestHook', 'afterRequestHook'];

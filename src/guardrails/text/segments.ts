@@ -1,0 +1,231 @@
+/** The texts of a request or an answer, each with its address in the body, so that what a check replaces is written back where it stood. */
+import { isObject, listOf, objectOf } from '../../providers/json.ts';
+import type { JsonObject } from '../../providers/provider.ts';
+
+export type Address = readonly (string | number)[];
+
+export interface Segment {
+  text: string;
+  address: Address;
+  /** `json`: an object whose JSON is the text. `json text`: a text that is JSON and must stay so. */
+  form: 'text' | 'json' | 'json text';
+  /** Which of several answers it belongs to. */
+  choice: number;
+}
+
+/** The request types whose bodies hold texts that can be checked. */
+export const textTypes: ReadonlySet<string> = new Set([
+  'chatComplete',
+  'complete',
+  'messages',
+  'createModelResponse',
+  'embed',
+  'mcpToolCall',
+]);
+
+type Reader = (body: JsonObject) => Segment[];
+
+const readers: Readonly<Record<string, { input: Reader; output: Reader }>> = {
+  chatComplete: { input: lastMessages, output: chatAnswer },
+  messages: { input: lastMessages, output: messageAnswer },
+  complete: { input: (body) => textOrTexts(body.prompt, ['prompt']), output: completionAnswer },
+  embed: { input: (body) => textOrTexts(body.input, ['input']), output: () => [] },
+  createModelResponse: { input: responseInput, output: responseOutput },
+  mcpToolCall: { input: toolArguments, output: toolResult },
+};
+
+export const inputSegments = (type: string, body: JsonObject): Segment[] => readers[type]?.input(body) ?? [];
+export const outputSegments = (type: string, body: JsonObject): Segment[] => readers[type]?.output(body) ?? [];
+
+const plain = (text: string, address: Address, choice = 0): Segment => ({ text, address, form: 'text', choice });
+
+function textOrTexts(value: unknown, address: Address): Segment[] {
+  if (typeof value === 'string') return [plain(value, address)];
+  return listOf(value).flatMap((item, index) => (typeof item === 'string' ? [plain(item, [...address, index])] : []));
+}
+
+/** The last message; where that is the result of a tool, all results that stand with it. */
+function lastMessages({ messages }: JsonObject): Segment[] {
+  const list = listOf(messages);
+  const from = firstOfRun(
+    list,
+    (message) => objectOf(message).role === 'tool' || objectOf(message).role === 'function',
+  );
+  return list.slice(from).flatMap((message, index) => contentOf(objectOf(message), ['messages', from + index]));
+}
+
+/** Where the run of alike entries at the end begins; the last entry where it is none of them. */
+function firstOfRun(list: readonly unknown[], alike: (entry: unknown) => boolean): number {
+  let from = Math.max(0, list.length - 1);
+  if (!alike(list[from])) return from;
+  while (from > 0 && alike(list[from - 1])) from -= 1;
+  return from;
+}
+
+function contentOf(holder: JsonObject, address: Address, choice = 0): Segment[] {
+  const { content } = holder;
+  if (typeof content === 'string') return [plain(content, [...address, 'content'], choice)];
+  return listOf(content).flatMap((part, index) => partOf(part, [...address, 'content', index], choice));
+}
+
+/** A part of a message: its text, or the texts of a tool's result inside it. Pictures and sound have none. */
+function partOf(part: unknown, address: Address, choice: number): Segment[] {
+  if (typeof part === 'string') return [plain(part, address, choice)];
+  if (!isObject(part)) return [];
+  if (part.type === 'tool_result') return contentOf(part, address, choice);
+  if (part.type === 'refusal' && typeof part.refusal === 'string') return [];
+  return typeof part.text === 'string' ? [plain(part.text, [...address, 'text'], choice)] : [];
+}
+
+function chatAnswer({ choices }: JsonObject): Segment[] {
+  return listOf(choices).flatMap((choice, index) => {
+    const message = objectOf(objectOf(choice).message);
+    const address: Address = ['choices', index, 'message'];
+    return [
+      ...contentOf(message, address, index),
+      ...listOf(message.tool_calls).flatMap((call, place) => callOf(call, [...address, 'tool_calls', place], index)),
+      ...argumentsIn(message.function_call, [...address, 'function_call'], index),
+    ];
+  });
+}
+
+const callOf = (call: unknown, address: Address, choice: number): Segment[] => [
+  ...argumentsIn(objectOf(call).function, [...address, 'function'], choice),
+  ...inputIn(objectOf(call).custom, [...address, 'custom'], choice),
+];
+
+function argumentsIn(holder: unknown, address: Address, choice: number): Segment[] {
+  const text = objectOf(holder).arguments;
+  return typeof text === 'string' && text !== ''
+    ? [{ text, address: [...address, 'arguments'], form: 'json text', choice }]
+    : [];
+}
+
+function inputIn(holder: unknown, address: Address, choice: number): Segment[] {
+  const text = objectOf(holder).input;
+  return typeof text === 'string' ? [plain(text, [...address, 'input'], choice)] : [];
+}
+
+function completionAnswer({ choices }: JsonObject): Segment[] {
+  return listOf(choices).flatMap((choice, index) => {
+    const { text } = objectOf(choice);
+    return typeof text === 'string' ? [plain(text, ['choices', index, 'text'], index)] : [];
+  });
+}
+
+function messageAnswer({ content }: JsonObject): Segment[] {
+  return listOf(content).flatMap((block, index): Segment[] => {
+    const { type, text, input } = objectOf(block);
+    const address: Address = ['content', index];
+    if (type === 'tool_use' && isObject(input)) {
+      return [{ text: JSON.stringify(input), address: [...address, 'input'], form: 'json', choice: 0 }];
+    }
+    return typeof text === 'string' ? [plain(text, [...address, 'text'])] : [];
+  });
+}
+
+/** A text, or the last item: a message, or the results of tools that stand at the end. */
+function responseInput({ input }: JsonObject): Segment[] {
+  if (typeof input === 'string') return [plain(input, ['input'])];
+  const list = listOf(input);
+  const isResult = (item: unknown): boolean => /_call_output$/.test(String(objectOf(item).type ?? ''));
+  const from = firstOfRun(list, isResult);
+  return list.slice(from).flatMap((item, index): Segment[] => {
+    const address: Address = ['input', from + index];
+    const { output } = objectOf(item);
+    if (typeof output === 'string') return [plain(output, [...address, 'output'])];
+    if (Array.isArray(output)) return output.flatMap((part, place) => partOf(part, [...address, 'output', place], 0));
+    return contentOf(objectOf(item), address);
+  });
+}
+
+function responseOutput({ output }: JsonObject): Segment[] {
+  return listOf(output).flatMap((item, index): Segment[] => {
+    const address: Address = ['output', index];
+    const { type } = objectOf(item);
+    if (type === 'message') return contentOf(objectOf(item), address);
+    if (type === 'custom_tool_call') return inputIn(item, address, 0);
+    return argumentsIn(item, address, 0);
+  });
+}
+
+/** Every text in the arguments of a tool, depth first. */
+function toolArguments(body: JsonObject): Segment[] {
+  const inParams = isObject(body.params) && 'arguments' in body.params;
+  return inParams
+    ? leavesOf(objectOf(body.params).arguments, ['params', 'arguments'])
+    : leavesOf(body.arguments, ['arguments']);
+}
+
+function leavesOf(value: unknown, address: Address): Segment[] {
+  if (typeof value === 'string') return [plain(value, address)];
+  if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, [...address, index]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, item]) => leavesOf(item, [...address, name]));
+}
+
+function toolResult(body: JsonObject): Segment[] {
+  const inResult = isObject(body.result);
+  const holder = inResult ? objectOf(body.result) : body;
+  const address: Address = inResult ? ['result'] : [];
+  const texts = listOf(holder.content).flatMap((item, index): Segment[] => {
+    const at: Address = [...address, 'content', index];
+    const { type, text, resource } = objectOf(item);
+    if (type === 'resource' && typeof objectOf(resource).text === 'string') {
+      return [plain(String(objectOf(resource).text), [...at, 'resource', 'text'])];
+    }
+    return typeof text === 'string' ? [plain(text, [...at, 'text'])] : [];
+  });
+  const structured = holder.structuredContent;
+  if (!isObject(structured)) return texts;
+  return [
+    ...texts,
+    { text: JSON.stringify(structured), address: [...address, 'structuredContent'], form: 'json', choice: 0 },
+  ];
+}
+
+/** Whether an answer asks for tools. */
+export function hasToolCalls(type: string, body: JsonObject): boolean {
+  if (type === 'chatComplete') {
+    return listOf(body.choices).some((choice) => {
+      const message = objectOf(objectOf(choice).message);
+      return listOf(message.tool_calls).length > 0 || isObject(message.function_call);
+    });
+  }
+  if (type === 'messages') return listOf(body.content).some((block) => objectOf(block).type === 'tool_use');
+  return listOf(body.output).some((item) => /_call$/.test(String(objectOf(item).type ?? '')));
+}
+
+/** A text that cannot be written back, because it would break what it stands in. */
+export class UnwritableText extends Error {}
+
+/** The body with other texts at these segments. It shares with the first what is not changed. */
+export function withTexts(body: JsonObject, changes: readonly { segment: Segment; text: string }[]): JsonObject {
+  let changed = body;
+  for (const { segment, text } of changes) {
+    if (text !== segment.text) changed = placed(changed, segment.address, 0, writtenValue(segment, text));
+  }
+  return changed;
+}
+
+function writtenValue({ form }: Segment, text: string): unknown {
+  if (form === 'text') return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return form === 'json' ? value : text;
+  } catch {
+    throw new UnwritableText('the replaced text would no longer be the JSON that it stands in');
+  }
+}
+
+function placed<Holder extends object>(holder: Holder, address: Address, depth: number, value: unknown): Holder {
+  const step = address[depth] ?? '';
+  const copy: unknown = Array.isArray(holder) ? [...holder] : { ...holder };
+  const fields = copy as Record<string | number, unknown>;
+  const inner = fields[step];
+  fields[step] =
+    depth === address.length - 1 || typeof inner !== 'object' || inner === null
+      ? value
+      : placed(inner, address, depth + 1, value);
+  return copy as Holder;
+}

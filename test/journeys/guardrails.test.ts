@@ -1,0 +1,609 @@
+/** Guardrails on the way of a request: refused, reported, redacted and retried, in every dialect, whole and streamed. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { guardInput } from '../../src/gateway/guardrails/guard-input.ts';
+import { guardOutput } from '../../src/gateway/guardrails/guard-output.ts';
+import { reportHooks } from '../../src/gateway/guardrails/report.ts';
+import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
+import type { Json } from '../harness.ts';
+import * as anthropic from '../providers/anthropic.ts';
+import * as openai from '../providers/openai.ts';
+import { modelResponse, responseEvents } from '../providers/responses.ts';
+import { type Behaviour, json, type SimulatedProvider, startProvider, stream } from '../providers/simulated.ts';
+
+let plane: Plane;
+let a: SimulatedProvider;
+let b: SimulatedProvider;
+
+beforeAll(async () => {
+  a = await startProvider(openai.says('from a'));
+  b = await startProvider(openai.says('from b'));
+  plane = startPlane();
+  plane.deps.steps = { send: [guardInput], answer: [guardOutput, reportHooks] };
+  plane.settings = { ...plane.settings, request_logging: 'full' };
+  plane.providers.set('a', savedProvider('a', { customHost: a.url }));
+  plane.providers.set('b', savedProvider('b', { customHost: b.url }));
+  plane.providers.set('claude', savedProvider('claude', { provider: 'anthropic', customHost: a.url }));
+});
+afterAll(async () => {
+  await plane.stop();
+  await a.stop();
+  await b.stop();
+});
+beforeEach(() => {
+  for (const provider of [a, b]) provider.calls.length = 0;
+  a.script(openai.says('from a'));
+  b.script(openai.says('from b'));
+});
+afterEach(async () => {
+  expect(plane.faults).toEqual([]);
+  await plane.settled();
+});
+
+/** A dialect with which a client speaks to us, and how its provider answers. */
+interface Spoken {
+  path: string;
+  target: object;
+  ask(text: string): object;
+  says(...words: string[]): Behaviour;
+  /** The text of a whole answer. */
+  text(body: Json): string;
+  /** The text that an event of a stream brings. */
+  part(json: Json): string;
+  sent(call: Json): string;
+}
+
+const completion = (text: string) => ({
+  id: 'cmpl-1',
+  object: 'text_completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, text, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+const completionEvents = (words: readonly string[]) => [
+  ...words.map(
+    (text) =>
+      `data: ${JSON.stringify({ id: 'cmpl-1', object: 'text_completion', model: 'm', choices: [{ index: 0, text, finish_reason: null }] })}\n\n`,
+  ),
+  `data: ${JSON.stringify({ id: 'cmpl-1', object: 'text_completion', model: 'm', choices: [{ index: 0, text: '', finish_reason: 'stop' }] })}\n\n`,
+  'data: [DONE]\n\n',
+];
+
+const spoken: Record<string, Spoken> = {
+  chat: {
+    path: '/v1/chat/completions',
+    target: { provider: '@a' },
+    ask: (content) => ({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
+    says: openai.says,
+    text: (body) => body.choices[0].message.content,
+    part: (event) => event.choices?.[0]?.delta?.content ?? '',
+    sent: (body) => body.messages.at(-1).content,
+  },
+  completions: {
+    path: '/v1/completions',
+    target: { provider: '@a' },
+    ask: (prompt) => ({ model: 'gpt-3.5-turbo-instruct', prompt }),
+    says:
+      (...words) =>
+      (call, response) =>
+        (call.json?.stream ? stream(completionEvents(words)) : json(200, completion(words.join(''))))(call, response),
+    text: (body) => body.choices[0].text,
+    part: (event) => event.choices?.[0]?.text ?? '',
+    sent: (body) => body.prompt,
+  },
+  messages: {
+    path: '/v1/messages',
+    target: { provider: '@claude' },
+    ask: (content) => ({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: [{ type: 'text', text: content }] }],
+    }),
+    says: anthropic.says,
+    text: (body) => body.content[0].text,
+    part: (event) => event.delta?.text ?? '',
+    sent: (body) => body.messages.at(-1).content[0].text,
+  },
+  responses: {
+    path: '/v1/responses',
+    target: { provider: '@a' },
+    ask: (input) => ({ model: 'gpt-4o-mini', input }),
+    says:
+      (...words) =>
+      (call, response) =>
+        (call.json?.stream ? stream(responseEvents(words)) : json(200, modelResponse(words.join(''))))(call, response),
+    text: (body) => body.output[0].content[0].text,
+    part: (event) => (event.type === 'response.output_text.delta' ? event.delta : ''),
+    sent: (body) => body.input,
+  },
+};
+
+const sentToA = (): Json => a.calls[0]?.json as Json;
+const lax = { 'x-gw-strict-open-ai-compliance': 'false' };
+
+const ask = (
+  dialect: Spoken,
+  config: object,
+  text = 'hello',
+  more: object = {},
+  headers: Record<string, string> = {},
+) =>
+  plane.call(
+    dialect.path,
+    { ...dialect.ask(text), ...more },
+    { 'x-gw-config': JSON.stringify({ ...dialect.target, ...config }), ...headers },
+  );
+
+const eventsIn = (text: string): { event: string | null; data: string }[] =>
+  text
+    .split('\n\n')
+    .filter((block) => block.includes('data: '))
+    .map((block) => ({
+      event: /^event: (.*)$/m.exec(block)?.[1] ?? null,
+      data: /^data: (.*)$/m.exec(block)?.[1] ?? '',
+    }));
+
+const jsonIn = ({ data }: { data: string }): Json => (data.startsWith('{') ? JSON.parse(data) : {});
+const textIn = (dialect: Spoken, text: string): string =>
+  eventsIn(text)
+    .map((event) => dialect.part(jsonIn(event)))
+    .join('');
+
+const noSecret = (more: object = {}) => ({ 'default.contains': { words: ['secret'], operator: 'none' }, ...more });
+const hideKeys = (more: object = {}) => ({
+  'default.regexReplace': { rule: '/sk-[a-z0-9]+/g', redactText: '[KEY]' },
+  ...more,
+});
+
+for (const [name, dialect] of Object.entries(spoken)) {
+  describe(name, () => {
+    beforeEach(() => a.script(dialect.says('the ', 'sec', 'ret is sk-ab', 'c1 here')));
+
+    test('input that fails and denies is 446, and the provider is not asked', async () => {
+      for (const streamed of [false, true]) {
+        const response = await ask(dialect, { input_guardrails: [noSecret({ deny: true, id: 'mine' })] }, 'a secret', {
+          stream: streamed,
+        });
+        const body: Json = await response.json();
+        expect([response.status, body.error.type, body.hook_results.before_request_hooks[0].id]).toEqual([
+          446,
+          'hooks_failed',
+          'mine',
+        ]);
+        expect(body.hook_results).toMatchObject({
+          after_request_hooks: [],
+          before_request_hooks: [
+            { verdict: false, deny: true, checks: [{ id: 'default.contains', verdict: false, fail_on_error: false }] },
+          ],
+        });
+      }
+      expect(a.calls).toEqual([]);
+    });
+
+    test('input that fails without denying is 246, whole and streamed', async () => {
+      const config = { input_guardrails: [noSecret()] };
+      const response = await ask(dialect, config, 'a secret');
+      const body: Json = await response.json();
+      expect([response.status, dialect.text(body), body.hook_results.before_request_hooks[0].verdict]).toEqual([
+        246,
+        'the secret is sk-abc1 here',
+        false,
+      ]);
+      const streamed = await ask(dialect, config, 'a secret', { stream: true });
+      expect([streamed.status, textIn(dialect, await streamed.text())]).toEqual([246, 'the secret is sk-abc1 here']);
+    });
+
+    test('input is redacted on its way to the provider', async () => {
+      const response = await ask(dialect, { input_guardrails: [hideKeys()] }, 'my sk-1 and sk-2');
+      const body: Json = await response.json();
+      expect([response.status, body.hook_results.before_request_hooks[0].transformed]).toEqual([200, true]);
+      expect(dialect.sent(sentToA())).toBe('my [KEY] and [KEY]');
+    });
+
+    test('output that fails is 246, and 446 where it denies; the answer is paid for', async () => {
+      const response = await ask(dialect, { output_guardrails: [noSecret()] });
+      const body: Json = await response.json();
+      expect([response.status, body.hook_results.after_request_hooks[0].verdict]).toEqual([246, false]);
+      await plane.settled();
+      const denied = await ask(dialect, { output_guardrails: [noSecret({ deny: true })] });
+      const refusal = await denied.text();
+      expect([denied.status, refusal.includes('sk-abc1')]).toEqual([446, false]);
+      const [record] = await plane.settled();
+      expect(record?.metrics).toMatchObject({ response_status_code: 446, is_success: false });
+      expect(record?.metrics.total_units).toBeGreaterThan(0);
+    });
+
+    test('output is redacted', async () => {
+      const body: Json = await (await ask(dialect, { output_guardrails: [hideKeys()] })).json();
+      expect(dialect.text(body)).toBe('the secret is [KEY] here');
+    });
+
+    test('a soft denial is an answer with 200, whole and streamed', async () => {
+      const config = { input_guardrails: [noSecret({ deny: true, soft_deny_200: true, message: 'Not here.' })] };
+      const response = await ask(dialect, config, 'a secret');
+      const body: Json = await response.json();
+      expect([response.status, dialect.text(body), body.hook_results.before_request_hooks[0].deny]).toEqual([
+        200,
+        'Not here.',
+        true,
+      ]);
+      const streamed = await ask(dialect, config, 'a secret', { stream: true });
+      expect([streamed.status, textIn(dialect, await streamed.text())]).toEqual([200, 'Not here.']);
+      expect(a.calls).toEqual([]);
+    });
+
+    test('a stream tells results only to clients that are not strict: before the first event and behind the last', async () => {
+      const config = {
+        input_guardrails: [noSecret({ id: 'in' })],
+        output_guardrails: [noSecret({ id: 'out', deny: true })],
+      };
+      const strict = await (await ask(dialect, config, 'hello', { stream: true })).text();
+      expect(strict).not.toContain('hook_results');
+      await plane.settled();
+      const told = eventsIn(await (await ask(dialect, config, 'hello', { stream: true }, lax)).text());
+      const first = jsonIn(told[0] ?? { data: '' });
+      const last = jsonIn(told.at(-1) ?? { data: '' });
+      expect(first.hook_results.before_request_hooks[0].id).toBe('in');
+      expect(last.hook_results.after_request_hooks[0]).toMatchObject({ id: 'out', verdict: false });
+      expect(told.at(-1)?.event ?? null).toBe(name === 'messages' || name === 'responses' ? 'hook_results' : null);
+      if (name === 'responses') expect(last.type).toBe('hook_results');
+      if (name === 'chat') expect(told.at(-2)?.data).toBe('[DONE]');
+      const [record] = await plane.settled();
+      const logged = JSON.parse(Buffer.from(record?.bodies.hookResults?.body ?? []).toString());
+      expect([logged.before_request_hooks.length, logged.after_request_hooks[0].verdict]).toEqual([1, false]);
+    });
+
+    test('a buffered stream is refused before a byte of it is sent, or redacted', async () => {
+      const denied = await ask(
+        dialect,
+        { output_guardrails: [noSecret({ deny: true, buffer_stream: true })] },
+        'hello',
+        { stream: true },
+      );
+      expect([denied.status, (await denied.text()).includes('hook_results')]).toEqual([446, true]);
+      const redacted = await ask(dialect, { output_guardrails: [hideKeys({ buffer_stream: true })] }, 'hello', {
+        stream: true,
+      });
+      const text = await redacted.text();
+      expect([redacted.status, textIn(dialect, text), text.includes('sk-ab')]).toEqual([
+        200,
+        'the secret is [KEY] here',
+        false,
+      ]);
+      const passed = await ask(
+        dialect,
+        { output_guardrails: [{ 'default.notNull': {}, buffer_stream: true, deny: true }] },
+        'hello',
+        { stream: true },
+      );
+      expect(textIn(dialect, await passed.text())).toBe('the secret is sk-abc1 here');
+    });
+
+    test('a window redacts what is split over events and lets the rest pass', async () => {
+      const response = await ask(dialect, { output_guardrails: [hideKeys({ stream_window: true })] }, 'hello', {
+        stream: true,
+      });
+      const text = await response.text();
+      expect([textIn(dialect, text), text.includes('sk-')]).toEqual(['the secret is [KEY] here', false]);
+    });
+
+    test('a window stops the stream before what a check refuses, as the dialect ends a refused answer', async () => {
+      const response = await ask(
+        dialect,
+        { output_guardrails: [noSecret({ stream_window: true, deny: true })] },
+        'hello',
+        { stream: true },
+      );
+      const text = await response.text();
+      expect(textIn(dialect, text)).toBe('the ');
+      expect(text).toMatch(/"finish_reason":"content_filter"|"stop_reason":"refusal"|"reason":"content_filter"/);
+      expect(text).not.toContain('sec');
+      const [record] = await plane.settled();
+      expect(record?.metrics.response_status_code).toBe(446);
+    });
+
+    test('personal data that was replaced for the provider is put back for the client', async () => {
+      const config = {
+        input_guardrails: [{ 'gw.pii': { categories: ['EMAIL_ADDRESS'], redact: true, restore: true } }],
+      };
+      a.script(dialect.says('Mail to {{EMAIL', '_ADDRESS_1}', '} now'));
+      const body: Json = await (await ask(dialect, config, 'I am ann@example.com')).json();
+      expect(dialect.text(body)).toBe('Mail to ann@example.com now');
+      expect(dialect.sent(sentToA())).toBe('I am {{EMAIL_ADDRESS_1}}');
+      const streamed = await ask(dialect, config, 'I am ann@example.com', { stream: true });
+      expect(textIn(dialect, await streamed.text())).toBe('Mail to ann@example.com now');
+    });
+
+    test('async guardrails change nothing and stand in the log', async () => {
+      const config = {
+        input_guardrails: [noSecret({ async: true, deny: true, id: 'later' })],
+        output_guardrails: [noSecret({ async: true })],
+      };
+      const response = await ask(dialect, config, 'a secret');
+      expect([response.status, (await response.text()).includes('hook_results')]).toEqual([200, false]);
+      const [record] = await plane.settled();
+      const logged = JSON.parse(Buffer.from(record?.bodies.hookResults?.body ?? []).toString());
+      expect(logged).toMatchObject({
+        before_request_hooks: [{ id: 'later', verdict: false, async: true, deny: false }],
+        after_request_hooks: [{ verdict: false }],
+      });
+    });
+  });
+}
+
+const { chat } = spoken as { chat: Spoken };
+
+describe('the engine', () => {
+  const before = (body: Json) => body.hook_results.before_request_hooks;
+
+  test('a guardrail whose checks are all switched off passes with no checks', async () => {
+    const hook = {
+      id: 'off',
+      deny: true,
+      checks: [{ id: 'default.contains', parameters: { words: ['x'] }, is_enabled: false }],
+    };
+    const response = await ask(chat, { before_request_hooks: [hook] });
+    expect([response.status, before(await response.json())[0].checks]).toEqual([200, []]);
+  });
+
+  test('checks with errors pass, and deny where errors fail them', async () => {
+    const failing = (more: object) => ({
+      deny: true,
+      checks: [{ id: 'default.webhook', parameters: { webhookURL: 'http://127.0.0.1:1/x', timeout: 300, ...more } }],
+    });
+    const open = await ask(chat, { before_request_hooks: [failing({})] });
+    expect([open.status, before(await open.json())[0].checks[0].error.name]).toEqual([200, 'Connection Error']);
+    const closed = await ask(chat, { before_request_hooks: [failing({ failOnError: true })] });
+    expect(closed.status).toBe(446);
+  });
+
+  test('feedback names what succeeded, failed and was in error', async () => {
+    const hook = {
+      checks: [
+        { id: 'default.contains', parameters: { words: ['hello'] } },
+        { id: 'default.wordCount', parameters: { minWords: 50 } },
+        { id: 'default.modelWhitelist', parameters: { models: [] } },
+      ],
+      on_fail: { feedback: { value: -3, metadata: { team: 'sec' } } },
+    };
+    const body: Json = await (await ask(chat, { before_request_hooks: [hook] })).json();
+    expect(before(body)[0].feedback).toEqual({
+      value: -3,
+      weight: 1,
+      metadata: {
+        team: 'sec',
+        successfulChecks: 'default.contains',
+        failedChecks: 'default.wordCount',
+        erroredChecks: 'default.modelWhitelist',
+      },
+    });
+  });
+
+  test('in order a count sees what was redacted before it, in parallel it does not', async () => {
+    const checks = [
+      { id: 'default.regexReplace', parameters: { rule: 'hello', redactText: '' } },
+      { id: 'default.characterCount', parameters: { minCharacters: 10 } },
+    ];
+    const counts = [];
+    for (const sequential of [true, false]) {
+      const body: Json = await (
+        await ask(chat, { before_request_hooks: [{ sequential, checks }] }, 'hello world')
+      ).json();
+      counts.push(before(body)[0].checks[1].data.characterCount);
+    }
+    expect(counts).toEqual([6, 11]);
+  });
+
+  test('two guardrails without an id have labels of their own', async () => {
+    const body: Json = await (await ask(chat, { input_guardrails: [noSecret(), noSecret()] })).json();
+    expect(new Set(before(body).map(({ id }: Json) => id)).size).toBe(2);
+  });
+
+  test('output guardrails do not look at errors of the provider', async () => {
+    a.script(openai.serverError);
+    const response = await ask(chat, { output_guardrails: [noSecret({ deny: true })] });
+    expect([response.status, (await response.text()).includes('hook_results')]).toEqual([500, false]);
+  });
+
+  test('a fallback on 446 and 246 tries every target, and each is guarded anew', async () => {
+    const config = {
+      strategy: { mode: 'fallback', on_status_codes: [246, 446] },
+      targets: [{ provider: '@a' }, { provider: '@b' }],
+      input_guardrails: [noSecret({ deny: true })],
+      provider: undefined,
+    };
+    const response = await ask(chat, config, 'a secret');
+    expect([response.status, a.calls.length, b.calls.length]).toEqual([446, 0, 0]);
+    expect((await plane.settled()).map(({ metrics }) => metrics.response_status_code)).toEqual([446, 446]);
+  });
+
+  test('without a list a denied target falls through to the next, whose own list of guardrails counts', async () => {
+    const config = {
+      strategy: { mode: 'fallback' },
+      targets: [
+        { provider: '@a', output_guardrails: [noSecret({ deny: true })] },
+        { provider: '@b', output_guardrails: [] },
+      ],
+      provider: undefined,
+    };
+    a.script(openai.says('the secret'));
+    const body: Json = await (await ask(chat, config)).json();
+    expect([chat.text(body), a.calls.length, b.calls.length]).toEqual(['from b', 1, 1]);
+  });
+
+  test('a retry on 246 asks again at once and tells only the last results', async () => {
+    a.script(openai.says('the secret'), openai.says('the secret'), openai.says('all well'));
+    const config = { retry: { attempts: 5, on_status_codes: [246] }, output_guardrails: [noSecret()] };
+    const response = await ask(chat, config);
+    const body: Json = await response.json();
+    expect([
+      response.status,
+      a.calls.length,
+      body.hook_results.after_request_hooks.length,
+      body.hook_results.after_request_hooks[0].verdict,
+    ]).toEqual([200, 3, 1, true]);
+    expect(plane.waits.slice(-2)).toEqual([0, 0]);
+  });
+
+  test('one check that is not soft makes a denial hard', async () => {
+    const hook = {
+      deny: true,
+      checks: [
+        { id: 'default.contains', parameters: { words: ['secret'], operator: 'none' }, soft_deny_200: true },
+        { id: 'default.wordCount', parameters: { minWords: 50 } },
+      ],
+    };
+    expect((await ask(chat, { before_request_hooks: [hook] }, 'a secret')).status).toBe(446);
+    expect(
+      (await ask(chat, { before_request_hooks: [{ ...hook, checks: hook.checks.slice(0, 1) }] }, 'a secret')).status,
+    ).toBe(200);
+  });
+
+  test('pictures of the last message stay as they are, and earlier turns are not looked at', async () => {
+    const picture = { type: 'image_url', image_url: { url: 'https://a.example/x.png' } };
+    const messages = [
+      { role: 'user', content: 'sk-old1' },
+      { role: 'assistant', content: 'sk-old2' },
+      { role: 'user', content: [picture, { type: 'text', text: 'my sk-1' }] },
+    ];
+    await (await ask(chat, { input_guardrails: [hideKeys()] }, '', { messages })).text();
+    expect(sentToA().messages).toEqual([
+      ...messages.slice(0, 2),
+      { role: 'user', content: [picture, { type: 'text', text: 'my [KEY]' }] },
+    ]);
+  });
+
+  test('results of several tools that stand at the end are all looked at', async () => {
+    const messages = [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: '1', type: 'function', function: { name: 'f', arguments: '{}' } },
+          { id: '2', type: 'function', function: { name: 'f', arguments: '{}' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: '1', content: 'sk-1' },
+      { role: 'tool', tool_call_id: '2', content: 'sk-2' },
+    ];
+    await (await ask(chat, { input_guardrails: [hideKeys()] }, '', { messages })).text();
+    expect(
+      sentToA()
+        .messages.slice(1)
+        .map(({ content }: Json) => content),
+    ).toEqual(['[KEY]', '[KEY]']);
+  });
+
+  test('an answer that only calls a tool is not empty, and its arguments are looked at and redacted', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'mail', arguments: '{"to":"sk-abc"}' } };
+    a.script(
+      json(200, {
+        ...openai.completion(''),
+        choices: [
+          { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
+        ],
+      }),
+    );
+    const config = {
+      output_guardrails: [
+        { 'default.notNull': {}, 'default.contains': { words: ['sk-'], operator: 'any' }, ...hideKeys(), deny: true },
+      ],
+    };
+    const body: Json = await (await ask(chat, config)).json();
+    expect(body.choices[0].message.tool_calls[0].function.arguments).toBe('{"to":"[KEY]"}');
+  });
+
+  test('every choice is looked at', async () => {
+    a.script(
+      json(200, {
+        ...openai.completion('fine'),
+        choices: [
+          { index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' },
+          { index: 1, message: { role: 'assistant', content: 'a secret' }, finish_reason: 'stop' },
+        ],
+      }),
+    );
+    expect((await ask(chat, { output_guardrails: [noSecret({ deny: true })] }, 'hello', { n: 2 })).status).toBe(446);
+  });
+
+  test('headers that stand for defaults inside are none from outside', async () => {
+    const response = await ask(
+      chat,
+      {},
+      'a secret',
+      {},
+      { 'x-gw-default-input-guardrails': JSON.stringify([noSecret({ deny: true })]) },
+    );
+    expect(response.status).toBe(200);
+  });
+
+  test('an inline guardrail that cannot run is refused with its place', async () => {
+    const response = await ask(chat, { input_guardrails: [{ 'default.regexMatch': { rule: '[' } }] });
+    const body: Json = await response.json();
+    expect([response.status, body.error.code, body.error.message.includes('input_guardrails[0]')]).toEqual([
+      400,
+      'invalid_config',
+      true,
+    ]);
+    expect((await ask(chat, { input_guardrails: ['guard-nobody-000000'] })).status).toBe(400);
+  });
+
+  test('with inline configs blocked, an inline guardrail is rejected', async () => {
+    const { data_plane_security_settings: before } = plane.settings;
+    plane.settings = { ...plane.settings, data_plane_security_settings: { block_inline_config: true } };
+    const response = await ask(chat, { input_guardrails: [noSecret()] });
+    plane.settings = { ...plane.settings, data_plane_security_settings: before };
+    expect([response.status, ((await response.json()) as Json).error.code]).toEqual([400, 'inline_config_blocked']);
+  });
+});
+
+describe('embeddings', () => {
+  const vectors = json(200, {
+    object: 'list',
+    data: [{ object: 'embedding', index: 0, embedding: [0.1] }],
+    model: 'e',
+    usage: { prompt_tokens: 1, total_tokens: 1 },
+  });
+  const embed = (config: object, input: unknown = 'a secret sk-1') =>
+    plane.call(
+      '/v1/embeddings',
+      { model: 'text-embedding-3-small', input },
+      { 'x-gw-config': JSON.stringify({ provider: '@a', ...config }) },
+    );
+  beforeEach(() => a.script(vectors));
+
+  test('input is checked, and a soft denial stays 446', async () => {
+    expect((await embed({ input_guardrails: [noSecret({ deny: true })] })).status).toBe(446);
+    expect((await embed({ input_guardrails: [noSecret({ deny: true, soft_deny_200: true })] })).status).toBe(446);
+    expect((await embed({ input_guardrails: [noSecret()] })).status).toBe(246);
+    expect((await embed({ input_guardrails: [noSecret({ deny: true })] }, ['fine', 'a secret'])).status).toBe(446);
+  });
+
+  test('redaction is an error that passes, and output is not looked at', async () => {
+    const response = await embed({ input_guardrails: [hideKeys()], output_guardrails: [noSecret({ deny: true })] });
+    const body: Json = await response.json();
+    expect([response.status, body.hook_results.before_request_hooks[0].checks[0].error.name]).toEqual([
+      200,
+      'Unsupported request',
+    ]);
+    expect(sentToA().input).toBe('a secret sk-1');
+  });
+});
+
+describe('kinds of request', () => {
+  const only = (...allowedTypes: string[]) => ({
+    input_guardrails: [{ 'default.allowedRequestTypes': { allowedTypes }, ...noSecret(), deny: true }],
+    provider: '@a',
+  });
+  const call = (path: string, config: object) =>
+    plane.call(path, { model: 'm', prompt: 'a secret' }, { 'x-gw-config': JSON.stringify(config) });
+
+  test('are decided on routes without text and on the proxy, where no other check runs', async () => {
+    a.script(json(200, { ok: true }));
+    expect((await call('/v1/images/generations', only('chatComplete'))).status).toBe(446);
+    expect((await call('/v1/images/generations', only('imageGenerate'))).status).toBe(200);
+    expect((await call('/v1/proxy/anything', only('chatComplete'))).status).toBe(446);
+    expect((await call('/v1/proxy/anything', only('proxy'))).status).toBe(200);
+    expect((await call('/v1/models', only('chatComplete'))).status).not.toBe(200);
+  });
+});
