@@ -30,10 +30,12 @@ import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { syncUsage } from './jobs/usage-sync.ts';
+import { postThrough } from './jobs/webhooks.ts';
 import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
+import { createMailer } from './mail/mailer.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { openOauth } from './oauth/open.ts';
@@ -261,7 +263,9 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const idle = () => Promise.all([gateway.idle(), mcp.idle()]).then(() => undefined);
     const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
-    const jobs = createJobRunner(createJobs(services, ordered), store, clock, log);
+    const mailer = settings.mail && createMailer(settings.mail);
+    const post = postThrough(services.mcpUpstreams.http);
+    const jobs = createJobRunner(createJobs(services, ordered, { mailer, post }), store, clock, log);
     jobs.start();
     return {
       url: listener.url,
@@ -272,6 +276,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       async stop() {
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
+        mailer?.close();
         gateway.close();
         await cache.close();
         mcp.close();

@@ -9,6 +9,7 @@ import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/carrier.ts';
 import type { LogLimits } from './logs/logs.ts';
+import type { MailSettings } from './mail/mailer.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
 import type { StoreAddress } from './store/database.ts';
@@ -66,6 +67,12 @@ export const environmentSchema = () =>
       .max(2_000)
       .refine((url) => parseRedisUrl(url) !== null, 'must be an address such as redis://:password@host:6379/0')
       .optional(),
+    SMTP_URL: z
+      .url({ protocol: /^smtps?$/, error: 'must be an address such as smtps://user:password@host:465' })
+      .max(2_000)
+      .optional(),
+    MAIL_FROM: z.string().min(3).max(320).optional(),
+    LIMITS_STORE_TIMEOUT_MS: wholeNumber(40, 1, 60_000),
     LIMITS_ON_STORE_FAILURE: z.enum(['open', 'closed']).optional(),
     API_KEY_PREFIX: z
       .string()
@@ -176,6 +183,8 @@ export interface Settings {
   dataDir: string;
   store: StoreAddress;
   limits: LimitsSettings;
+  /** Null: notices are kept, and nobody is mailed. */
+  mail: MailSettings | null;
   masterKey: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
@@ -229,6 +238,12 @@ function tlsFiles({ TLS_KEY_PATH, TLS_CERT_PATH, TLS_CA_PATH }: Variables): TlsF
 
 const tlsVariables = { key: 'TLS_KEY_PATH', cert: 'TLS_CERT_PATH', ca: 'TLS_CA_PATH' } as const;
 
+function mailSettings({ SMTP_URL, MAIL_FROM }: Variables): MailSettings | null {
+  if (SMTP_URL === undefined) return null;
+  if (MAIL_FROM === undefined) throw new EnvironmentError('Wrong environment: MAIL_FROM: is required with SMTP_URL');
+  return { url: SMTP_URL, from: MAIL_FROM };
+}
+
 function ownHosts({ HOST, PORT, CONTROL_PLANE_URL }: Variables): string[] {
   const names = [HOST.includes(':') ? `[${HOST}]` : HOST, 'localhost', '127.0.0.1', '[::1]'];
   const listener = names.flatMap((name) => URL.parse(`http://${name}:${PORT}`)?.host ?? []);
@@ -259,7 +274,12 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     store: values.DATABASE_URL
       ? { engine: 'postgres', url: values.DATABASE_URL }
       : { engine: 'sqlite', file: join(dataDir, 'state.db') },
-    limits: { redisUrl: values.REDIS_URL ?? null, onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default' },
+    limits: {
+      redisUrl: values.REDIS_URL ?? null,
+      onStoreFailure: values.LIMITS_ON_STORE_FAILURE ?? 'default',
+      storeTimeoutMs: values.LIMITS_STORE_TIMEOUT_MS,
+    },
+    mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,

@@ -28,6 +28,7 @@ import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
 import { usersResource } from './users/routes.ts';
 import { virtualKeysResource } from './virtual-keys/routes.ts';
+import { webhooksResource } from './webhooks/routes.ts';
 import { workspacesResource } from './workspaces/routes.ts';
 
 export const resources: readonly Resource[] = [
@@ -49,6 +50,7 @@ export const resources: readonly Resource[] = [
   guardrailsResource,
   pluginsResource,
   policiesResource,
+  webhooksResource,
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,

@@ -24,6 +24,7 @@ import { regexReplace } from './checks/regex-replace.ts';
 import { requestParametersCheck } from './checks/request-parameters.ts';
 import { validUrls } from './checks/valid-urls.ts';
 import { webhook } from './checks/webhook.ts';
+import { partnerChecks } from './partners/index.ts';
 
 export const checks: readonly Check[] = [
   regexMatch,
@@ -55,6 +56,7 @@ export const checks: readonly Check[] = [
   gwLanguage,
   gwPii,
   gwGibberish,
+  ...partnerChecks,
 ];
 
 const byId = new Map(checks.flatMap((check) => [check.id, ...check.aliases].map((id) => [id, check] as const)));

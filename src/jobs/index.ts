@@ -1,7 +1,9 @@
 /** Every job of the program. */
 import type { Services } from '../admin/kernel/services.ts';
+import type { Mailer } from '../mail/mailer.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
+import { createMailJob } from './mail.ts';
 import { createManagedBatchRun, type OrderedWork } from './managed-batches.ts';
 import { createMcpSync } from './mcp-sync.ts';
 import { createProviderExpiry } from './providers.ts';
@@ -9,8 +11,15 @@ import type { Job } from './runner.ts';
 import { createSessionSweep } from './sessions.ts';
 import { createUsageReset } from './usage-reset.ts';
 import { createUsageSyncJob } from './usage-sync.ts';
+import { createWebhookJob, type PostOutside } from './webhooks.ts';
 
-export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
+/** The ways out of the program that jobs take. */
+export interface WaysOut {
+  mailer: Mailer | null;
+  post: PostOutside;
+}
+
+export const createJobs = (services: Services, ordered: OrderedWork, { mailer, post }: WaysOut): Job[] => [
   createInviteExpiry(services),
   createSessionSweep(services),
   createKeyExpiry(services),
@@ -19,5 +28,7 @@ export const createJobs = (services: Services, ordered: OrderedWork): Job[] => [
   createUsageSyncJob(services),
   createProviderExpiry(services),
   createMcpSync(services),
+  createMailJob(services, mailer),
+  createWebhookJob(services, post),
   createManagedBatchRun(services, ordered),
 ];

@@ -4,6 +4,7 @@ import { keyReference, recordKeyEvent } from '../admin/api-keys/events.ts';
 import { policyOf, rotateKey, rotationDetails } from '../admin/api-keys/rotate.ts';
 import type { Services } from '../admin/kernel/services.ts';
 import { queueNotice } from '../admin/notices/outbox.ts';
+import { queueDeliveries } from '../admin/webhooks/queue.ts';
 import { shortestTransitionMs } from '../identity/rotation.ts';
 import type { Change } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
@@ -18,7 +19,10 @@ const alive = ['active', 'exhausted'] as const;
 export const createKeyExpiry = (services: Services): Job => ({
   name: 'key-expiry',
   everyMs: minuteMs,
-  run: (now) => inBatches(services, (db) => expireKeys(db, services, now)),
+  async run(now) {
+    await inBatches(services, (db) => expireKeys(db, services, now));
+    await inBatches(services, (db) => warnOfExpiry(db, services, now));
+  },
 });
 
 /** The order matters: a key whose transition just ended may rotate in the same run, and what just rotated is warned about. */
@@ -65,8 +69,49 @@ async function expireKeys(db: Db, services: Services, now: Date): Promise<Batch>
       recipients: person ? [...recipients, person.email] : recipients,
       fields: { userName: person?.name ?? '', apiKeyType: key.type, apiKey: masked, organisationName },
     });
+    await queueDeliveries(db, now, {
+      organisationId: key.organisation_id,
+      workspaceId: key.workspace_id,
+      event: 'api_key.expired',
+      data: { id: key.id, name: key.name, expires_at: key.expires_at },
+    });
   }
   return { taken: keys.length, changes: changesOf(ids) };
+}
+
+/** Once for each date. */
+async function warnOfExpiry(db: Db, services: Services, now: Date): Promise<Batch> {
+  const keys = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('status', 'in', alive)
+    .where('expires_at', '>', now.toISOString())
+    .where('expires_at', '<=', new Date(now.getTime() + warningMs).toISOString())
+    .where((eb) =>
+      eb.or([eb('expiry_announced_for', 'is', null), eb('expiry_announced_for', '!=', eb.ref('expires_at'))]),
+    )
+    .orderBy('expires_at')
+    .limit(batchSize)
+    .execute();
+  if (keys.length === 0) return { taken: 0, changes: [] };
+  await db
+    .updateTable('api_keys')
+    .set((eb) => ({ expiry_announced_for: eb.ref('expires_at') }))
+    .where(
+      'id',
+      'in',
+      keys.map((key) => key.id),
+    )
+    .execute();
+  await tell(db, keys, (key, { organisationName, masked, recipients }) =>
+    queueNotice(db, services.vault, now, {
+      organisationId: key.organisation_id,
+      template: 'apikey-expiry-upcoming',
+      recipients,
+      fields: { keyName: key.name, apiKey: masked, organisationName, expiresAt: key.expires_at ?? '' },
+    }),
+  );
+  return { taken: keys.length, changes: [] };
 }
 
 /** An old secret dies; a new one that nobody came to read is no longer kept readable. */

@@ -2,10 +2,13 @@
 import { recordSystemEvent } from '../admin/kernel/audit/audit.ts';
 import type { Services } from '../admin/kernel/services.ts';
 import { usageLimitColumns } from '../admin/kernel/usage-limits.ts';
+import { queueNotice } from '../admin/notices/outbox.ts';
+import { queueDeliveries } from '../admin/webhooks/queue.ts';
 import { rollWindow, type StoredUsageLimit } from '../limits/entries.ts';
 import type { Change } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
 import { decode, type JsonText } from '../store/json.ts';
+import { workspaceAudience } from './audience.ts';
 import { type Batch, batchSize, inBatches } from './batches.ts';
 import type { Job } from './runner.ts';
 
@@ -15,7 +18,7 @@ export const createProviderExpiry = (services: Services): Job => ({
   run: (now) => inBatches(services, (db) => expireProviders(db, services, now)),
 });
 
-async function expireProviders(db: Db, { settings }: Services, now: Date): Promise<Batch> {
+async function expireProviders(db: Db, { settings, vault }: Services, now: Date): Promise<Batch> {
   const rows = await db
     .selectFrom('providers')
     .select(['id', 'organisation_id', 'workspace_id', 'slug', 'expires_at'])
@@ -42,6 +45,21 @@ async function expireProviders(db: Db, { settings }: Services, now: Date): Promi
       action: 'expire',
       resourceId: row.id,
       details: { slug: row.slug, expires_at: row.expires_at },
+    });
+  }
+  for (const row of rows) {
+    const { organisationName, recipients } = await workspaceAudience(db, row.organisation_id, row.workspace_id);
+    await queueNotice(db, vault, now, {
+      organisationId: row.organisation_id,
+      template: 'virtualkey-expired-alert',
+      recipients,
+      fields: { virtualKeyName: row.slug, organisationName },
+    });
+    await queueDeliveries(db, now, {
+      organisationId: row.organisation_id,
+      workspaceId: row.workspace_id,
+      event: 'provider.expired',
+      data: { id: row.id, slug: row.slug, expires_at: row.expires_at },
     });
   }
   return { taken: rows.length, changes: changesOf(rows) };

@@ -6,6 +6,7 @@ import type { Change } from '../store/changes.ts';
 import type { Db } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
 import { type Batch, batchSize, inBatches } from './batches.ts';
+import { forgetEndedWindows, resetPolicies } from './policies.ts';
 import { resetGrants, resetProviders } from './providers.ts';
 import type { Job } from './runner.ts';
 
@@ -22,6 +23,8 @@ export const createUsageReset = (services: Services): Job => ({
     await inBatches<WorkspaceBatch>(services, (db, previous) => resetWorkspaces(db, now, previous?.last ?? ''));
     await inBatches(services, (db) => resetProviders(db, now));
     await inBatches(services, (db) => resetGrants(db, now));
+    await inBatches(services, (db) => resetPolicies(db, now));
+    await inBatches(services, (db) => forgetEndedWindows(db, now));
   },
 });
 

@@ -27,6 +27,8 @@ export type OnStoreFailure = 'open' | 'closed' | 'default';
 export interface LimitsSettings {
   redisUrl: string | null;
   onStoreFailure: OnStoreFailure;
+  /** How long a call waits for Redis. */
+  storeTimeoutMs: number;
 }
 
 export interface Limits {
@@ -78,7 +80,10 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
       warn('What was spent could not be written to the database; it is on disk and tried again.', faultFields(fault)),
   });
 
-  engine = settings.redisUrl === null ? await embedded(clock, ledger) : shared(settings.redisUrl, clock, ledger, log);
+  engine =
+    settings.redisUrl === null
+      ? await embedded(clock, ledger)
+      : shared(settings.redisUrl, settings.storeTimeoutMs, clock, ledger, log);
   const counting = engine;
   let closed = false;
 
@@ -169,7 +174,7 @@ async function embedded(clock: Clock, ledger: Ledger): Promise<LimitEngine> {
   return engine;
 }
 
-function shared(url: string, clock: Clock, ledger: Ledger, log: Log): LimitEngine {
+function shared(url: string, timeoutMs: number, clock: Clock, ledger: Ledger, log: Log): LimitEngine {
   const warn = throttled((message, fields) => log.warn(message, fields));
   const redis = connectRedis(url, (fault) =>
     warn('The connection to Redis is lost; it is made again.', faultFields(fault)),
@@ -178,6 +183,7 @@ function shared(url: string, clock: Clock, ledger: Ledger, log: Log): LimitEngin
     record: (entries) => ledger.record(entries),
     known: (organisationId) => ledger.known(organisationId),
     now: () => clock.now().getTime(),
+    timeoutMs,
     onAway: (fault) =>
       log.error('Redis does not answer; limits follow LIMITS_ON_STORE_FAILURE until it does.', faultFields(fault)),
     onBack: () => log.info('Redis answers again; limits are counted there.'),

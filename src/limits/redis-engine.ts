@@ -308,6 +308,8 @@ const stateFrom = (epoch: unknown, ends: unknown, settled: unknown, reserved: un
   reserved: Number(reserved),
 });
 
+const lateMs = 10;
+
 interface Waiting {
   until: number;
   expire(): void;
@@ -318,6 +320,7 @@ class Deadlines {
   readonly #ms: number;
   readonly #waiting: Set<Waiting> = new Set();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #dueAt = 0;
 
   constructor(ms: number) {
     this.#ms = ms;
@@ -330,9 +333,14 @@ class Deadlines {
         expire: () => reject(new LimitStoreAway(`no answer within ${this.#ms} ms`)),
       };
       this.#waiting.add(waiting);
-      this.#timer ??= setTimeout(() => this.#expire(), this.#ms);
+      if (!this.#timer) this.#wait(this.#ms);
       work.then(resolve, reject).finally(() => this.#waiting.delete(waiting));
     });
+  }
+
+  #wait(ms: number): void {
+    this.#dueAt = performance.now() + ms;
+    this.#timer = setTimeout(() => this.#expire(), ms);
   }
 
   stop(): void {
@@ -344,9 +352,14 @@ class Deadlines {
   #expire(): void {
     this.#timer = undefined;
     const now = performance.now();
+    // A timer that comes late says that this process was busy: answers may be there that it has not read yet.
+    if (now - this.#dueAt > lateMs) {
+      this.#wait(this.#ms);
+      return;
+    }
     for (const waiting of this.#waiting) {
       if (waiting.until > now) {
-        this.#timer = setTimeout(() => this.#expire(), Math.max(1, waiting.until - now));
+        this.#wait(Math.max(1, waiting.until - now));
         return;
       }
       this.#waiting.delete(waiting);

@@ -174,6 +174,8 @@ export interface ApiKeyTable {
   next_rotation_at: Timestamp | null;
   /** The due date whose upcoming rotation was announced. */
   rotation_announced_for: Timestamp | null;
+  /** The expiry that people were warned of; null: none yet. */
+  expiry_announced_for: Timestamp | null;
   last_rotated_at: Timestamp | null;
   last_reset_at: Timestamp | null;
   created_by: string | null;

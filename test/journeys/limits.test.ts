@@ -345,5 +345,5 @@ const suite = (environment: () => Promise<Record<string, string>>, movesTime: bo
 
 describe('limits (embedded)', () => suite(async () => ({}), true));
 describe.if(redisInstalled)('limits (Redis)', () =>
-  suite(async () => ({ REDIS_URL: (await sharedRedis()).url }), false),
+  suite(async () => ({ REDIS_URL: (await sharedRedis()).url, LIMITS_STORE_TIMEOUT_MS: '30000' }), false),
 );

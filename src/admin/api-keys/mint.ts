@@ -66,6 +66,7 @@ export async function mintKey(
       rotation_policy: key.rotationPolicy ? encode(key.rotationPolicy) : null,
       next_rotation_at: key.rotationPolicy?.next_rotation_at ?? null,
       rotation_announced_for: null,
+      expiry_announced_for: null,
       last_rotated_at: null,
       last_reset_at: null,
       created_by: key.createdBy,

@@ -34,6 +34,9 @@ onEachEngine('notices', (start) => {
         inviteLink: `${gateway.url}/invites/****`,
       },
       status: 'queued',
+      attempts: 0,
+      next_attempt_at: null,
+      last_error: null,
       created_at: expect.any(String),
       sent_at: null,
     });

@@ -1,9 +1,10 @@
 /** Reading the outbox: what would be mailed, or was. */
 import { z } from 'zod';
+import { notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import { decode } from '../../store/json.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { timestamp } from '../kernel/fields.ts';
+import { empty, id, timestamp } from '../kernel/fields.ts';
 import { newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { openFields } from './outbox.ts';
@@ -22,6 +23,9 @@ export const noticeRecord = lazy(() =>
       .nullable()
       .describe('Links and keys are shown in part; null when they were sealed under another master key'),
     status: z.enum(statuses),
+    attempts: z.number(),
+    next_attempt_at: timestamp.nullable(),
+    last_error: z.string().nullable().describe('Why it could not be mailed the last time'),
     created_at: timestamp,
     sent_at: timestamp.nullable(),
   }),
@@ -52,6 +56,9 @@ const listNotices = endpoint({
         recipients: decode(row.recipients),
         fields: fields && showFields(fields),
         status: row.status,
+        attempts: row.attempts,
+        next_attempt_at: row.next_attempt_at,
+        last_error: row.last_error,
         created_at: row.created_at,
         sent_at: row.sent_at,
       };
@@ -60,4 +67,29 @@ const listNotices = endpoint({
   },
 });
 
-export const noticesResource: Resource = { name: 'notices', endpoints: [listNotices] };
+const retryNotice = endpoint({
+  method: 'POST',
+  path: '/admin/notices/:noticeId/retry',
+  aliases: ['/notices/:noticeId/retry'],
+  tag: 'Notices',
+  summary: 'Mail a notice once more that was given up',
+  access: { callers: ['admin-key', 'session'], scope: 'audit_logs.list', level: 'organisation' },
+  audit: { resource: 'organisation', action: 'manage' },
+  params: () => z.object({ noticeId: id }),
+  bodyRequired: false,
+  reply: empty,
+  async handle({ caller, params, db, note }) {
+    const { numUpdatedRows } = await db
+      .updateTable('notices')
+      .set({ status: 'queued', attempts: 0, next_attempt_at: null })
+      .where('id', '=', params.noticeId)
+      .where('organisation_id', '=', caller.organisationId)
+      .where('status', '=', 'failed')
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw notFound('notice that was given up');
+    note({ resourceId: params.noticeId });
+    return {};
+  },
+});
+
+export const noticesResource: Resource = { name: 'notices', endpoints: [listNotices, retryNotice] };

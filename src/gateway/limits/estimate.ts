@@ -1,12 +1,15 @@
 /** What a call may take before it is made: from its size, the token limit that it asks for, and what such calls took before. */
+
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { JsonObject, Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import type { AttemptContext } from '../attempt/context.ts';
-import { charactersIn } from '../settle/characters.ts';
+import { tokensOf } from '../settle/token-estimate.ts';
 
 export interface Estimate {
   inputTokens: number;
+  /** The most that the input may be, where nobody knows yet how its model counts. */
+  mostInputTokens: number;
   outputTokens: number;
   /** The call cannot take more output than this: it says so itself. */
   isBounded: boolean;
@@ -21,17 +24,24 @@ export interface Estimate {
 interface Lesson {
   /** The most that calls produced lately. */
   outputTokens: number;
-  /** Tokens for each of our estimated ones, the most lately. */
+  /** Tokens for each of our estimated ones in long texts, the most lately. */
   inputRatio: number;
+  /** Tokens beyond our estimate of short texts, the most lately. */
+  overhead: number;
 }
 
-/** Fewer than in English text, so that little is taken for less than it is. */
-const charactersPerToken = 3;
+/** How far our count of tokens may be from a model's own that we have not met yet. */
+const unknownFactor = 3;
 const unknownOutputTokens = 4_096;
 /** What was seen fades with every call that needed less. */
 const fading = 0.98;
 const headroom = 1.1;
 const mostLessons = 20_000;
+
+/** What a model adds to a text of its own: roles, tools, a preamble. */
+const unknownOverhead = 256;
+/** Texts of fewer tokens tell of the overhead, longer ones of the ratio. */
+const shortText = 300;
 
 const generating: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'chatComplete',
@@ -39,6 +49,7 @@ const generating: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'messages',
   'createModelResponse',
   'realtime',
+  'proxy',
 ]);
 
 /** Learns what calls take, and tells what the next one may. */
@@ -50,11 +61,13 @@ export class Estimates {
     const { shaped } = call;
     const lesson = this.#lessons.get(lessonKey(call));
     const asked = askedTokens(call);
-    const inputTokens = Math.ceil(asked * (lesson?.inputRatio ?? 1) * headroom);
+    const inputTokens = Math.ceil(asked * (lesson?.inputRatio ?? 1) * headroom + (lesson?.overhead ?? 0));
+    const mostInputTokens = lesson ? inputTokens : asked * unknownFactor + unknownOverhead;
     const answers = countOf(shaped.n) * countOf(shaped.best_of);
     if (!generating.has(kind)) {
       return {
         inputTokens,
+        mostInputTokens,
         outputTokens: 0,
         isBounded: false,
         isLearned: false,
@@ -66,6 +79,7 @@ export class Estimates {
     const learned = Math.ceil((lesson?.outputTokens ?? unknownOutputTokens) * headroom);
     return {
       inputTokens,
+      mostInputTokens,
       outputTokens: limit === null ? learned : limit * answers,
       isBounded: limit !== null,
       isLearned: lesson !== undefined,
@@ -78,10 +92,13 @@ export class Estimates {
     if (inputTokens + outputTokens <= 0) return;
     const key = lessonKey(call);
     const before = this.#lessons.get(key);
-    const ratio = inputTokens / Math.max(1, askedTokens(call));
+    const asked = askedTokens(call);
+    const isShort = asked < shortText;
+    const faded = (figure: number | undefined) => (figure ?? 0) * fading;
     this.#lessons.set(key, {
-      outputTokens: Math.max(outputTokens, (before?.outputTokens ?? 0) * fading),
-      inputRatio: Math.max(ratio, (before?.inputRatio ?? 0) * fading),
+      outputTokens: Math.max(outputTokens, faded(before?.outputTokens)),
+      inputRatio: isShort ? (before?.inputRatio ?? 1) : Math.max(inputTokens / asked, faded(before?.inputRatio)),
+      overhead: isShort ? Math.max(inputTokens - asked, faded(before?.overhead)) : (before?.overhead ?? 0),
     });
     if (this.#lessons.size <= mostLessons) return;
     const [oldest] = this.#lessons.keys();
@@ -89,7 +106,7 @@ export class Estimates {
   }
 }
 
-export const usageOf = ({ inputTokens, units }: Estimate, outputTokens: number): Usage => ({
+export const usageOf = ({ units }: Estimate, inputTokens: number, outputTokens: number): Usage => ({
   ...noUsage,
   inputTokens,
   outputTokens,
@@ -99,11 +116,11 @@ export const usageOf = ({ inputTokens, units }: Estimate, outputTokens: number):
 const lessonKey = ({ context, target }: Pick<AttemptContext, 'context' | 'target'>): string =>
   `${context.workspace.workspaceId} ${context.matched.route.kind} ${target.provider.id} ${target.model}`;
 
-function askedTokens({ context, shaped }: Pick<AttemptContext, 'context' | 'shaped'>): number {
+function askedTokens({ context, shaped, target }: Pick<AttemptContext, 'context' | 'shaped' | 'target'>): number {
   if (context.body.form !== 'json') return 0;
   const { messages, input, prompt, system, instructions, tools, documents, query, contents } = shaped;
   const text = [messages ?? input ?? prompt ?? contents, system, instructions, tools, documents, query];
-  return Math.ceil(charactersIn(text) / charactersPerToken);
+  return Math.ceil(tokensOf(text, target.model));
 }
 
 const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;

@@ -75,6 +75,12 @@ export function spentOf(
   });
 }
 
+interface Prices {
+  input: number;
+  mostInput: number;
+  perOutputToken: number;
+}
+
 /** What a call asks of each of its limits, in the limit's own units. */
 class Demands {
   readonly demands: readonly Demand[];
@@ -82,7 +88,7 @@ class Demands {
   readonly #pricer: Pricer;
   readonly #estimate: Estimate;
   /** Cost units, worked out when a limit on money is there. */
-  #price: { input: number; perOutputToken: number } | null = null;
+  #price: Prices | null = null;
 
   constructor(pricer: Pricer, call: AttemptContext, estimate: Estimate, limits: readonly Limit[]) {
     this.#pricer = pricer;
@@ -96,37 +102,44 @@ class Demands {
     const { outputTokens, isBounded, isLearned } = this.#estimate;
     const input = this.#input(limit);
     const each = this.#perOutputToken(limit);
-    const most = input + Math.ceil(outputTokens * each);
+    const output = Math.ceil(outputTokens * each);
+    const most = Math.max(input, this.#mostInput(limit)) + output;
     if (limit.clampMaxTokens && outputTokens > 0) return { limit, least: input + Math.ceil(each), most };
     // Without any word of how long the answer may be, and nothing learned, as much is taken as there is.
-    return { limit, least: isBounded || isLearned ? most : Math.min(input, most), most };
+    return { limit, least: input + (isBounded || isLearned ? output : 0), most };
   }
 
   #input({ type }: Limit): number {
     return type === 'tokens' ? this.#estimate.inputTokens : this.#prices().input;
   }
 
+  #mostInput({ type }: Limit): number {
+    return type === 'tokens' ? this.#estimate.mostInputTokens : this.#prices().mostInput;
+  }
+
   #perOutputToken({ type }: Limit): number {
     return type === 'tokens' ? 1 : this.#prices().perOutputToken;
   }
 
-  #prices(): { input: number; perOutputToken: number } {
+  #prices(): Prices {
     if (this.#price) return this.#price;
     const sample = 1_000_000;
-    const input = this.#cents(0);
+    const { inputTokens, mostInputTokens } = this.#estimate;
+    const input = this.#cents(inputTokens, 0);
     this.#price = {
       input: unitsOfCents(input),
-      perOutputToken: unitsOfCents(Math.max(0, this.#cents(sample) - input)) / sample,
+      mostInput: mostInputTokens === inputTokens ? unitsOfCents(input) : unitsOfCents(this.#cents(mostInputTokens, 0)),
+      perOutputToken: unitsOfCents(Math.max(0, this.#cents(inputTokens, sample) - input)) / sample,
     };
     return this.#price;
   }
 
-  #cents(outputTokens: number): number {
+  #cents(inputTokens: number, outputTokens: number): number {
     const { target } = this.#call;
     const cost = this.#pricer.cost({
       provider: target.provider.id,
       model: target.rule?.baseModel ?? target.provider.billedModel?.(target) ?? target.model,
-      usage: usageOf(this.#estimate, outputTokens),
+      usage: usageOf(this.#estimate, inputTokens, outputTokens),
       prices: target.rule?.prices ?? null,
       adjustments: target.saved?.pricingAdjustments ?? null,
       batch: false,

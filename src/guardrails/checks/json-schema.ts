@@ -85,7 +85,9 @@ const linear = Object.assign(
   (pattern: string, flags: string) => {
     const compiled = compileSearch(pattern, { unicode: flags.includes('u') });
     if ('fault' in compiled) throw new Error(`the pattern ${pattern} ${compiled.fault}`);
-    return { test: (text: string) => compiled.search.find(text, 0, newFuel()) !== null };
+    // The library keeps patterns by their text.
+    const written = `/${pattern}/${flags}`;
+    return { test: (text: string) => compiled.search.find(text, 0, newFuel()) !== null, toString: () => written };
   },
   { code: 'linear' },
 );

@@ -128,6 +128,7 @@ export async function limits(db: Db): Promise<void> {
     .on('webhook_deliveries')
     .columns(['webhook_id', 'created_at', 'id'])
     .execute();
+  await db.schema.alterTable('api_keys').addColumn('expiry_announced_for', 'text').execute();
   await db.schema
     .alterTable('notices')
     .addColumn('attempts', 'integer', (c) => c.notNull().defaultTo(0))

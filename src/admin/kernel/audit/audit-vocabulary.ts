@@ -31,6 +31,7 @@ export const auditResources = [
   'guardrail',
   'plugin',
   'policy',
+  'webhook',
   'mcp_integration',
   'mcp_server',
   'prompt',

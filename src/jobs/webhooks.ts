@@ -1,0 +1,134 @@
+/** Calls the webhooks that wait, each call signed, and tries again those that did not answer well. */
+import { createHmac } from 'node:crypto';
+import type { Services } from '../admin/kernel/services.ts';
+import { openWebhookSecret } from '../admin/webhooks/secret.ts';
+import { laterBy, retryDelayMs } from './retry-delay.ts';
+import type { Job } from './runner.ts';
+
+/** Posts a body to an address that a customer chose, under the rules for such addresses; answers the status. */
+export type PostOutside = (url: string, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
+
+const answerBytes = 64 * 1024;
+const patienceMs = 10_000;
+
+/** Every address is checked before it is dialled, also behind a redirect. */
+export const postThrough =
+  (http: OutsideHttp): PostOutside =>
+  async (url, headers, body) => {
+    const call = { url, method: 'POST' as const, headers, body: Buffer.from(body) };
+    const { status } = await http.fetch(call, { bytes: answerBytes, ms: patienceMs });
+    return status;
+  };
+
+interface OutsideHttp {
+  fetch(
+    call: { url: string; method: 'POST'; headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> },
+    limits: { bytes: number; ms: number },
+  ): Promise<{ status: number }>;
+}
+
+const atOnce = 50;
+const claimMs = 5 * 60_000;
+const longestError = 500;
+
+export const createWebhookJob = (services: Services, post: PostOutside): Job => ({
+  name: 'webhooks',
+  everyMs: 10_000,
+  async run() {
+    while ((await deliverSome(services, post)) === atOnce);
+  },
+});
+
+interface Delivery {
+  id: string;
+  event: string;
+  payload: string;
+  attempts: number;
+  url: string;
+  secret_sealed: string;
+}
+
+async function deliverSome(services: Services, post: PostOutside): Promise<number> {
+  const due = await claim(services);
+  for (const delivery of due) await deliver(services, post, delivery);
+  return due.length;
+}
+
+function claim({ store, clock }: Services): Promise<Delivery[]> {
+  const now = clock.now();
+  return store.atomically(async (tx) => {
+    const due = await tx
+      .selectFrom('webhook_deliveries as delivery')
+      .innerJoin('alert_webhooks as hook', 'hook.id', 'delivery.webhook_id')
+      .select([
+        'delivery.id',
+        'delivery.event',
+        'delivery.payload',
+        'delivery.attempts',
+        'hook.url',
+        'hook.secret_sealed',
+      ])
+      .where('delivery.status', '=', 'queued')
+      .where('delivery.next_attempt_at', '<=', now.toISOString())
+      .where('hook.status', '=', 'active')
+      .orderBy('delivery.id')
+      .limit(atOnce)
+      .execute();
+    if (due.length === 0) return [];
+    await tx
+      .updateTable('webhook_deliveries')
+      .set({ next_attempt_at: laterBy(now, claimMs) })
+      .where(
+        'id',
+        'in',
+        due.map(({ id }) => id),
+      )
+      .execute();
+    return due;
+  });
+}
+
+async function deliver({ store, vault, clock }: Services, post: PostOutside, delivery: Delivery): Promise<void> {
+  const sentAt = clock.now();
+  const timestamp = String(Math.floor(sentAt.getTime() / 1000));
+  let fault: string | null = null;
+  try {
+    const secret = openWebhookSecret(vault, delivery.secret_sealed);
+    const status = await post(
+      delivery.url,
+      {
+        'content-type': 'application/json',
+        'webhook-id': delivery.id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signature(secret, delivery.id, timestamp, delivery.payload),
+      },
+      delivery.payload,
+    );
+    if (status < 200 || status > 299) fault = `it answered with status ${status}`;
+  } catch (reason) {
+    fault = reason instanceof Error ? reason.message : String(reason);
+  }
+  const now = clock.now();
+  const attempts = delivery.attempts + 1;
+  const delay = retryDelayMs(attempts);
+  await store.db
+    .updateTable('webhook_deliveries')
+    .set(
+      fault === null
+        ? { status: 'delivered', attempts, next_attempt_at: null, last_error: null, delivered_at: now.toISOString() }
+        : {
+            status: delay === null ? 'failed' : 'queued',
+            attempts,
+            next_attempt_at: delay === null ? null : laterBy(now, delay),
+            last_error: fault.slice(0, longestError),
+          },
+    )
+    .where('id', '=', delivery.id)
+    .execute();
+}
+
+/** As the Standard Webhooks say: over id, time and body, so that none of them can be replaced. */
+const signature = (secret: string, id: string, timestamp: string, body: string): string =>
+  `v1,${createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .update(`${id}.${timestamp}.${body}`)
+    .digest('base64')}`;
