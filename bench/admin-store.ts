@@ -105,7 +105,7 @@ const newKey = ({ organisationId, workspaceId }: Place, index: number, ownerId: 
 async function addPerson(tx: Db, at: Date, { organisationId, workspaceId }: Place, index: number): Promise<string> {
   const email = `person${index}@example.com`;
   const created_at = at.toISOString();
-  const userId = await insertUser(tx, at, { email, firstName: 'Person', lastName: String(index), passwordHash: null });
+  const userId = await insertUser(tx, at, { email, firstName: 'Person', lastName: String(index) });
   await joinOrganisation(tx, at, { organisationId, userId, role: 'member', provisionedBy: 'invite' });
   await tx
     .insertInto('workspace_members')

@@ -7,6 +7,7 @@ import { AccountPage } from './pages/account/page.tsx';
 import { ApiKeysPage } from './pages/api-keys/page.tsx';
 import { AuditPage } from './pages/audit/page.tsx';
 import { AcceptInvitePage } from './pages/entrance/accept-invite.tsx';
+import { ResetPasswordPage } from './pages/entrance/reset-password.tsx';
 import { SignInPage } from './pages/entrance/sign-in.tsx';
 import { InvitesPage } from './pages/invites/page.tsx';
 import { NoticesPage } from './pages/notices/page.tsx';
@@ -25,9 +26,10 @@ type Render = (params: Record<string, string>) => ReactNode;
 
 const open: Partial<Record<PagePath, Render>> = {
   '/invites/:token': ({ token = '' }) => <AcceptInvitePage token={token} />,
+  '/reset-password/:token': ({ token = '' }) => <ResetPasswordPage token={token} />,
 };
 
-const guarded: Record<Exclude<PagePath, '/login' | '/invites/:token'>, Render> = {
+const guarded: Record<Exclude<PagePath, '/login' | '/invites/:token' | '/reset-password/:token'>, Render> = {
   '/': () => <OverviewPage />,
   '/workspaces': () => <WorkspacesPage />,
   '/workspaces/:workspaceId': ({ workspaceId = '' }) => <WorkspacePage id={workspaceId} tab="details" />,

@@ -3,6 +3,7 @@ export const pagePaths = [
   '/',
   '/login',
   '/invites/:token',
+  '/reset-password/:token',
   '/workspaces',
   '/workspaces/:workspaceId',
   '/workspaces/:workspaceId/:tab',

@@ -53,6 +53,9 @@ export const theme = createTheme({
       styles: { title: { fontWeight: 620, fontSize: 'var(--mantine-font-size-lg)' } },
       defaultProps: { centered: true, transitionProps: { duration: 120 }, closeButtonProps: { 'aria-label': 'Close' } },
     },
+    // Dialogs are no page: their heads are not its banner.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
     Drawer: {
       styles: { title: { fontWeight: 620, fontSize: 'var(--mantine-font-size-lg)' } },
       defaultProps: { transitionProps: { duration: 150 }, closeButtonProps: { 'aria-label': 'Close' } },

@@ -19,6 +19,7 @@ import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
+import { withHeaderAliases } from './http/header-aliases.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
@@ -256,7 +257,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
       ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),
-      onWeb(reference, kernel.handle),
+      onWeb(reference, withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle)),
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];

@@ -1,6 +1,7 @@
 /** The command line: serve, migrate, keys, prices. */
 // Before everything else, since nothing of it is needed should the program begin again.
 import { parseArgs } from 'node:util';
+import { makeOwner, resetPassword } from './account-recovery.ts';
 import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { FolderTakenError } from './data-folder.ts';
@@ -21,12 +22,15 @@ Commands
   serve          start the gateway, the administration service and the console
   migrate        bring the database to this release's schema and exit
   keys           make a new admin key for the first organisation and print it (for lost keys)
+  password EMAIL give a person a new password, end their sessions, and print it
+  owner EMAIL    make a person an owner of the organisation (--organisation, where there are several)
   prices         update FILE: take newer prices from a file; show PROVIDER MODEL; reset
 
 Options
   --port <n>         port to listen on (PORT, 8787)
   --host <address>   address to listen on (HOST, 127.0.0.1)
   --data-dir <path>  folder of the embedded databases and the key file (GW_DATA_DIR, ./data)
+  --organisation <id or slug>  the organisation that owner is about
   --help             show this
   --version          show the release
 
@@ -49,12 +53,21 @@ async function main(argv: string[]): Promise<void> {
   if (command === 'serve') return serve(settings);
   if (command === 'migrate') return migrateAndReport(settings);
   if (command === 'keys') return print(await mintRecoveryKey(settings));
+  if (command === 'password') return print(await resetPassword(settings, soleArgument(command, rest)));
+  if (command === 'owner') {
+    return print(await makeOwner(settings, soleArgument(command, rest), options.organisation));
+  }
   if (command === 'prices') return print(await pricesCommand(settings, rest));
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
 }
 
 /** Commands that are told more than their name. */
-const withArguments: ReadonlySet<string | undefined> = new Set(['prices']);
+const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices']);
+
+function soleArgument(command: string, [argument, ...more]: string[]): string {
+  if (argument !== undefined && more.length === 0) return argument;
+  throw new UsageError(`gw ${command} needs one e-mail address; gw --help shows the usage.`);
+}
 
 function readCommandLine(argv: string[]) {
   try {
@@ -65,6 +78,7 @@ function readCommandLine(argv: string[]) {
         port: { type: 'string' },
         host: { type: 'string' },
         'data-dir': { type: 'string' },
+        organisation: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
       },

@@ -53,7 +53,6 @@ export async function makeCast(gateway: TestGateway, withheld: readonly Scope[])
         email: `${name}.${Bun.randomUUIDv7()}@example.com`,
         firstName: name,
         lastName: 'Actor',
-        passwordHash: null,
       });
     const signIn = async (userId: string, organisationId: string) => {
       const origin = { clientIp: '127.0.0.1', userAgent: 'test' };

@@ -193,6 +193,67 @@ describe('starting', () => {
     expect(served.greeting).not.toContain(password);
   });
 
+  test('gw password lets somebody in again, ends their sessions, and is in the audit trail', async () => {
+    const folder = newFolder();
+    const served = await serve({ GW_DATA_DIR: folder });
+    const [, email = '', before = ''] = /console login\s+(\S+)\s+password\s+(\S+)/.exec(served.greeting) ?? [];
+    const [, adminKey = ''] = /admin key\s+(\S+)/.exec(served.greeting) ?? [];
+    const post = (path: string, body: object) =>
+      fetch(served.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const { token } = (await (await post('/v1/auth/login', { email, password: before })).json()) as { token: string };
+    const { code, stdout } = await run(['password', email.toUpperCase()], { GW_DATA_DIR: folder });
+    expect(code).toBe(0);
+    expect((await post('/v1/auth/login', { email, password: before })).status).toBe(401);
+    expect((await post('/v1/auth/login', { email, password: stdout.trim() })).status).toBe(200);
+    const self = await fetch(`${served.url}/v1/auth/self`, { headers: { authorization: `Bearer ${token}` } });
+    expect(self.status).toBe(401);
+    const moment = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const range = `start_time=${moment(-1)}&end_time=${moment(1)}`;
+    const trail = await fetch(`${served.url}/v1/audit-logs?${range}&resource_type=user&action=update`, {
+      headers: { 'x-gw-api-key': adminKey },
+    });
+    const rows = await trail.text();
+    expect(rows).toContain('command line');
+    expect(rows).not.toContain(stdout.trim());
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+
+  test('gw owner gives an organisation an owner again, who need not have had an account', async () => {
+    const folder = newFolder();
+    const served = await serve({ GW_DATA_DIR: folder });
+    const email = 'next@example.com';
+    const { code, stdout } = await run(['owner', email], { GW_DATA_DIR: folder });
+    expect({ code, named: stdout.includes(email) }).toEqual({ code: 0, named: true });
+    const password = (await run(['password', email], { GW_DATA_DIR: folder })).stdout.trim();
+    const login = await fetch(`${served.url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    const { token } = (await login.json()) as { token: string };
+    const self = await fetch(`${served.url}/v1/auth/self`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await self.json()).toMatchObject({ organisation: { role: 'owner' } });
+    served.kill('SIGTERM');
+    await served.ended;
+  });
+
+  test.each([
+    [['password'], 'e-mail address'],
+    [['password', 'nobody@example.com'], 'nobody@example.com'],
+    [['password', 'a@example.com', 'b@example.com'], 'e-mail address'],
+    [['owner', 'no-address'], 'no-address'],
+    [['owner', 'a@example.com', '--organisation', 'nowhere'], 'nowhere'],
+  ])('gw %p is told in one line what is wrong', async (args, named) => {
+    const { code, stderr } = await run(args, { GW_DATA_DIR: newFolder() });
+    expect({ code, lines: oneLine(stderr) }).toEqual({ code: 1, lines: true });
+    expect(stderr).toContain(named);
+  });
+
   test('a second server on the same data folder is refused in one line that names the first', async () => {
     const folder = newFolder();
     const first = await serve({ GW_DATA_DIR: folder });

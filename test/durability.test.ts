@@ -141,7 +141,8 @@ onEachEngine('what is slow to prepare', (start) => {
       ]);
     const state = async () => ({
       sessions: await db.selectFrom('sessions').select('id').orderBy('id').execute(),
-      people: await db.selectFrom('users').select(['id', 'password_hash', 'last_updated_at']).orderBy('id').execute(),
+      people: await db.selectFrom('users').select(['id', 'last_updated_at']).orderBy('id').execute(),
+      passwords: await db.selectFrom('user_passwords').selectAll().orderBy('user_id').execute(),
       members: await db.selectFrom('organisation_members').selectAll().orderBy('user_id').execute(),
       invites: await db.selectFrom('invites').selectAll().execute(),
     });

@@ -61,6 +61,12 @@ interface AuditFilter {
   action: string;
   method: string;
   uri: string;
+  user_type: string;
+  user_id: string;
+  workspace_id: string;
+  response_status_code: string;
+  client_ip: string;
+  request_id: string;
   page: number;
 }
 

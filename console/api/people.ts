@@ -6,12 +6,12 @@ import { call, segment } from './client.ts';
 import { pageSize, useAction } from './query.ts';
 import type { Invite, InviteStatus, List, User } from './types.ts';
 
-export const useUsers = (filter: { role: string; email: string; page: number }) =>
+export const useUsers = (filter: { role: string; search: string; page: number }) =>
   useQuery({
     queryKey: ['users', filter],
     queryFn: ({ signal }) =>
       call<List<User>>('GET', '/users', {
-        query: { role: filter.role, email: filter.email, currentPage: filter.page, pageSize },
+        query: { role: filter.role, search: filter.search, currentPage: filter.page, pageSize },
         signal,
       }),
     placeholderData: keepPreviousData,
@@ -30,6 +30,12 @@ export const useChangeUser = () =>
     (input: { id: string; role: 'admin' | 'member' }) =>
       call('PUT', `/users/${segment(input.id)}`, { body: { role: input.role } }),
     ['users', 'members'],
+  );
+
+export const useResetLink = () =>
+  useAction(
+    (input: { id: string }) => call<{ reset_link: string }>('POST', `/users/${segment(input.id)}/password-reset`),
+    [],
   );
 
 export const useRemoveUser = () =>

@@ -82,7 +82,42 @@ export function useCanIn(workspaceId: string): (scope: Scope) => boolean {
 }
 
 export const useSignIn = () =>
-  useAction((input: { email: string; password: string }) => call('POST', '/auth/login', { body: input }), ['self']);
+  useAction(
+    (input: { email: string; password: string; organisation_id?: string }) =>
+      call('POST', '/auth/login', { body: input }),
+    ['self'],
+  );
+
+export const useResetCard = (token: string) =>
+  useQuery({
+    queryKey: ['password-reset', token],
+    queryFn: ({ signal }) =>
+      call<{ email: string; organisation_name: string }>('GET', `/auth/password-resets/${segment(token)}`, { signal }),
+    retry: false,
+  });
+
+export const useNewPassword = (token: string) =>
+  useAction(
+    (input: { password: string }) => call('POST', `/auth/password-resets/${segment(token)}`, { body: input }),
+    [],
+  );
+
+interface OpenSession {
+  id: string;
+  signed_in_at: string;
+  client_ip: string;
+  user_agent: string;
+  current: boolean;
+}
+
+export const useSessions = () =>
+  useQuery({
+    queryKey: ['sessions'],
+    queryFn: ({ signal }) => call<List<OpenSession>>('GET', '/auth/sessions', { signal }),
+  });
+
+export const useEndSession = () =>
+  useAction((input: { id: string }) => call('DELETE', `/auth/sessions/${segment(input.id)}`), ['sessions']);
 
 export async function signOut(): Promise<void> {
   try {
@@ -120,7 +155,11 @@ interface Acceptance {
 }
 
 export const useAcceptInvite = (token: string) =>
-  useAction((input: Acceptance) => call('POST', `/invites/${segment(token)}/accept`, { body: input }), ['self']);
+  useAction(
+    (input: Acceptance) =>
+      call<{ organisation_id: string }>('POST', `/invites/${segment(token)}/accept`, { body: input }),
+    ['self'],
+  );
 
 export const useSaveProfile = () =>
   useAction(

@@ -1,8 +1,25 @@
 /** Dialogs: one with a form in it, and one that asks before something cannot be undone. */
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { CopyField } from './copy.tsx';
 import type { Form } from './form.ts';
 import { Fault } from './states.tsx';
+
+/** A dialog that goes gives the focus back to what opened it, or, where that is gone too, to the page's title. */
+export function useReturnedFocus(): void {
+  const [opener] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      // The dialog's own trap lets go of the focus first.
+      setTimeout(() => {
+        if (document.querySelector('[aria-modal="true"]')) return;
+        const back = opener instanceof HTMLElement && opener.isConnected && opener !== document.body ? opener : null;
+        (back ?? document.getElementById('page-title'))?.focus({ preventScroll: true });
+      }, 200);
+    },
+    [opener],
+  );
+}
 
 export function FormDialog<V>(props: {
   title: string;
@@ -13,6 +30,7 @@ export function FormDialog<V>(props: {
   children: ReactNode;
 }) {
   const { title, form, action, onClose, size = 'md', children } = props;
+  useReturnedFocus();
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
       <form onSubmit={form.onSubmit} noValidate>
@@ -33,6 +51,25 @@ export function FormDialog<V>(props: {
   );
 }
 
+/** A link that is shown once, to be handed over. */
+export function LinkDialog(props: { title: string; text: string; label: string; link: string; onClose(): void }) {
+  const { title, text, label, link, onClose } = props;
+  useReturnedFocus();
+  return (
+    <Modal opened onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
+      <Stack gap="md">
+        <Text size="sm">{text}</Text>
+        <CopyField label={label} value={link} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Done
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
 interface ConfirmProps {
   title: string;
   children: ReactNode;
@@ -47,6 +84,7 @@ export function Confirm({ title, children, action, typed, run, onClose }: Confir
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<unknown>(null);
+  useReturnedFocus();
   const ready = typed === undefined || text.trim() === typed.trim();
   const confirm = async () => {
     if (!ready || busy) return;

@@ -5,8 +5,8 @@ import { type ReactNode, useState } from 'react';
 import { setSearch, useSearchField } from '../router/router.tsx';
 import { Icon } from './icons.tsx';
 
-export const Filters = ({ children }: { children: ReactNode }) => (
-  <Group gap="sm" role="search">
+export const Filters = ({ label = 'Filters', children }: { label?: string; children: ReactNode }) => (
+  <Group gap="sm" role="search" aria-label={label}>
     {children}
   </Group>
 );

@@ -23,7 +23,7 @@ import type { HostGuard } from './upstream/host-guard.ts';
 export interface GatewayDeps {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
   catalog: Catalog;
   providers: ReadonlyMap<string, Provider>;
   pricer: Pricer;

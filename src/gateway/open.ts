@@ -33,7 +33,7 @@ import { createHostGuard } from './upstream/host-guard.ts';
 interface GatewayNeeds {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;

@@ -43,7 +43,7 @@ export function credentialIn(headers: Headers): { credential: string; carrier: '
   return cookie ? { credential: cookie, carrier: 'cookie' } : null;
 }
 
-function readCookie(cookies: string, name: string): string | null {
+export function readCookie(cookies: string, name: string): string | null {
   for (const pair of cookies.split(';')) {
     const [key, value] = pair.trim().split('=', 2);
     if (key === name && value) return value;

@@ -5,7 +5,7 @@ import type { Keyring } from './keyring.ts';
 
 export interface Impersonation {
   /** Knows the secrets of stand-ins besides all others. */
-  keyring: Pick<Keyring, 'find'>;
+  keyring: Pick<Keyring, 'find' | 'hasExpired'>;
   /** Lets `work` act as the holder of a key; null when the key no longer counts. */
   actAs<T>(keyId: string, work: (secret: string) => Promise<T>): Promise<T | null>;
 }
@@ -17,6 +17,7 @@ export function createImpersonation(keyring: Keyring): Impersonation {
   return {
     keyring: {
       find: (secret) => (secret.startsWith(mark) ? (acting.get(secret) ?? null) : keyring.find(secret)),
+      hasExpired: (digest) => keyring.hasExpired(digest),
     },
     async actAs(keyId, work) {
       const caller = await keyring.holder(keyId);

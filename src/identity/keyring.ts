@@ -14,6 +14,8 @@ import { settingsInForce } from './settings.ts';
 export interface Keyring {
   /** The caller, or null when the key is unknown, expired, rotated out, or belongs to someone who is gone. At once when the key is in memory. Who knows the secret's digest already hands it in. */
   find(secret: string, digest?: string): KeyCaller | null | Promise<KeyCaller | null>;
+  /** Whether a key that was just not found has come to its end, as opposed to one that is unknown. */
+  hasExpired(digest: string): boolean;
   /** The caller that a key makes, by the key's id: for work that it has ordered. Null when the key no longer counts. */
   holder(keyId: string): Promise<KeyCaller | null>;
 }
@@ -31,6 +33,8 @@ const kinds: Record<ApiKeyType, KeyCallerKind> = {
   'workspace-service': 'workspace-key',
   'workspace-user': 'user-key',
 };
+
+const overKept = 1_000;
 
 interface KeyringOptions {
   /** How many keys are kept in memory. */
@@ -58,13 +62,27 @@ export function createKeyring(
     } else forget(known, changes);
   });
 
+  const isOver = ({ expiresAt }: Pick<Entry, 'expiresAt'>): boolean =>
+    expiresAt !== null && expiresAt <= clock.now().toISOString();
   const callerOf = ({ caller, validUntil }: Entry): KeyCaller | null =>
     validUntil !== null && validUntil <= clock.now().toISOString() ? null : caller;
+  /** Digests of keys that were found to be over; the longest known one gives way. */
+  const over = new Set<string>();
+  const noteOver = (digest: string): void => {
+    over.delete(digest);
+    over.add(digest);
+    if (over.size > overKept) over.delete(over.values().next().value ?? '');
+  };
 
   const read = async (digest: string): Promise<KeyCaller | null> => {
     const before = generation;
     const entry = await load(db, 'secret.digest', digest);
     if (!entry) return null;
+    if ('expired' in entry || isOver(entry)) {
+      noteOver(digest);
+      return null;
+    }
+    over.delete(digest);
     if (before === generation && feed.live) remember(known, digest, entry, capacity);
     return callerOf(entry);
   };
@@ -72,15 +90,18 @@ export function createKeyring(
   return {
     find(secret, digest = digestOf(secret)) {
       const entry = feed.live ? known.get(digest) : undefined;
+      if (entry && isOver(entry)) noteOver(digest);
       return entry ? callerOf(entry) : suspect.read(digest, () => read(digest), callerOf);
     },
+    hasExpired: (digest) => over.has(digest),
     holder: (keyId) => findHolder(db, clock.now(), keyId),
   };
 }
 
 /** The caller that a key makes now, by the key's id. */
 export async function findHolder(db: Db, now: Date, keyId: string): Promise<KeyCaller | null> {
-  const entry = await load(db, 'key.id', keyId);
+  const found = await load(db, 'key.id', keyId);
+  const entry = found && 'expired' in found ? undefined : found;
   // Of two secrets in a rotation either speaks for the key; only the key's own end counts.
   return entry && (entry.expiresAt === null || entry.expiresAt > now.toISOString()) ? entry.caller : null;
 }
@@ -103,7 +124,11 @@ function forget(known: Map<string, Entry>, changes: readonly Change[]): void {
   }
 }
 
-async function load(db: Db, by: 'secret.digest' | 'key.id', value: string): Promise<Entry | undefined> {
+async function load(
+  db: Db,
+  by: 'secret.digest' | 'key.id',
+  value: string,
+): Promise<Entry | { expired: true } | undefined> {
   const row = await db
     .selectFrom('api_key_secrets as secret')
     .innerJoin('api_keys as key', 'key.id', 'secret.api_key_id')
@@ -151,7 +176,8 @@ async function load(db: Db, by: 'secret.digest' | 'key.id', value: string): Prom
     .where('secret.status', '=', 'ACTIVE')
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
-  if (!row || row.status === 'expired' || row.status === 'archived') return undefined;
+  if (!row || row.status === 'archived') return undefined;
+  if (row.status === 'expired') return { expired: true };
   if (row.workspace_id !== null && row.workspace_status !== 'active') return undefined;
   const scopes = decode(row.scopes);
   let rights: Rights;

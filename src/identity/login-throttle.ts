@@ -1,57 +1,84 @@
-/** Slows down guessing of passwords: after a few failures an address or a client waits, twice as long each time. Counted by this node. */
+/**
+ * Slows down guessing of passwords, and keeps nobody out by it: failures count for an address and a source together, and whoever is
+ * over their share waits for a turn in a slow lane, where the right password still opens. Counted by this node.
+ */
 import ipaddr from 'ipaddr.js';
 import type { Clock } from '../clock.ts';
 
-interface LoginAttempt {
+export interface LoginAttempt {
   email: string;
   clientIp: string;
+  /** Set where the person has signed in before on the very same device, which nobody else's failures then concern. */
+  device?: string | null;
 }
 
+/** When the attempt may be made: so many milliseconds from now, or, where too many wait already, not before it is asked again. */
+export type Admission = { afterMs: number } | { againInSeconds: number };
+
 export interface LoginThrottle {
-  /**
-   * Counts an attempt and answers 0, or the seconds to wait when it may not be made yet.
-   * It counts before the password is looked at, so that a burst of guesses gains nothing.
-   */
-  admit(attempt: LoginAttempt): number;
-  /** The attempt was no guess. Earlier failures of its client stay: they may have aimed at other people. */
+  /** Counts an attempt before the password is looked at, so that a burst of guesses gains nothing. */
+  admit(attempt: LoginAttempt): Admission;
+  /** The attempt was no guess. Earlier failures of its network stay: they may have aimed at other people. */
   succeeded(attempt: LoginAttempt): void;
 }
 
 interface Tally {
   failures: number;
   lastAt: number;
-  blockedUntil: number;
+  /** When the next one in the slow lane has its turn. */
+  turnAt: number;
 }
 
-const accountFailures = 5;
+interface Share {
+  /** Failures that cost nothing. */
+  free: number;
+  /** Milliseconds between two turns: the first, and what it doubles up to. */
+  pause: number;
+  longestPause: number;
+}
+
+const ofSource: Share = { free: 5, pause: 2_000, longestPause: 15_000 };
 /** Higher, because a whole office may share one address. */
-const clientFailures = 30;
-const firstWaitMs = 2_000;
-const longestWaitMs = 15 * 60_000;
+const ofNetwork: Share = { free: 30, pause: 2_000, longestPause: 15_000 };
+/** Guesses that come from everywhere. */
+const ofAddress: Share = { free: 50, pause: 1_000, longestPause: 2_000 };
+
+/** A client is not kept waiting longer than this for its turn. */
+const longestLaneMs = 20_000;
 const forgottenAfterMs = 60 * 60_000;
 const subjectsKept = 20_000;
 
 export function createLoginThrottle(clock: Clock): LoginThrottle {
-  const accounts = createTallies(accountFailures);
-  const clients = createTallies(clientFailures);
+  const sources = createTallies(ofSource);
+  const networks = createTallies(ofNetwork);
+  const addresses = createTallies(ofAddress);
+  const lanesOf = ({ email, clientIp, device }: LoginAttempt) => {
+    if (device) return [{ tallies: sources, subject: `${email} ${device}` }];
+    const network = networkOf(clientIp);
+    return [
+      { tallies: sources, subject: `${email} ${network}` },
+      { tallies: networks, subject: network },
+      { tallies: addresses, subject: email },
+    ];
+  };
   return {
-    admit({ email, clientIp }) {
+    admit(attempt) {
       const now = clock.now().getTime();
-      const client = networkOf(clientIp);
-      const left = Math.max(accounts.waitFor(email, now), clients.waitFor(client, now));
-      if (left > 0) return Math.ceil(left / 1000);
-      accounts.count(email, now);
-      clients.count(client, now);
-      return 0;
+      const lanes = lanesOf(attempt);
+      const afterMs = Math.max(...lanes.map(({ tallies, subject }) => tallies.waitFor(subject, now)));
+      if (afterMs > longestLaneMs) return { againInSeconds: Math.ceil((afterMs - longestLaneMs) / 1000) };
+      for (const { tallies, subject } of lanes) tallies.count(subject, now);
+      return { afterMs };
     },
-    succeeded({ email, clientIp }) {
-      accounts.clear(email);
-      clients.takeBack(networkOf(clientIp));
+    succeeded(attempt) {
+      const [own, ...shared] = lanesOf(attempt);
+      own?.tallies.clear(own.subject);
+      for (const { tallies, subject } of shared) tallies.takeBack(subject);
     },
   };
 }
 
-function createTallies(freeFailures: number) {
+function createTallies({ free, pause, longestPause }: Share) {
   const tallies = new Map<string, Tally>();
   return {
     waitFor(subject: string, now: number): number {
@@ -59,19 +86,20 @@ function createTallies(freeFailures: number) {
       if (!known) return 0;
       // A clock that was set back must not make the wait longer than it was: it starts anew from here.
       if (known.lastAt > now) {
-        known.blockedUntil = now + Math.max(0, known.blockedUntil - known.lastAt);
+        known.turnAt = now + Math.max(0, known.turnAt - known.lastAt);
         known.lastAt = now;
       }
-      return known.blockedUntil - now;
+      return Math.max(0, known.turnAt - now);
     },
     count(subject: string, now: number): void {
       const known = tallies.get(subject);
-      const failures = (known && now - known.lastAt < forgottenAfterMs ? known.failures : 0) + 1;
-      const over = failures - freeFailures;
-      const wait = over < 0 ? 0 : Math.min(firstWaitMs * 2 ** over, longestWaitMs);
+      const current = known && now - known.lastAt < forgottenAfterMs ? known : null;
+      const failures = (current?.failures ?? 0) + 1;
+      const over = failures - free;
+      const interval = over < 0 ? 0 : Math.min(pause * 2 ** over, longestPause);
       // Deleting first moves the subject to the end, so that the one forgotten below is the longest silent one.
       tallies.delete(subject);
-      tallies.set(subject, { failures, lastAt: now, blockedUntil: now + wait });
+      tallies.set(subject, { failures, lastAt: now, turnAt: Math.max(now, current?.turnAt ?? 0) + interval });
       if (tallies.size > subjectsKept) {
         const [oldest] = tallies.keys();
         if (oldest !== undefined) tallies.delete(oldest);
@@ -80,7 +108,7 @@ function createTallies(freeFailures: number) {
     clear: (subject: string): void => void tallies.delete(subject),
     takeBack(subject: string): void {
       const known = tallies.get(subject);
-      if (known) tallies.set(subject, { ...known, failures: known.failures - 1, blockedUntil: 0 });
+      if (known) tallies.set(subject, { ...known, failures: known.failures - 1, turnAt: 0 });
     },
   };
 }

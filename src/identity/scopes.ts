@@ -246,6 +246,7 @@ const rows = [
   { resource: 'mcp', actions: ['invoke'], keys: 'SUJ', ...everyone },
   { resource: 'agents', actions: ['invoke'], keys: 'SUJ', ...everyone },
   { resource: 'completions', actions: ['write'], keys: 'SUJ', ...everyone },
+  { resource: 'models', actions: ['list'], keys: 'SUJ', ...everyone },
   { resource: 'completions', actions: ['read'], keys: 'J' },
   {
     resource: 'analytics',

@@ -180,7 +180,7 @@ onEachEngine('sessions', (start) => {
     expect(await endSession(db(), ended)).toBe(true);
     expect(await endSession(db(), ended)).toBe(false);
     expect(await open(first, second, third)).toEqual([false, true, true]);
-    await endOtherSessions(db(), userId, await sessionId(third));
+    await endOtherSessions(db(), userId, [organisationId, elsewhere.organisationId], await sessionId(third));
     expect(await open(second, third)).toEqual([false, true]);
     await endSessions(db(), userId, elsewhere.organisationId);
     expect(await open(third)).toEqual([true]);

@@ -30,7 +30,7 @@ export function sessionEnd(now: Date, authTime: Date, maxSessionTtl: number | nu
 export async function openSession(
   db: Db,
   now: Date,
-  who: { userId: string; organisationId: string; authTime: Date },
+  who: { userId: string; organisationId: string; authTime: Date; passwordHash?: string | null },
   origin: SessionOrigin,
 ): Promise<NewSession> {
   const organisation = await db
@@ -57,6 +57,7 @@ export async function openSession(
       expires_at: session.expiresAt,
       client_ip: origin.clientIp,
       user_agent: origin.userAgent.slice(0, 300),
+      password_hash: who.passwordHash ?? null,
     })
     .execute();
   return { token: session.token, csrfToken: session.csrfToken, sessionId: session.id, expiresAt: session.expiresAt };
@@ -116,9 +117,19 @@ export async function endSession(db: Db, sessionId: string): Promise<boolean> {
   return numDeletedRows > 0n;
 }
 
-/** Ends every session of a person but the one they are using. */
-export async function endOtherSessions(db: Db, userId: string, keptSessionId: string): Promise<void> {
-  await db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '!=', keptSessionId).execute();
+/** Ends the sessions of a person in these organisations, but the one they are using. */
+export async function endOtherSessions(
+  db: Db,
+  userId: string,
+  organisationIds: readonly string[],
+  keptSessionId: string,
+): Promise<void> {
+  await db
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('organisation_id', 'in', organisationIds)
+    .where('id', '!=', keptSessionId)
+    .execute();
 }
 
 /** Ends every session of a person, in one organisation or in all of them. */

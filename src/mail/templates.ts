@@ -11,6 +11,13 @@ interface Words {
 type Template<T extends NoticeTemplate> = (fields: NoticeFields[T]) => Words;
 
 const templates: { [T in NoticeTemplate]: Template<T> } = {
+  'password-reset': ({ organisationName, resetLink }) => ({
+    subject: `A new password for ${organisationName}`,
+    paragraphs: [
+      `An administrator of ${organisationName} made a link with which you set a new password. It is good for a day and for one use.`,
+    ],
+    link: { text: 'Set a new password', url: resetLink },
+  }),
   'user-invite': ({ organisationName, inviterUserName, inviterEmail, inviteLink }) => ({
     subject: `You are invited to ${organisationName}`,
     paragraphs: [`${inviterUserName}${inviterEmail && ` (${inviterEmail})`} invites you to ${organisationName}.`],

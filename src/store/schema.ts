@@ -19,6 +19,7 @@ import type { Scope } from '../identity/scopes.ts';
 import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '../identity/settings.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
+import type { AccountTables } from './tables/accounts.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { LimitTables } from './tables/limits.ts';
 import type { McpTables } from './tables/mcp.ts';
@@ -62,7 +63,8 @@ export interface UserTable {
   email: string;
   first_name: string;
   last_name: string;
-  password_hash: string | null;
+  /** When somebody last showed that the address is theirs; null: nobody has. */
+  email_proven_at: Timestamp | null;
   last_organisation_id: string | null;
   created_at: Timestamp;
   last_updated_at: Timestamp;
@@ -209,6 +211,8 @@ export interface SessionTable {
   expires_at: Timestamp;
   client_ip: string;
   user_agent: string;
+  /** The hash of the password that opened it; null where none did. */
+  password_hash: string | null;
 }
 
 export interface EmailDomainTable {
@@ -384,7 +388,14 @@ interface MasterKeyProofTable {
   sealed: string;
 }
 
-export interface Schema extends GuardrailTables, LimitTables, McpTables, OauthTables, PriceTables, PromptTables {
+export interface Schema
+  extends AccountTables,
+    GuardrailTables,
+    LimitTables,
+    McpTables,
+    OauthTables,
+    PriceTables,
+    PromptTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -35,7 +35,7 @@ function suite(engine: string, newAddress: () => Promise<StoreAddress>) {
           email,
           first_name: 'A',
           last_name: 'B',
-          password_hash: null,
+          email_proven_at: null,
           last_organisation_id: null,
           created_at: now.toISOString(),
           last_updated_at: now.toISOString(),

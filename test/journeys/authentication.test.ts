@@ -232,3 +232,25 @@ describe('refused, with the reason', () => {
     }
   });
 });
+
+describe('keys of little use', () => {
+  test('an expired key is told apart from an unknown one, by the clock and after the job has run', async () => {
+    const { gateway } = world;
+    const { body } = await gateway.post('/v1/api-keys/workspace/service', {
+      name: 'Short-lived',
+      workspace_id: (await gateway.get('/v1/admin/workspaces')).body.data[0].id,
+      scopes: ['models.list'],
+      expires_at: new Date(gateway.clock.now().getTime() + 60_000).toISOString(),
+    });
+    const codeOf = async () => (await gateway.get('/v1/models', { key: body.key })).body?.error?.code;
+    // The scope of listing models is enough for that, and for nothing else.
+    expect(await codeOf()).toBeUndefined();
+    const chat = { model: '@sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] };
+    expect((await gateway.post('/v1/chat/completions', chat, { key: body.key })).status).toBe(403);
+    gateway.clock.advance({ minutes: 2 });
+    expect(await codeOf()).toBe('expired_api_key');
+    await gateway.app.jobs.runOnce('key-expiry');
+    expect(await codeOf()).toBe('expired_api_key');
+    expect((await gateway.get('/v1/models', { key: 'never-made' })).body.error.code).toBe('invalid_api_key');
+  });
+});

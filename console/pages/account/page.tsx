@@ -10,13 +10,14 @@ import { useTell } from '../../ui/notice.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Fault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
+import { Sessions } from './sessions.tsx';
 
 export function AccountPage() {
   const { user, organisation, session_expires_at: sessionEnd } = useSelf();
   return (
     <Page
       title="Account"
-      description="Your name and password are the same in every organisation."
+      description="Your password is the same in every organisation that it opens."
       actions={
         <Button variant="default" leftSection={<Icon name="signOut" size={16} />} onClick={() => void leave()}>
           Sign out
@@ -35,6 +36,7 @@ export function AccountPage() {
       </Section>
       <Profile />
       <Password />
+      <Sessions />
     </Page>
   );
 }

@@ -7,6 +7,16 @@ import { Icon } from '../../ui/icons.tsx';
 import { words } from '../../ui/words.ts';
 
 const reads = new Set(['read', 'list', 'view']);
+/** What a program needs that calls models and nothing else. */
+const calls: ReadonlySet<Scope> = new Set<Scope>([
+  'completions.write',
+  'models.list',
+  'prompts.render',
+  'guardrails.invoke',
+  'mcp.invoke',
+  'agents.invoke',
+  'logs.write',
+]);
 
 export function ScopePicker(props: {
   type: ApiKeyType;
@@ -57,11 +67,16 @@ export function ScopePicker(props: {
             onChange={(event) => setFind(event.currentTarget.value)}
           />
           <Button.Group>
+            {type !== 'organisation-service' && (
+              <Button size="xs" variant="default" onClick={() => onChange(all.filter((scope) => calls.has(scope)))}>
+                Call models
+              </Button>
+            )}
             <Button size="xs" variant="default" onClick={() => onChange(all.filter((s) => reads.has(actionOf(s))))}>
               Read only
             </Button>
             <Button size="xs" variant="default" onClick={() => onChange(all)}>
-              All
+              Administer
             </Button>
             <Button size="xs" variant="default" onClick={() => onChange([])}>
               None

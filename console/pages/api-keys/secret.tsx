@@ -1,6 +1,7 @@
 /** A new secret: shown once, and gone from the console when the dialog closes. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { CopyField } from '../../ui/copy.tsx';
+import { useReturnedFocus } from '../../ui/dialogs.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { exact } from '../../ui/moment.tsx';
 
@@ -13,6 +14,7 @@ export interface ShownSecret {
 }
 
 export function SecretDialog({ shown, onClose }: { shown: ShownSecret; onClose(): void }) {
+  useReturnedFocus();
   return (
     <Modal
       opened

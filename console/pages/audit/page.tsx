@@ -26,12 +26,29 @@ const spans = [
 const asChoice = (value: string) => ({ value, label: words(value) });
 const resources = auditResources.map(asChoice);
 const actions = auditActions.map(asChoice);
+const methods = ['POST', 'PUT', 'DELETE'].map((value) => ({ value, label: value }));
+const statuses = ['200', '400', '401', '403', '404', '409', '410', '429', '500', '503'].map((value) => ({
+  value,
+  label: value,
+}));
+const actorKinds = [
+  { value: 'user', label: 'People' },
+  { value: 'api_key', label: 'Keys' },
+  { value: 'system', label: 'The service' },
+];
 
 export function AuditPage() {
   const [spanName] = useSearchField('span');
   const [resource] = useSearchField('resource');
   const [action] = useSearchField('action');
   const [uri] = useSearchField('uri');
+  const [method] = useSearchField('method');
+  const [user_type] = useSearchField('by');
+  const [user_id] = useSearchField('who');
+  const [workspace_id] = useSearchField('workspace');
+  const [response_status_code] = useSearchField('status');
+  const [client_ip] = useSearchField('ip');
+  const [request_id] = useSearchField('request');
   const [page] = usePageIndex();
   const [opened, setOpened] = useState<AuditRow | null>(null);
   const span = spans.find(({ value }) => value === spanName) ?? spans[1];
@@ -40,7 +57,20 @@ export function AuditPage() {
     const end = new Date(Math.ceil(Date.now() / 60_000) * 60_000);
     return { start_time: new Date(end.getTime() - (span?.length ?? hour)).toISOString(), end_time: end.toISOString() };
   }, [span]);
-  const query = useAuditRows({ ...range, resource_type: resource, action, method: '', uri, page });
+  const query = useAuditRows({
+    ...range,
+    resource_type: resource,
+    action,
+    method,
+    uri,
+    user_type,
+    user_id,
+    workspace_id,
+    response_status_code,
+    client_ip,
+    request_id,
+    page,
+  });
   const actorName = useActors(query.data?.records ?? []);
 
   const columns: readonly Column<AuditRow>[] = [
@@ -93,6 +123,15 @@ export function AuditPage() {
               flex={1}
             />
           </Group>
+        </Filters>
+        <Filters label="More filters">
+          <ChoiceFilter name="method" label="Method" all="All methods" choices={methods} />
+          <ChoiceFilter name="status" label="Answer" all="All answers" choices={statuses} />
+          <ChoiceFilter name="by" label="Kind of actor" all="Anybody" choices={actorKinds} />
+          <SearchFilter name="who" label="Id of the user or key" />
+          <SearchFilter name="workspace" label="Id of the workspace" />
+          <SearchFilter name="ip" label="Client address" />
+          <SearchFilter name="request" label="Request id" />
         </Filters>
       </Stack>
       <Listing

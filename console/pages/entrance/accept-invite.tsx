@@ -89,10 +89,10 @@ function JoinForm({ token, card }: { token: string; card: InviteCard }) {
     initial: { first_name: '', last_name: '', password: '', again: '' },
     check: (values) => (known ? checkKnown(values) : checkNewcomer(values)),
     async send({ first_name, last_name, password }) {
-      await accept.mutateAsync(
+      const { organisation_id } = await accept.mutateAsync(
         known ? { password } : { password, first_name: first_name.trim(), last_name: last_name.trim() },
       );
-      await signIn.mutateAsync({ email: card.email, password });
+      await signIn.mutateAsync({ email: card.email, password, organisation_id });
       navigate('/', 'replace');
     },
   });

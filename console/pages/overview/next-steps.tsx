@@ -43,9 +43,12 @@ export function NextSteps({ gatewayUrl }: { gatewayUrl: string | null }) {
   const can = useCan();
   const base = gatewayUrl ?? `${window.location.origin}/v1`;
   const open = steps.filter(({ needs }) => can(needs));
-  const command = can('workspaces.create')
-    ? `curl ${base}/workspaces \\\n  -H "x-gw-api-key: $GW_ADMIN_KEY"`
-    : `curl ${base}/api-keys \\\n  -H "x-gw-api-key: $GW_API_KEY"`;
+  const command = [
+    `curl ${base}/chat/completions`,
+    '-H "x-gw-api-key: $GW_API_KEY"',
+    '-H "content-type: application/json"',
+    `-d '{"model": "@sandbox/echo", "messages": [{"role": "user", "content": "Hello"}]}'`,
+  ].join(' \\\n  ');
   return (
     <Section title="What to do next">
       <Stack gap="md">
@@ -59,12 +62,12 @@ export function NextSteps({ gatewayUrl }: { gatewayUrl: string | null }) {
         <StepRow
           number={open.length + 1}
           title="Call the API"
-          text="Put the secret of a key into the variable and try it from a terminal."
+          text="Put the secret of a workspace or user key into the variable. The sandbox answers without any provider."
         />
         <Command label="call the API" text={command} />
         <Text size="sm" c="dimmed">
           Every endpoint is described in the{' '}
-          <Anchor href="/docs" inherit>
+          <Anchor href="/docs" inherit underline="always">
             reference
           </Anchor>
           .

@@ -76,7 +76,7 @@ function KeyCount() {
 }
 
 function UserCount() {
-  const query = useUsers({ role: '', email: '', page: 0 });
+  const query = useUsers({ role: '', search: '', page: 0 });
   return <Count icon="users" label="Users" href="/users" query={query} />;
 }
 

@@ -18,10 +18,10 @@ const generalSettings: readonly SettingGroup[] = [
       {
         kind: 'number',
         label: 'Longest session',
-        help: 'Counted from the sign-in; lowering it also ends sessions that are open now.',
+        help: 'Counted from the sign-in; a day (1440 minutes) unless it is set. Lowering it also ends sessions that are open now.',
         unit: 60,
         suffix: 'minutes',
-        placeholder: '24 hours',
+        placeholder: '1440',
         min: 15,
         max: 5_256_000,
         read: (values) => values.session_settings.max_session_ttl,

@@ -1,14 +1,13 @@
 /** The people of the organisation and their roles in it. */
 import { Button, Select } from '@mantine/core';
 import { useState } from 'react';
-import { useChangeUser, useRemoveUser, useUsers } from '../../api/people.ts';
+import { useChangeUser, useRemoveUser, useResetLink, useUsers } from '../../api/people.ts';
 import { useCan, useSelf } from '../../api/session.ts';
 import type { User } from '../../api/types.ts';
 import { Link, usePageIndex, useSearchField } from '../../router/router.tsx';
 import { fullName } from '../../shell/account-menu.tsx';
-import { Confirm } from '../../ui/dialogs.tsx';
+import { Confirm, LinkDialog } from '../../ui/dialogs.tsx';
 import { ChoiceFilter, Filters, SearchFilter } from '../../ui/filters.tsx';
-import { isEmail } from '../../ui/form.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { type Column, Listing, Named } from '../../ui/listing.tsx';
 import { Moment } from '../../ui/moment.tsx';
@@ -30,13 +29,19 @@ export function UsersPage() {
   const self = useSelf();
   const tell = useTell();
   const [role] = useSearchField('role');
-  const [typed] = useSearchField('email');
+  const [search] = useSearchField('search');
   const [page] = usePageIndex();
-  const email = isEmail(typed) ? typed : '';
-  const query = useUsers({ role, email, page });
+  const query = useUsers({ role, search, page });
   const change = useChangeUser();
   const remove = useRemoveUser();
   const [leaving, setLeaving] = useState<User | null>(null);
+  const reset = useResetLink();
+  const [offered, setOffered] = useState<{ email: string; link: string } | null>(null);
+  const offerLink = (user: User) =>
+    reset.mutate(
+      { id: user.id },
+      { onSuccess: ({ reset_link }) => setOffered({ email: user.email, link: reset_link }) },
+    );
   const mayTouch = (user: User) => self.organisation.role === 'owner' || user.role !== 'owner';
 
   const columns: readonly Column<User>[] = [
@@ -83,10 +88,17 @@ export function UsersPage() {
       align: 'right',
       width: 60,
       cell: (user) =>
-        can('organisation_users.delete') && user.id !== self.user.id && mayTouch(user) ? (
+        user.id !== self.user.id && mayTouch(user) ? (
           <RowMenu
             label={`Actions for ${fullName(user)}`}
-            items={[{ label: 'Remove', icon: 'trash', danger: true, onClick: () => setLeaving(user) }]}
+            items={[
+              ...(can('organisation_users.update')
+                ? [{ label: 'Link to a new password', icon: 'key' as const, onClick: () => offerLink(user) }]
+                : []),
+              ...(can('organisation_users.delete')
+                ? [{ label: 'Remove', icon: 'trash' as const, danger: true, onClick: () => setLeaving(user) }]
+                : []),
+            ]}
           />
         ) : null,
     },
@@ -105,7 +117,7 @@ export function UsersPage() {
       }
     >
       <Filters>
-        <SearchFilter name="email" label="Find by whole e-mail address" />
+        <SearchFilter name="search" label="Find by name or address" />
         <ChoiceFilter
           name="role"
           label="Role"
@@ -114,6 +126,7 @@ export function UsersPage() {
         />
       </Filters>
       {change.error && <Fault error={change.error} title="The role was not changed" />}
+      {reset.error && <Fault error={reset.error} title="The link was not made" />}
       <Listing
         label="Users"
         columns={columns}
@@ -126,6 +139,15 @@ export function UsersPage() {
           </Empty>
         }
       />
+      {offered && (
+        <LinkDialog
+          title="A link to a new password"
+          text={`Give this link to ${offered.email}. Whoever has it can sign in under that address, so send it on a way you trust. It is good for a day and shown only now.`}
+          label="Link to a new password"
+          link={offered.link}
+          onClose={() => setOffered(null)}
+        />
+      )}
       {leaving && (
         <Confirm
           title={`Remove ${fullName(leaving)}?`}

@@ -1,8 +1,16 @@
 /** People changing their own name and password, over HTTP. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
-import { addOrganisation, addPerson, home, manyFailures, type Place, signIn, storeOf } from '../../../test/people.ts';
-import { joinOrganisation } from '../users/membership.ts';
+import {
+  addOrganisation,
+  addPerson,
+  home,
+  joinFurther,
+  manyFailures,
+  type Place,
+  signIn,
+  storeOf,
+} from '../../../test/people.ts';
 
 const password = 'correct horse battery';
 const better = 'an even better password';
@@ -26,12 +34,7 @@ onEachEngine('a person’s own account', (start) => {
     const person = await addPerson(gateway, here.organisationId, 'member', { password });
     const bystander = await addPerson(gateway, here.organisationId, 'member');
     const elsewhere = await addOrganisation(gateway);
-    await joinOrganisation(storeOf(gateway).db, gateway.clock.now(), {
-      organisationId: elsewhere.organisationId,
-      userId: person.userId,
-      role: 'member',
-      provisionedBy: 'invite',
-    });
+    await joinFurther(gateway, person.userId, elsewhere.organisationId);
     const other = await signIn(gateway, elsewhere.organisationId, person.userId);
     const reply = await change(person.session, password, better);
     expect(reply.status).toBe(200);
@@ -65,7 +68,6 @@ onEachEngine('a person’s own account', (start) => {
   test('guessing the current password is slowed down like signing in', async () => {
     const person = await addPerson(gateway, here.organisationId, 'member', { password });
     manyFailures(gateway, { email: person.email, clientIp: '127.0.0.1' });
-    expect((await change(person.session, 'wrong', better)).status).toBe(400);
     const reply = await change(person.session, password, better);
     expect(reply.status).toBe(429);
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);

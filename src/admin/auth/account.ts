@@ -1,10 +1,12 @@
 /** What people change about themselves: their name and their password. */
 import { z } from 'zod';
-import { invalid, tooMany, unauthenticated } from '../../http/errors.ts';
+import { forbidden, invalid, unauthenticated } from '../../http/errors.ts';
+import { isKnownElsewhere, passwordOfSession, passwordsOf } from '../../identity/accounts.ts';
 import { passwordSchema } from '../../identity/passwords.ts';
 import { endOtherSessions } from '../../identity/sessions.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty, personName } from '../kernel/fields.ts';
+import { takeTurn } from './guessing.ts';
 import { sessionsOnly, signedIn } from './session-reply.ts';
 
 export const changeProfile = endpoint({
@@ -29,7 +31,11 @@ export const changeProfile = endpoint({
       last_name: z.string(),
     }),
   async handle({ caller, body, db, now, changed, note }) {
-    const { userId } = signedIn(caller);
+    const { userId, sessionId, organisationId } = signedIn(caller);
+    const passwordHash = await passwordOfSession(db, sessionId);
+    if (passwordHash !== null && (await isKnownElsewhere(db, userId, organisationId, passwordHash))) {
+      throw forbidden('This address is also known in an organisation that your password does not open; sign in there');
+    }
     const user = await db
       .updateTable('users')
       .set({
@@ -51,7 +57,7 @@ export const changePassword = endpoint({
   path: '/auth/password',
   tag: 'Sign-in',
   summary: 'Change the password of the signed-in person',
-  description: 'Ends all their other sessions, in every organisation.',
+  description: 'In every organisation that the same password opens; ends all their other sessions there.',
   access: sessionsOnly,
   throttle: 'sensitive',
   audit: { resource: 'user', action: 'update' },
@@ -59,15 +65,10 @@ export const changePassword = endpoint({
   body: () => z.object({ current_password: z.string().min(1).max(200), new_password: passwordSchema() }),
   reply: empty,
   async handle({ caller, body, services, now, exchange, commit, changed, note }) {
-    const { userId, sessionId, email } = signedIn(caller);
-    const attempt = { email, clientIp: exchange.clientIp };
-    const wait = services.loginThrottle.admit(attempt);
-    if (wait > 0) throw tooMany(wait, `Too many wrong passwords; try again in ${wait} seconds`);
-    const { password_hash: before } = await services.store.db
-      .selectFrom('users')
-      .select('password_hash')
-      .where('id', '=', userId)
-      .executeTakeFirstOrThrow();
+    const { userId, sessionId, email, organisationId } = signedIn(caller);
+    const attempt = await takeTurn(services, exchange, email);
+    const stored = await passwordsOf(services.store.db, userId);
+    const before = stored.find((place) => place.organisationId === organisationId)?.passwordHash ?? null;
     if (!(await services.passwords.verify(body.current_password, before))) {
       throw invalid('current_password', 'is not your password');
     }
@@ -77,14 +78,24 @@ export const changePassword = endpoint({
     const passwordHash = await services.passwords.hash(body.new_password);
     await commit(async (tx) => {
       // Hashing took its time; whoever changed the password meanwhile has ended this session.
-      const { numUpdatedRows } = await tx
-        .updateTable('users')
+      const changedPlaces = await tx
+        .updateTable('user_passwords')
         .set({ password_hash: passwordHash, last_updated_at: now.toISOString() })
-        .where('id', '=', userId)
+        .where('user_id', '=', userId)
         .where('password_hash', '=', before)
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) throw unauthenticated('The password was changed meanwhile; sign in again');
-      await endOtherSessions(tx, userId, sessionId);
+        .returning('organisation_id')
+        .execute();
+      const organisationIds = changedPlaces.map((place) => place.organisation_id);
+      if (!organisationIds.includes(organisationId)) {
+        throw unauthenticated('The password was changed meanwhile; sign in again');
+      }
+      await endOtherSessions(tx, userId, organisationIds, sessionId);
+      await tx
+        .updateTable('sessions')
+        .set({ password_hash: passwordHash })
+        .where('id', '=', sessionId)
+        .where('password_hash', 'is not', null)
+        .execute();
       changed({ topic: 'user', id: userId });
       note({ resourceId: userId, details: { fields: ['password'] } });
     });

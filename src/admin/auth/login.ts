@@ -1,11 +1,13 @@
 /** Signing in with e-mail address and password. Single sign-on will join it here with routes of its own. */
 import { z } from 'zod';
-import { type ApiError, forbidden, tooMany, unauthenticated } from '../../http/errors.ts';
+import { type ApiError, forbidden, unauthenticated } from '../../http/errors.ts';
+import { matchingHash, type StoredPassword } from '../../identity/accounts.ts';
 import { openSession } from '../../identity/sessions.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { email } from '../kernel/fields.ts';
+import { email, reference } from '../kernel/fields.ts';
 import { AttributedError } from '../kernel/kernel.ts';
+import { deviceMark, takeTurn } from './guessing.ts';
 import { handOver, originOf, sessionReply } from './session-reply.ts';
 
 export const login = endpoint({
@@ -15,82 +17,107 @@ export const login = endpoint({
   summary: 'Sign in with an e-mail address and a password',
   description:
     'Opens a session in the organisation that the person used last, or else in the one they joined first. ' +
-    'After a few failures the address, and later the client, has to wait: 429 with `retry-after`.',
+    'After a few failures further attempts from the same source wait for their turn, or are answered 429 with `retry-after`; ' +
+    'devices on which the person has signed in before are not concerned by the failures of others.',
   access: 'open',
   throttle: 'sensitive',
   audit: { resource: 'user', action: 'login' },
   atomic: false,
-  body: () => z.object({ email, password: z.string().min(1).max(200) }),
+  body: () =>
+    z.object({
+      email,
+      password: z.string().min(1).max(200),
+      organisation_id: reference
+        .nullish()
+        .describe('Id or slug of the organisation to enter, for an address with several passwords'),
+    }),
   reply: sessionReply,
   async handle(call) {
     const { body, services, exchange, now } = call;
-    const attempt = { email: body.email, clientIp: exchange.clientIp };
-    const wait = services.loginThrottle.admit(attempt);
-    if (wait > 0) throw tooMany(wait, `Too many failed sign-ins; try again in ${wait} seconds`);
-
-    const person = await findPerson(services.store.db, body.email);
+    const attempt = await takeTurn(services, exchange, body.email);
+    const person = await findPerson(services.store.db, body.email, body.organisation_id ?? null);
     // An unknown address is checked too, against nothing, so that the answer takes as long as for a known one.
-    if (!(await services.passwords.verify(body.password, person?.passwordHash ?? null))) {
+    const passwordHash = await matchingHash(services.passwords, person?.places ?? [], body.password);
+    if (!person || passwordHash === null) {
       throw refusal(unauthenticated('Wrong e-mail address or password'), person, 'wrong password');
     }
     services.loginThrottle.succeeded(attempt);
 
     const { organisationId, session } = await call.commit(async (tx) => {
       // The password was checked outside this transaction: it counts only if it is still the person's password.
-      const current = await findPerson(tx, body.email);
-      if (!current || current.passwordHash !== person?.passwordHash) {
+      const current = await findPerson(tx, body.email, body.organisation_id ?? null);
+      const opened = current?.places.filter((place) => place.passwordHash === passwordHash) ?? [];
+      if (!current || opened.length === 0) {
         throw refusal(unauthenticated('Wrong e-mail address or password'), current, 'password changed meanwhile');
       }
-      if (current.organisationId === null) {
+      const entered = opened.find((place) => place.active);
+      if (!entered) {
         const message = 'You belong to no organisation any more; ask an administrator for an invite';
-        throw refusal(forbidden(message), current, 'no active membership');
+        throw refusal(forbidden(message), { ...current, places: opened }, 'no active membership');
       }
-      const who = { userId: current.userId, organisationId: current.organisationId };
+      const who = { userId: current.userId, organisationId: entered.organisationId };
       await rememberSignIn(tx, now, who);
       call.note({
         actor: { id: who.userId, type: 'user', organisationId: who.organisationId },
         resourceId: who.userId,
         details: { method: 'password' },
       });
-      return { ...who, session: await openSession(tx, now, { ...who, authTime: now }, originOf(exchange)) };
+      const session = await openSession(tx, now, { ...who, authTime: now, passwordHash }, originOf(exchange));
+      return { ...who, session };
     });
+    call.header('set-cookie', deviceMark(services, exchange, body.email));
     return handOver(call, session, organisationId);
   },
 });
 
 interface Person {
   userId: string;
-  passwordHash: string | null;
-  /** Where a sign-in leads; null for someone who was removed everywhere. */
-  organisationId: string | null;
-  lastOrganisationId: string | null;
+  /** The organisations that a password of theirs opens, the one to enter first. */
+  places: (StoredPassword & { active: boolean })[];
 }
 
 /** One query whether or not the address exists, so that its time does not tell. */
-async function findPerson(db: Db, address: string): Promise<Person | null> {
-  const rows = await db
+async function findPerson(db: Db, address: string, named: string | null): Promise<Person | null> {
+  let query = db
     .selectFrom('users as user')
+    .leftJoin('user_passwords as password', 'password.user_id', 'user.id')
+    .leftJoin('organisations as organisation', 'organisation.id', 'password.organisation_id')
     .leftJoin('organisation_members as member', (join) =>
-      join.onRef('member.user_id', '=', 'user.id').on('member.status', '=', 'active'),
+      join
+        .onRef('member.user_id', '=', 'user.id')
+        .onRef('member.organisation_id', '=', 'password.organisation_id')
+        .on('member.status', '=', 'active'),
     )
-    .leftJoin('organisations as organisation', (join) =>
-      join.onRef('organisation.id', '=', 'member.organisation_id').on('organisation.status', '=', 'active'),
-    )
-    .select(['user.id', 'user.password_hash', 'user.last_organisation_id', 'organisation.id as organisation_id'])
+    .select([
+      'user.id',
+      'user.last_organisation_id',
+      'password.organisation_id',
+      'password.password_hash',
+      'organisation.status',
+      'member.user_id as member_id',
+    ])
     .where('user.email', '=', address)
     .orderBy('member.created_at')
-    .orderBy('member.organisation_id')
-    .execute();
+    .orderBy('password.organisation_id');
+  if (named !== null) {
+    query = query.where((eb) => eb.or([eb('organisation.id', '=', named), eb('organisation.slug', '=', named)]));
+  }
+  const rows = await query.execute();
   const [first] = rows;
   if (!first) return null;
-  const organisations = rows.flatMap((row) => row.organisation_id ?? []);
-  const last = organisations.find((id) => id === first.last_organisation_id);
-  return {
-    userId: first.id,
-    passwordHash: first.password_hash,
-    organisationId: last ?? organisations[0] ?? null,
-    lastOrganisationId: first.last_organisation_id,
-  };
+  const places = rows.flatMap(({ organisation_id, password_hash, status, member_id }) =>
+    organisation_id === null || password_hash === null
+      ? []
+      : [
+          {
+            organisationId: organisation_id,
+            passwordHash: password_hash,
+            active: status === 'active' && member_id !== null,
+          },
+        ],
+  );
+  const isLast = (place: StoredPassword) => place.organisationId === first.last_organisation_id;
+  return { userId: first.id, places: [...places.filter(isLast), ...places.filter((place) => !isLast(place))] };
 }
 
 async function rememberSignIn(db: Db, now: Date, who: { userId: string; organisationId: string }): Promise<void> {
@@ -109,10 +136,10 @@ export async function rememberOrganisation(db: Db, userId: string, organisationI
 
 /** A refusal that the organisation of a known person finds in its audit trail. */
 function refusal(error: ApiError, person: Person | null, reason: string): ApiError {
-  const organisationId = person?.organisationId ?? person?.lastOrganisationId;
-  if (!person || !organisationId) return error;
+  const place = person?.places.find(({ active }) => active) ?? person?.places[0];
+  if (!person || !place) return error;
   return new AttributedError(error, {
-    actor: { id: person.userId, type: 'user', organisationId },
+    actor: { id: person.userId, type: 'user', organisationId: place.organisationId },
     resourceId: person.userId,
     details: { method: 'password', reason },
   });

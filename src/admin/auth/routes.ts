@@ -3,7 +3,9 @@ import type { Resource } from '../kernel/endpoint.ts';
 import { changePassword, changeProfile } from './account.ts';
 import { changeAuthSettings, readAuthSettings } from './auth-settings.ts';
 import { login } from './login.ts';
+import { offerReset, readReset, useReset } from './password-reset.ts';
 import { self } from './self.ts';
+import { sessionListEndpoints } from './session-list.ts';
 import { logout, refresh, switchOrganisation } from './sessions.ts';
 
 export const authResource: Resource = {
@@ -16,6 +18,10 @@ export const authResource: Resource = {
     switchOrganisation,
     changePassword,
     changeProfile,
+    ...sessionListEndpoints,
+    offerReset,
+    readReset,
+    useReset,
     readAuthSettings,
     changeAuthSettings,
   ],

@@ -1,6 +1,7 @@
 /** What a signed-in person does with their session: end it, renew it, take it to another organisation. */
 import { z } from 'zod';
 import { notFound, unauthenticated } from '../../http/errors.ts';
+import { opens, passwordOfSession } from '../../identity/accounts.ts';
 import type { SessionCaller } from '../../identity/caller.ts';
 import { endSession, type NewSession, openSession } from '../../identity/sessions.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
@@ -67,7 +68,11 @@ export const switchOrganisation = endpoint({
       .where('member.status', '=', 'active')
       .where('organisation.status', '=', 'active')
       .executeTakeFirst();
-    if (!membership) throw notFound('organisation');
+    const passwordHash = await passwordOfSession(call.db, caller.sessionId);
+    // The address may have other passwords, of other people, elsewhere.
+    if (!membership || !(await opens(call.db, passwordHash, { userId: caller.userId, organisationId }))) {
+      throw notFound('organisation; if you belong to it, sign in with the password that you have there');
+    }
     const session = await replace(call, caller, organisationId);
     await rememberOrganisation(call.db, caller.userId, organisationId);
     // The row belongs to the trail of the organisation that was entered.
@@ -88,9 +93,13 @@ async function replace(
 ): Promise<NewSession> {
   const { db, now, exchange } = call;
   const ended = unauthenticated('This session has ended; sign in again');
-  const before = await db.selectFrom('sessions').select('auth_time').where('id', '=', sessionId).executeTakeFirst();
+  const before = await db
+    .selectFrom('sessions')
+    .select(['auth_time', 'password_hash'])
+    .where('id', '=', sessionId)
+    .executeTakeFirst();
   if (!before || !(await endSession(db, sessionId))) throw ended;
-  const who = { userId, organisationId, authTime: new Date(before.auth_time) };
+  const who = { userId, organisationId, authTime: new Date(before.auth_time), passwordHash: before.password_hash };
   const session = await openSession(db, now, who, originOf(exchange));
   if (session.expiresAt <= now.toISOString()) throw ended;
   return session;

@@ -3,8 +3,8 @@ import { invalid } from '../../http/errors.ts';
 import { type Caller, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { type Dependant, endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
-import { empty } from '../kernel/fields.ts';
-import { countOf, newestFirst } from '../kernel/lists/list-queries.ts';
+import { empty, search } from '../kernel/fields.ts';
+import { countOf, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList } from '../kernel/lists/paging.ts';
 import { configAccess, reachConfig, requireConfigScope } from './access.ts';
 import { checkConfig } from './body.ts';
@@ -31,11 +31,17 @@ const listConfigs = endpoint({
   tag,
   summary: 'List the configs of a workspace, or of every workspace that the caller may look into, newest first',
   access: configAccess('list'),
-  query: workspaceQuery,
+  query: () => workspaceQuery().extend({ search: search('the name or the slug') }),
   paging,
   reply: configList,
-  async handle({ caller, workspace, page, db }) {
-    const matches = visibleConfigs(db, caller, workspace).where('status', '=', 'active');
+  async handle({ caller, workspace, query, page, db }) {
+    let matches = visibleConfigs(db, caller, workspace).where('status', '=', 'active');
+    const part = query.search;
+    if (part) {
+      matches = matches.where((eb) =>
+        eb.or([holdsInAnyCase(eb.ref('name'), part), holdsInAnyCase(eb.ref('slug'), part)]),
+      );
+    }
     const { rows, total } = await newestFirst(matches, page);
     return { success: true as const, ...asList(rows.map(asListed), total) };
   },

@@ -46,7 +46,11 @@ function matching(db: Db, caller: Caller, workspace: NamedWorkspace | null, quer
     );
   if (ai_provider_id) matches = matches.where('ai_provider_id', '=', ai_provider_id);
   for (const pair of tags) matches = matches.where(carries(pair));
-  if (search) matches = matches.where((eb) => holdsInAnyCase(eb.ref('name'), search));
+  if (search) {
+    matches = matches.where((eb) =>
+      eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)]),
+    );
+  }
   return matches;
 }
 

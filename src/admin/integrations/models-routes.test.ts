@@ -17,8 +17,34 @@ onEachEngine('integration models', (start) => {
   const list = async () => (await gateway.get(path)).body;
   const modelOf = async (slug: string) => (await list()).models.find((model: { slug: string }) => model.slug === slug);
 
-  test('nothing is set at first, and every model may be used', async () => {
-    expect(await list()).toEqual({ total: 0, allow_all_models: true, models: [] });
+  test('the models of the catalogue are there from the beginning, and every one may be used', async () => {
+    const { total, allow_all_models, models } = await list();
+    expect(allow_all_models).toBe(true);
+    expect(total).toBe(models.length);
+    expect(total).toBeGreaterThan(20);
+    expect(await modelOf('gpt-4o')).toEqual({
+      slug: 'gpt-4o',
+      name: expect.any(String),
+      description: null,
+      enabled: true,
+      is_custom: false,
+      is_finetune: false,
+      base_model_slug: null,
+      configurations: {},
+      pricing_config: null,
+    });
+    const page = await gateway.get(`${path}?search=GPT-4O-M&page_size=1`);
+    expect(page.body.models.map((model: { slug: string }) => model.slug)).toEqual(['gpt-4o-mini']);
+  });
+
+  test('a model that the catalogue does not know is custom or fine-tuned, and says so', async () => {
+    const unknown = { slug: 'no-such-model', enabled: true };
+    const refused = await put({ models: [unknown] });
+    expect([refused.status, refused.body.data.errors[0].path]).toEqual([400, 'models.0.is_custom']);
+    for (const base_model_slug of ['neither-this', undefined]) {
+      const reply = await put({ models: [{ ...unknown, is_custom: true, base_model_slug }] });
+      expect([reply.status, reply.body.data.errors[0].path]).toEqual([400, 'models.0.base_model_slug']);
+    }
   });
 
   test('both spellings of the path set models, and those not listed stay', async () => {
@@ -29,12 +55,12 @@ onEachEngine('integration models', (start) => {
       allow_all_models: false,
     });
     expect(second.status).toBe(200);
-    const { models, ...rest } = await list();
-    expect(rest).toEqual({ total: 2, allow_all_models: false });
-    expect(models.map((model: { slug: string; enabled: boolean }) => [model.slug, model.enabled]).sort()).toEqual([
-      ['gpt-4o', true],
-      ['gpt-4o-mini', false],
-    ]);
+    const { models, allow_all_models } = await list();
+    expect(allow_all_models).toBe(false);
+    // What nothing is set for follows the switch.
+    expect(models.filter((model: { enabled: boolean }) => model.enabled)).toHaveLength(1);
+    expect((await modelOf('gpt-4o')).enabled).toBe(true);
+    expect((await modelOf('gpt-4o-mini')).enabled).toBe(false);
     expect((await gateway.get('/v1/integrations/models')).body.allow_all_models).toBe(false);
   });
 
@@ -86,18 +112,18 @@ onEachEngine('integration models', (start) => {
   });
 
   test('wrong fields are named', async () => {
-    const model = { slug: 'm', enabled: true };
+    const model = { slug: 'gpt-4.1', enabled: true };
     const wrong: [object, string][] = [
       [{}, 'models'],
       [{ models: [] }, 'models'],
-      [{ models: [{ slug: 'm' }] }, 'models.0.enabled'],
+      [{ models: [{ slug: 'gpt-4.1' }] }, 'models.0.enabled'],
       [{ models: [{ enabled: true }] }, 'models.0.slug'],
       [{ models: [model, model] }, 'models'],
       [{ models: [{ ...model, configurations: {} }] }, 'models.0.configurations'],
       [{ models: [{ ...model, configurations: { other: 1 } }] }, 'models.0.configurations.other'],
       [{ models: [{ ...model, configurations: { custom_host: 'no url' } }] }, 'models.0.configurations.custom_host'],
       [
-        { models: [model, { ...model, slug: 'n', configurations: { custom_host: 'http://127.0.0.1' } }] },
+        { models: [model, { ...model, slug: 'gpt-4.1-mini', configurations: { custom_host: 'http://127.0.0.1' } }] },
         'models.1.configurations.custom_host',
       ],
       [{ models: [{ ...model, is_custom: true }] }, 'models.0.base_model_slug'],
@@ -117,7 +143,7 @@ onEachEngine('integration models', (start) => {
       const { status, body: answer } = await put(body);
       expect([status, answer.data.errors[0].path]).toEqual([400, place]);
     }
-    expect(await modelOf('m')).toBeUndefined();
+    expect((await modelOf('gpt-4.1')).enabled).toBe(false);
   });
 
   test('the models of a host of the customer are not held against the known ones', async () => {
@@ -133,11 +159,15 @@ onEachEngine('integration models', (start) => {
 
   test('custom models are removed, others disabled, unknown ones ignored', async () => {
     expect((await gateway.delete(path)).status).toBe(400);
-    const reply = await gateway.delete(`${path}?slugs=gpt-4o,never-seen`, { models: ['ours/7b'] });
+    await put({ allow_all_models: true });
+    expect((await modelOf('gpt-4.1-nano')).enabled).toBe(true);
+    const reply = await gateway.delete(`${path}?slugs=gpt-4o,gpt-4.1-nano,never-seen`, { models: ['ours/7b'] });
     expect([reply.status, reply.body]).toEqual([200, {}]);
     expect(await modelOf('ours/7b')).toBeUndefined();
     expect((await modelOf('gpt-4o')).enabled).toBe(false);
-    expect((await list()).total).toBe(2);
+    // One of the catalogue cannot be removed.
+    expect((await modelOf('gpt-4.1-nano')).enabled).toBe(false);
+    expect(await modelOf('never-seen')).toBeUndefined();
   });
 
   test('those of another tenant are not found, those of the organisation are closed to workspace keys', async () => {

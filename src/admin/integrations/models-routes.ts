@@ -2,10 +2,19 @@
 import { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { commaList, empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/lists/list-queries.ts';
+import { commaList, empty, search } from '../kernel/fields.ts';
+import { folded } from '../kernel/lists/list-queries.ts';
 import { catalogChange, integrationAccess, reachIntegration } from './access.ts';
-import { asModelRecord, modelRecord, modelSlug, modelsUpdate, mostModels, upsertModels } from './models.ts';
+import {
+  asModelRecord,
+  builtInRecord,
+  catalogueOf,
+  modelRecord,
+  modelSlug,
+  modelsUpdate,
+  mostModels,
+  upsertModels,
+} from './models.ts';
 import { integrationPath, workspaceQuery } from './schema.ts';
 
 const tag = 'Integrations';
@@ -18,27 +27,38 @@ const listModels = endpoint({
   path,
   aliases,
   tag,
-  summary: 'List the models for which an integration has something set',
+  summary: 'List the models of an integration: those of its provider’s catalogue, and those of one’s own',
+  description:
+    'What is set for a model stands in its row; a model for which nothing is set follows `allow_all_models`.',
   access: integrationAccess('read'),
   params: integrationPath,
-  query: workspaceQuery,
+  query: () => workspaceQuery().extend({ search: search('the slug or the name') }),
   paging: { size: mostModels, max: mostModels },
   reply: () => z.object({ total: z.number(), allow_all_models: z.boolean(), models: z.array(modelRecord()) }),
-  async handle({ caller, params, page, db, services }) {
+  async handle({ caller, params, query, page, db, services }) {
     const row = await reachIntegration(db, caller, params.integration, 'read');
-    const models = db.selectFrom('integration_models').where('integration_id', '=', row.id);
-    const total = await countOf(models);
-    const rows = await models
+    const rows = await db
+      .selectFrom('integration_models')
       .selectAll()
+      .where('integration_id', '=', row.id)
       .orderBy('created_at', 'desc')
       .orderBy('slug')
-      .limit(page.size)
-      .offset(page.offset)
       .execute();
+    const stored = new Set(rows.map((model) => model.slug));
+    const catalogue = catalogueOf(services, row);
+    const open = row.allow_all_models === 1;
+    const models = [
+      ...rows.map((model) => asModelRecord(services.vault, model)),
+      ...(catalogue?.slugs ?? [])
+        .filter((slug) => !stored.has(slug))
+        .map((slug) => builtInRecord(slug, catalogue?.nameOf(slug) ?? slug, open)),
+    ];
+    const part = folded(query.search ?? '');
+    const found = models.filter(({ slug, name }) => folded(slug).includes(part) || folded(name).includes(part));
     return {
-      total,
-      allow_all_models: row.allow_all_models === 1,
-      models: rows.map((model) => asModelRecord(services.vault, model)),
+      total: found.length,
+      allow_all_models: open,
+      models: found.slice(page.offset, page.offset + page.size),
     };
   },
 });
@@ -95,7 +115,7 @@ const removeModels = endpoint({
   body: () => z.object({ models: z.array(modelSlug()).max(mostModels).optional() }),
   bodyRequired: false,
   reply: empty,
-  async handle({ caller, params, query, body, db, now, changed, note }) {
+  async handle({ caller, params, query, body, db, now, services, changed, note }) {
     const row = await reachIntegration(db, caller, params.integration, 'update');
     const slugs = [...new Set([...(query.slugs ?? []), ...(body.models ?? [])])];
     if (slugs.length === 0) throw new ApiError('AB01', 'Name the models: slugs in the query, or models in the body');
@@ -111,6 +131,22 @@ const removeModels = endpoint({
       .where('integration_id', '=', row.id)
       .where('slug', 'in', slugs)
       .execute();
+    const known = await db
+      .selectFrom('integration_models')
+      .select('slug')
+      .where('integration_id', '=', row.id)
+      .where('slug', 'in', slugs)
+      .execute();
+    const stored = new Set(known.map((model) => model.slug));
+    const catalogue = catalogueOf(services, row);
+    const builtIn = slugs.filter((slug) => !stored.has(slug) && catalogue?.has(slug));
+    await upsertModels(
+      db,
+      services,
+      now,
+      row,
+      builtIn.map((slug) => ({ slug, enabled: false })),
+    );
     changed(catalogChange(row));
     note({
       resourceId: row.id,

@@ -9,7 +9,6 @@ import {
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
-import { createPriceTable } from '../../pricing/price-table.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationModelTable, IntegrationTable } from '../../store/schema.ts';
@@ -108,12 +107,14 @@ export const asModelRecord = (vault: Vault, row: IntegrationModelTable): z.outpu
 /** Makes or changes these models; a field that is left out stays as it is. */
 export async function upsertModels(
   db: Db,
-  { vault, settings }: Services,
+  services: Services,
   now: Date,
   integration: IntegrationTable,
   models: readonly ModelUpdate[],
 ): Promise<void> {
+  const { vault, settings } = services;
   const { id: integrationId } = integration;
+  const catalogue = catalogueOf(services, integration);
   const stored = new Map((await modelRows(db, integrationId)).map((row) => [row.slug, row]));
   const added = models.filter((model) => !stored.has(model.slug)).length;
   if (stored.size + added > mostModels) {
@@ -123,7 +124,7 @@ export async function upsertModels(
     const before = stored.get(model.slug) ?? null;
     const path = `models.${index}`;
     const row = changedRow(integrationId, model, before, now, { vault, trustedHosts: settings.trustedHosts, path });
-    if (model.base_model_slug) requireKnownModel(vault, integration, model.base_model_slug, `${path}.base_model_slug`);
+    requireCatalogued(integration, catalogue, row, path, before !== null);
     if (before) {
       await db
         .updateTable('integration_models')
@@ -135,18 +136,58 @@ export async function upsertModels(
   }
 }
 
-const knownModels = createPriceTable();
-
-/** A base model lends its price, so it must be one of the provider's; what a host of the customer's own serves, nobody knows. */
-function requireKnownModel(vault: Vault, integration: IntegrationTable, model: string, path: string): void {
+/** The models that the provider of an integration is known to have; null where nobody knows, as behind a host of the customer's own. */
+export function catalogueOf({ vault, priceTable }: Services, integration: IntegrationTable): Catalogue | null {
   const { ai_provider_id: provider } = integration;
-  if (knownModels.models(provider).length === 0 || knownModels.find(provider, model)) return;
-  if (openConfigurations(vault, integration.configurations_sealed).custom_host !== undefined) return;
-  throw invalid(path, `is no known model of ${provider}: ${model}`);
+  const slugs = priceTable.models(provider);
+  if (slugs.length === 0) return null;
+  if (openConfigurations(vault, integration.configurations_sealed).custom_host !== undefined) return null;
+  return {
+    slugs,
+    has: (model) => priceTable.find(provider, model) !== null,
+    nameOf: (model) => priceTable.find(provider, model)?.name ?? model,
+  };
 }
+
+interface Catalogue {
+  slugs: readonly string[];
+  has(model: string): boolean;
+  nameOf(model: string): string;
+}
+
+/** A model of the catalogue for which nothing is set. */
+export const builtInRecord = (slug: string, name: string, enabled: boolean) => ({
+  slug,
+  name,
+  description: null,
+  enabled,
+  is_custom: false,
+  is_finetune: false,
+  base_model_slug: null,
+  configurations: {},
+  pricing_config: null,
+});
 
 const modelRows = (db: Db, integrationId: string): Promise<IntegrationModelTable[]> =>
   db.selectFrom('integration_models').selectAll().where('integration_id', '=', integrationId).execute();
+
+/** A model that the provider is not known to have is the customer's own; a base model lends its format and price, so it must be known. */
+function requireCatalogued(
+  { ai_provider_id: provider }: IntegrationTable,
+  catalogue: Catalogue | null,
+  row: IntegrationModelTable,
+  path: string,
+  isStored: boolean,
+): void {
+  if (!catalogue) return;
+  const own = row.is_custom === 1 || row.is_finetune === 1;
+  if (!own && !isStored && !catalogue.has(row.slug)) {
+    throw invalid(`${path}.is_custom`, `must be true: ${row.slug} is no known model of ${provider}`);
+  }
+  if (row.base_model_slug !== null && !catalogue.has(row.base_model_slug)) {
+    throw invalid(`${path}.base_model_slug`, `is no known model of ${provider}: ${row.base_model_slug}`);
+  }
+}
 
 interface Surroundings {
   vault: Vault;

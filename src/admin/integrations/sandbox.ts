@@ -2,6 +2,9 @@
 import type { Db } from '../../store/database.ts';
 import { insertProvider } from '../providers/insert.ts';
 import { insertIntegration } from './insert.ts';
+import { isIntegrationSlugTaken, isProviderSlugTaken } from './slugs.ts';
+
+const slug = 'sandbox';
 
 interface Place {
   organisationId: string;
@@ -9,9 +12,13 @@ interface Place {
   createdBy: string | null;
 }
 
-/** To be called for the first workspace of a new organisation, in which no slug is taken yet. */
+/** To be called for every new workspace: `@sandbox` is there unless something else took its name. */
 export async function insertSandbox(db: Db, now: Date, place: Place): Promise<void> {
-  const named = { ...place, slug: 'sandbox', name: 'Sandbox' };
-  const integrationId = await insertIntegration(db, now, { ...named, aiProviderId: 'sandbox' });
+  if (await isProviderSlugTaken(db, place.workspaceId, slug)) return;
+  const named = { ...place, slug, name: 'Sandbox' };
+  // Slugs of integrations are the organisation's, those of providers the workspace's.
+  const taken = await isIntegrationSlugTaken(db, place.organisationId, slug);
+  const integrationSlug = taken ? `${slug}-${place.workspaceId}` : slug;
+  const integrationId = await insertIntegration(db, now, { ...named, slug: integrationSlug, aiProviderId: 'sandbox' });
   await insertProvider(db, now, { ...named, integrationId });
 }

@@ -194,7 +194,7 @@ onEachEngine('workspaces of an integration', (start) => {
     await set(slug, { global_workspace_access: { enabled: false } });
     await set(plain, { global_workspace_access: { enabled: false } });
     const { body: later } = await gateway.post('/v1/workspaces', { name: 'Too late' });
-    expect(await providerSlugs(later.id)).toEqual([]);
+    expect(await providerSlugs(later.id)).toEqual(['sandbox']);
   });
 
   test('wrong input is refused and named', async () => {

@@ -1,9 +1,21 @@
 /** Who accepts an invite: a signed-in person, the owner of an account who sends its password, or someone new. */
-import { conflict, forbidden, invalidFields, tooMany, unauthenticated } from '../../http/errors.ts';
+import { conflict, forbidden, invalidFields, unauthenticated } from '../../http/errors.ts';
+import {
+  isKnownElsewhere,
+  matchingHash,
+  passwordOfSession,
+  passwordsOf,
+  proveAddress,
+  type StoredPassword,
+  setPassword,
+} from '../../identity/accounts.ts';
 import { credentialIn } from '../../identity/authenticate.ts';
+import type { SessionCaller } from '../../identity/caller.ts';
 import { findSession } from '../../identity/sessions.ts';
 import type { Db } from '../../store/database.ts';
 import type { InviteTable } from '../../store/schema.ts';
+import { takeTurn } from '../auth/guessing.ts';
+import { organisationOfAddress } from '../email-domains/match.ts';
 import type { Exchange } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
 import { insertUser } from '../users/membership.ts';
@@ -14,39 +26,33 @@ interface Acceptance {
   last_name?: string | undefined;
 }
 
-/** `proven`: an account whose owner has shown that it is theirs. `new`: the link alone speaks for the address. */
+/** Whose the membership will be, and the password that opens the organisation for them; null: they sign in without one. */
 type Invitee =
-  | { account: 'proven'; userId: string; names: { first_name?: string; last_name?: string } }
-  | { account: 'new'; passwordHash: string; firstName: string; lastName: string };
+  | { account: 'known'; userId: string; passwordHash: string | null; names: Names }
+  | { account: 'new'; passwordHash: string; names: Required<Names> };
+
+interface Names {
+  first_name?: string;
+  last_name?: string;
+}
 
 type Addressed = Pick<InviteTable, 'organisation_id' | 'email'>;
 
 interface Account {
   id: string;
-  passwordHash: string | null;
-  /**
-   * True when the link is not enough to take this account over: it has a password, or it belongs to people elsewhere.
-   * Whoever invites sees the link too, and must not come into another organisation's account by it.
-   */
-  guarded: boolean;
+  passwords: StoredPassword[];
+  /** Somebody has proven that the address is theirs: they alone accept, signed in. Else the link speaks for the address, here. */
+  proven: boolean;
 }
 
-export async function findAccount(db: Db, invite: Addressed): Promise<Account | null> {
+export async function findAccount(db: Db, email: string): Promise<Account | null> {
   const user = await db
     .selectFrom('users')
-    .select(['id', 'password_hash'])
-    .where('email', '=', invite.email)
+    .select(['id', 'email_proven_at'])
+    .where('email', '=', email)
     .executeTakeFirst();
   if (!user) return null;
-  const elsewhere = await db
-    .selectFrom('organisation_members')
-    .select('organisation_id')
-    .where('user_id', '=', user.id)
-    .where('organisation_id', '!=', invite.organisation_id)
-    .limit(1)
-    .executeTakeFirst();
-  const guarded = user.password_hash !== null || elsewhere !== undefined;
-  return { id: user.id, passwordHash: user.password_hash, guarded };
+  return { id: user.id, passwords: await passwordsOf(db, user.id), proven: user.email_proven_at !== null };
 }
 
 /** The account's user id when the request comes with a session; null when it comes with no credential. */
@@ -62,6 +68,14 @@ export async function sessionUser(services: Services, exchange: Exchange) {
   return session;
 }
 
+/** Whoever is signed in already; the password of their session will open this organisation too. */
+export const bySession = async (db: Db, session: SessionCaller, sent: Acceptance): Promise<Invitee> => ({
+  account: 'known',
+  userId: session.userId,
+  passwordHash: await passwordOfSession(db, session.sessionId),
+  names: namesIn(sent),
+});
+
 /** For a caller without a session. Slow (it hashes), so it runs outside every transaction. */
 export async function byPassword(
   services: Services,
@@ -70,65 +84,62 @@ export async function byPassword(
   account: Account | null,
   sent: Acceptance,
 ): Promise<Invitee> {
-  if (account?.guarded) {
-    await checkPassword(services, exchange, invite, account, sent.password);
-    return { account: 'proven', userId: account.id, names: namesIn(sent) };
-  }
   const { password, first_name, last_name } = sent;
+  const signIn = `${invite.email} has an account; sign in first, or send its password`;
+  if (account && password !== undefined) {
+    const attempt = await takeTurn(services, exchange, invite.email);
+    const passwordHash = await matchingHash(services.passwords, account.passwords, password);
+    if (passwordHash === null && account.proven) throw unauthenticated(signIn);
+    services.loginThrottle.succeeded(attempt);
+    if (passwordHash !== null) return { account: 'known', userId: account.id, passwordHash, names: namesIn(sent) };
+  }
+  if (account?.proven) throw unauthenticated(signIn);
   if (password === undefined || first_name === undefined || last_name === undefined) {
     const missing = Object.entries({ password, first_name, last_name }).filter(([, value]) => value === undefined);
     throw invalidFields(
       missing.map(([path]) => ({ location: 'body', path, message: 'is required to make an account' })),
     );
   }
-  const passwordHash = await services.passwords.hash(password);
-  return { account: 'new', passwordHash, firstName: first_name, lastName: last_name };
-}
-
-async function checkPassword(
-  services: Services,
-  exchange: Exchange,
-  invite: Addressed,
-  account: Account,
-  password: string | undefined,
-): Promise<void> {
-  const signIn = `${invite.email} has an account; sign in first, or send its password`;
-  if (password === undefined || account.passwordHash === null) throw unauthenticated(signIn);
-  const attempt = { email: invite.email, clientIp: exchange.clientIp };
-  const wait = services.loginThrottle.admit(attempt);
-  if (wait > 0) throw tooMany(wait, `Too many attempts; try again in ${wait} seconds`);
-  if (!(await services.passwords.verify(password, account.passwordHash))) throw unauthenticated(signIn);
-  services.loginThrottle.succeeded(attempt);
+  return { account: 'new', passwordHash: await services.passwords.hash(password), names: { first_name, last_name } };
 }
 
 /** The names that were sent, for a person who has some already. */
-export const namesIn = ({ first_name, last_name }: Acceptance): { first_name?: string; last_name?: string } => ({
+const namesIn = ({ first_name, last_name }: Acceptance): Names => ({
   ...(first_name !== undefined && { first_name }),
   ...(last_name !== undefined && { last_name }),
 });
 
 /** Writes what acceptance says about the account, and answers whose it is. */
 export async function settleAccount(db: Db, now: Date, invite: Addressed, invitee: Invitee): Promise<string> {
-  const at = now.toISOString();
-  if (invitee.account === 'proven') {
-    if (Object.keys(invitee.names).length > 0) {
-      await db
-        .updateTable('users')
-        .set({ ...invitee.names, last_updated_at: at })
-        .where('id', '=', invitee.userId)
-        .execute();
-    }
-    return invitee.userId;
+  const userId = await settledId(db, now, invite, invitee);
+  if (invitee.passwordHash !== null) {
+    await setPassword(db, now, { userId, organisationId: invite.organisation_id }, invitee.passwordHash);
   }
-  const { passwordHash, firstName, lastName } = invitee;
-  const account = await findAccount(db, invite);
-  if (!account) return insertUser(db, now, { email: invite.email, firstName, lastName, passwordHash });
-  // Someone else may have finished making the account while this one was being hashed.
-  if (account.guarded) throw conflict(`${invite.email} has an account by now; sign in to accept`);
-  await db
-    .updateTable('users')
-    .set({ password_hash: passwordHash, first_name: firstName, last_name: lastName, last_updated_at: at })
-    .where('id', '=', account.id)
-    .execute();
-  return account.id;
+  // Whoever runs the domain of an address says whose it is.
+  if ((await organisationOfAddress(db, invite.email)) === invite.organisation_id) await proveAddress(db, now, userId);
+  return userId;
 }
+
+async function settledId(db: Db, now: Date, invite: Addressed, invitee: Invitee): Promise<string> {
+  const { names } = invitee;
+  const account = await findAccount(db, invite.email);
+  if (invitee.account === 'new') {
+    const { first_name: firstName, last_name: lastName } = invitee.names;
+    if (!account) return insertUser(db, now, { email: invite.email, firstName, lastName });
+    // Someone else may have proven the address while this password was being hashed.
+    if (account.proven) throw conflict(`${invite.email} has an account by now; sign in to accept`);
+  }
+  const userId = invitee.account === 'known' ? invitee.userId : (account?.id ?? '');
+  if (Object.keys(names).length > 0 && !(await belongsBeyond(db, userId, invite.organisation_id, invitee))) {
+    await db
+      .updateTable('users')
+      .set({ ...names, last_updated_at: now.toISOString() })
+      .where('id', '=', userId)
+      .execute();
+  }
+  return userId;
+}
+
+/** True when other people may know this address elsewhere, whose name for it is not ours to change. */
+const belongsBeyond = (db: Db, userId: string, organisationId: string, { passwordHash }: Invitee) =>
+  passwordHash === null ? Promise.resolve(false) : isKnownElsewhere(db, userId, organisationId, passwordHash);

@@ -8,9 +8,11 @@ import {
   archiveWorkspace,
   type Home,
   home,
+  manyFailures,
   storeOf,
   type Tenant,
 } from '../../../test/people.ts';
+import { passwordsOf, proveAddress } from '../../identity/accounts.ts';
 import { openSecret } from '../api-keys/events.ts';
 
 const password = 'correct horse battery';
@@ -43,8 +45,9 @@ onEachEngine('the link of an invite', (start) => {
   const user = (id: string) => gateway.get(`/v1/users/${id}`);
   const verify = async (userId: string, candidate: string) => {
     const { store, passwords } = gateway.app.services;
-    const row = await store.db.selectFrom('users').select('password_hash').where('id', '=', userId).executeTakeFirst();
-    return passwords.verify(candidate, row?.password_hash ?? null);
+    const stored = await passwordsOf(store.db, userId);
+    const here = stored.find(({ organisationId }) => organisationId === place.organisationId);
+    return passwords.verify(candidate, here?.passwordHash ?? null);
   };
   /** Rows of refusals are written behind the reply, so it asks until there are as many as expected. */
   const auditOf = async (resourceId: string, expected: number) => {
@@ -73,13 +76,16 @@ onEachEngine('the link of an invite', (start) => {
         expires_at: expect.any(String),
         requires_sso: false,
         requires_sign_in: false,
+        has_account: false,
       });
     });
 
-    test('tells that an account of the address must be signed in to', async () => {
+    test('tells that a proven account of the address must be signed in to', async () => {
       const person = await addPerson(gateway, elsewhere.organisationId, 'member');
       const { token } = await invite(person.email);
-      expect((await look(token)).body.requires_sign_in).toBe(true);
+      expect((await look(token)).body).toMatchObject({ has_account: true, requires_sign_in: false });
+      await proveAddress(storeOf(gateway).db, gateway.clock.now(), person.userId);
+      expect((await look(token)).body).toMatchObject({ has_account: true, requires_sign_in: true });
     });
 
     test('an unknown token is answered with 404, one that cannot be a token too', async () => {
@@ -204,34 +210,62 @@ onEachEngine('the link of an invite', (start) => {
       expect((await accept(token, {}, '', { cookie, 'x-gw-csrf': csrf_token })).status).toBe(200);
     });
 
-    test('must sign in or send the password that the account has: 401', async () => {
+    test('who has proven the address must sign in or send the password that the account has: 401', async () => {
       const person = await addPerson(gateway, elsewhere.organisationId, 'member', { password });
+      await proveAddress(storeOf(gateway).db, gateway.clock.now(), person.userId);
       const { id, token } = await invite(person.email);
       for (const body of [undefined, newcomer]) {
         const reply = await accept(token, body);
         expect(reply.status).toBe(401);
         expect(reply.body.data.message).toContain('sign in first');
       }
-      expect(await verify(person.userId, password)).toBe(true);
       expect((await accept(token, { password })).status).toBe(200);
+      expect(await verify(person.userId, password)).toBe(true);
       expect((await auditOf(id, 3)).map((row) => row.response_status_code)).toEqual([401, 401, 200]);
     });
 
     test('is slowed down when the password is guessed: 429', async () => {
       const person = await addPerson(gateway, elsewhere.organisationId, 'member', { password });
+      await proveAddress(storeOf(gateway).db, gateway.clock.now(), person.userId);
       const { token } = await invite(person.email);
       const statuses: number[] = [];
-      for (let guess = 0; guess < 6; guess++) {
+      for (let guess = 0; guess < 5; guess++) {
         statuses.push((await accept(token, { ...newcomer, password: `guess number ${guess}` })).status);
       }
-      expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+      expect(statuses).toEqual([401, 401, 401, 401, 401]);
+      manyFailures(gateway, { email: person.email, clientIp: '127.0.0.1' });
+      expect((await accept(token, { password })).status).toBe(429);
     });
 
-    test('without a password keeps the account: who invites cannot take it over by the link', async () => {
-      const person = await addPerson(gateway, elsewhere.organisationId, 'member');
+    test('keeps the account: who invites cannot come into another organisation by the link', async () => {
+      const person = await addPerson(gateway, elsewhere.organisationId, 'admin', { password });
       const { token } = await invite(person.email);
-      expect((await accept(token, newcomer)).status).toBe(401);
-      expect(await verify(person.userId, newcomer.password)).toBe(false);
+      expect((await accept(token, newcomer)).status).toBe(200);
+      const login = (organisation_id: string, password: string) =>
+        gateway.post('/v1/auth/login', { email: person.email, password, organisation_id }, { key: '' });
+      expect((await login(elsewhere.organisationId, newcomer.password)).status).toBe(401);
+      expect((await login(place.organisationId, password)).status).toBe(401);
+      const { body } = await login(place.organisationId, newcomer.password);
+      // Nor does a session lead there, or tell that there is anything, or give them another name there.
+      const target = { organisation_id: elsewhere.organisationId };
+      expect((await gateway.post('/v1/auth/switch-organisation', target, { key: body.token })).status).toBe(404);
+      const own = await gateway.get('/v1/admin/organisations', { key: body.token });
+      expect(own.body.data.map((organisation: { id: string }) => organisation.id)).toEqual([place.organisationId]);
+      expect((await gateway.put('/v1/auth/profile', { first_name: 'Mallory' }, { key: body.token })).status).toBe(403);
+      expect((await user(person.userId)).body.first_name).toBe('Ada');
+      const change = { current_password: newcomer.password, new_password: 'a password for here alone' };
+      expect((await gateway.put('/v1/auth/password', change, { key: body.token })).status).toBe(200);
+      expect((await login(elsewhere.organisationId, password)).status).toBe(200);
+    });
+
+    test('who uses the password that they have elsewhere enters both with it', async () => {
+      const person = await addPerson(gateway, elsewhere.organisationId, 'member', { password });
+      const { token } = await invite(person.email);
+      expect((await accept(token, { password })).status).toBe(200);
+      const login = await gateway.post('/v1/auth/login', { email: person.email, password }, { key: '' });
+      const other = login.body.organisation_id === place.organisationId ? elsewhere : place;
+      const target = { organisation_id: other.organisationId };
+      expect((await gateway.post('/v1/auth/switch-organisation', target, { key: login.body.token })).status).toBe(200);
     });
 
     test('who left this organisation comes back with the role of the invite', async () => {
@@ -258,6 +292,53 @@ onEachEngine('the link of an invite', (start) => {
       expect((await accept(token, newcomer)).status).toBe(409);
       expect((await user(person.userId)).body.role).toBe('member');
       expect(await verify(person.userId, newcomer.password)).toBe(false);
+    });
+  });
+
+  describe('an address that nobody has proven', () => {
+    test('keeps nobody out: whoever accepted for it elsewhere stays in their own organisation', async () => {
+      const email = newAddress();
+      // Another tenant invites the address of somebody else and accepts in their place.
+      const theirs = await gateway.post('/v1/users/invites', { email, role: 'member' }, { key: elsewhere.adminKey });
+      const squatter = { password: 'known to the squatter', first_name: 'No', last_name: 'Body' };
+      const squatted = await accept(theirs.body.invite_link.split('/').at(-1), squatter);
+      expect(squatted.status).toBe(200);
+      // The person themselves is invited here, and comes in with a password of their own.
+      const { token } = await invite(email, { role: 'admin' });
+      expect((await look(token)).body.requires_sign_in).toBe(false);
+      expect((await accept(token, newcomer)).status).toBe(200);
+      const login = (word: string, more: object = {}) =>
+        gateway.post('/v1/auth/login', { email, password: word, ...more }, { key: '' });
+      expect((await login(password)).body.organisation_id).toBe(place.organisationId);
+      expect((await login(squatter.password)).body.organisation_id).toBe(elsewhere.organisationId);
+      expect((await login(squatter.password, { organisation_id: place.organisationId })).status).toBe(401);
+    });
+
+    test('is proven by an invite of the organisation that has verified its domain', async () => {
+      const { db } = storeOf(gateway);
+      const at = gateway.clock.now().toISOString();
+      await db
+        .insertInto('email_domains')
+        .values({
+          id: Bun.randomUUIDv7(),
+          organisation_id: place.organisationId,
+          domain: 'corp.example',
+          allow_subdomains: 0,
+          status: 'verified',
+          verification_code: '',
+          mailed_code_digest: '',
+          verified_at: at,
+          created_at: at,
+          last_updated_at: at,
+        })
+        .execute();
+      const email = 'grace@corp.example';
+      expect((await accept((await invite(email)).token, newcomer)).status).toBe(200);
+      const theirs = await gateway.post('/v1/users/invites', { email, role: 'member' }, { key: elsewhere.adminKey });
+      const token = theirs.body.invite_link.split('/').at(-1);
+      expect((await look(token)).body.requires_sign_in).toBe(true);
+      expect((await accept(token, { ...newcomer, password: 'known to the squatter' })).status).toBe(401);
+      expect((await accept(token, { password })).status).toBe(200);
     });
   });
 
@@ -333,6 +414,7 @@ onEachEngine('the link of an invite', (start) => {
       await db.selectFrom('invites').selectAll().execute(),
       await db.selectFrom('notices').selectAll().execute(),
       await db.selectFrom('users').selectAll().execute(),
+      await db.selectFrom('user_passwords').selectAll().execute(),
     ];
     const everything = JSON.stringify([replies.map((reply) => reply.body), stored, gateway.faults]);
     for (const secret of [token, fresh.token, canary, canary.slice(0, 6)]) expect(everything).not.toContain(secret);

@@ -4,7 +4,7 @@ import { type AuditNote, endpoint } from '../kernel/endpoint.ts';
 import { AttributedError } from '../kernel/kernel.ts';
 import { joinByInvite } from './accept.ts';
 import { followLink, isActiveMember, type LinkedInvite } from './invite.ts';
-import { byPassword, findAccount, namesIn, sessionUser, settleAccount } from './invitee.ts';
+import { byPassword, bySession, findAccount, sessionUser, settleAccount } from './invitee.ts';
 import { acceptBody, acceptReply, linkParams, linkRead } from './schema.ts';
 
 const tag = 'Invites';
@@ -20,7 +20,7 @@ export const readLink = endpoint({
   reply: linkRead,
   async handle({ params, db, now }) {
     const invite = await followLink(db, now, params.token);
-    const account = await findAccount(db, invite);
+    const account = await findAccount(db, invite.email);
     return {
       object: 'invite' as const,
       organisation_name: invite.organisation_name,
@@ -28,7 +28,8 @@ export const readLink = endpoint({
       status: invite.status === 'accepted' ? ('accepted' as const) : ('pending' as const),
       expires_at: invite.expires_at,
       requires_sso: false,
-      requires_sign_in: account?.guarded ?? false,
+      requires_sign_in: account?.proven ?? false,
+      has_account: account !== null,
     };
   },
 });
@@ -39,7 +40,7 @@ export const acceptInvite = endpoint({
   tag,
   summary: 'Accept an invite',
   description:
-    'Call it signed in as the invited address. Without a session, send `password`: that of the account, or, for an address without one, a new password with `first_name` and `last_name`.',
+    'Call it signed in as the invited address. Without a session, send `password`: one that the address has already, or, unless the address is proven, a new one with `first_name` and `last_name`. A new password opens this organisation alone.',
   access: 'open',
   throttle: 'sensitive',
   params: linkParams,
@@ -51,14 +52,14 @@ export const acceptInvite = endpoint({
   async handle({ params, body, db, now, services, exchange, commit, changed, note }) {
     const session = await sessionUser(services, exchange);
     const invite = await followLink(db, now, params.token);
-    const account = await findAccount(db, invite);
+    const account = await findAccount(db, invite.email);
     const userId = await attributed(invite, session?.userId ?? account?.id, async () => {
       if (session && session.email !== invite.email) {
         throw forbidden('This invite is for another address; sign in as the invited person');
       }
       refuseAccepted(invite);
       const invitee = session
-        ? { account: 'proven' as const, userId: session.userId, names: namesIn(body) }
+        ? await bySession(db, session, body)
         : await byPassword(services, exchange, invite, account, body);
       return commit(async (tx) => {
         const current = await followLink(tx, now, params.token);

@@ -9,7 +9,7 @@ import { decode, encode } from '../../store/json.ts';
 import type { InviteTable, Schema } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
 import { promisedBy, requireMayPromise } from './authority.ts';
@@ -173,6 +173,7 @@ function conditions(
   return [
     ...(query.role ? [eb('role', '=', query.role)] : []),
     ...(query.email !== undefined ? [eb('email', '=', query.email)] : []),
+    ...(query.search !== undefined ? [holdsInAnyCase(eb.ref('email'), query.search)] : []),
     ...(query.status ? [inStatus(eb, query.status, now.toISOString())] : []),
   ];
 }

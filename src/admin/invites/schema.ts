@@ -4,7 +4,7 @@ import { passwordSchema } from '../../identity/passwords.ts';
 import { workspaceRoleSchema, workspaceRoles } from '../../identity/roles.ts';
 import { grantableTo, parseScope } from '../../identity/scopes.ts';
 import { lazy } from '../../lazy.ts';
-import { email, id, personName, reference, timestamp } from '../kernel/fields.ts';
+import { email, id, personName, reference, search, timestamp } from '../kernel/fields.ts';
 
 const invitedRoles = ['admin', 'member'] as const;
 const inviteStatuses = ['pending', 'accepted', 'cancelled', 'expired'] as const;
@@ -15,6 +15,7 @@ export const inviteFilters = lazy(() =>
   z.object({
     role: z.enum(invitedRoles).optional(),
     email: email.optional().describe('The whole address, in any case'),
+    search: search('the address'),
     status: z.enum(inviteStatuses).optional(),
   }),
 );
@@ -97,7 +98,8 @@ export const linkRead = lazy(() =>
     status: z.enum(['pending', 'accepted']),
     expires_at: timestamp,
     requires_sso: z.boolean(),
-    requires_sign_in: z.boolean().describe('True when the address has an account, whose owner must sign in to accept'),
+    requires_sign_in: z.boolean().describe('True when the address is proven: its owner must sign in to accept'),
+    has_account: z.boolean().describe('True when the address has an account, whose password may be used here too'),
   }),
 );
 

@@ -19,6 +19,10 @@ export const metadata = z
   .record(z.string().min(1).max(128), z.string().max(1024))
   .refine((fields) => Object.keys(fields).length <= 64, { message: 'at most 64 fields' });
 
+/** The search of a list: any part of what it looks in, in any case. */
+export const search = (where = 'the name') =>
+  z.string().trim().min(1).max(255).optional().describe(`Any part of ${where}, in any case`);
+
 /** A switch in any of the forms that clients write. */
 export const flag = z
   .union([z.boolean(), z.literal(0), z.literal(1), z.enum(['true', 'false'])], { error: 'must be true or false' })

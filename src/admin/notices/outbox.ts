@@ -29,6 +29,7 @@ interface ProviderUsage {
 /** Each template with the fields that it shows. */
 export interface NoticeFields {
   'user-invite': { organisationName: string; inviterUserName: string; inviterEmail: string; inviteLink: string };
+  'password-reset': { organisationName: string; resetLink: string };
   /** `method` says what the code is good for: typing it in, or a TXT record of the domain. */
   'domain-verification-alert': {
     organisationName: string;

@@ -1,5 +1,6 @@
 /** What a first start leaves behind in an empty store: one organisation, its owner, one workspace with the provider `@sandbox`, one admin key, one workspace key. */
 
+import { setPassword } from '../../identity/accounts.ts';
 import { grantableTo } from '../../identity/scopes.ts';
 import { newToken } from '../../identity/secrets.ts';
 import { mintKey } from '../api-keys/mint.ts';
@@ -29,7 +30,6 @@ export async function firstStart(services: Services): Promise<FirstStart | null>
       email: settings.ownerEmail,
       firstName: 'First',
       lastName: 'Owner',
-      passwordHash,
     });
     const prefix = settings.apiKeyPrefix;
     const { organisationId, workspaceId, adminKey } = await createOrganisation(tx, now, {
@@ -37,6 +37,7 @@ export async function firstStart(services: Services): Promise<FirstStart | null>
       ownerId,
       adminKey: settings.firstAdminKey ? { chosen: settings.firstAdminKey } : { prefix },
     });
+    await setPassword(tx, now, { userId: ownerId, organisationId }, passwordHash);
     const workspaceKey = await mintKey(
       tx,
       now,

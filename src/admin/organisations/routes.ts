@@ -1,6 +1,7 @@
 /** Organisations: making one, listing one's own, reading and changing the present one, handing it over. */
 import { z } from 'zod';
 import { ApiError, forbidden, notFound } from '../../http/errors.ts';
+import { passwordOfSession, takeAlong } from '../../identity/accounts.ts';
 import { type Caller, mayInOrganisation, type SessionCaller } from '../../identity/caller.ts';
 import { organisationRoles } from '../../identity/roles.ts';
 import { lazy } from '../../lazy.ts';
@@ -48,12 +49,13 @@ const create = endpoint({
     if (!services.settings.organisationCreation) {
       throw forbidden('Making organisations is switched off here (DISABLE_ORG_CREATION)');
     }
-    const { userId } = personOf(caller);
+    const { userId, sessionId } = personOf(caller);
     const { organisationId, adminKey } = await createOrganisation(db, now, {
       name: body.name,
       ownerId: userId,
       adminKey: { prefix: services.settings.apiKeyPrefix },
     });
+    await takeAlong(db, now, { userId, sessionId }, organisationId);
     changed({ topic: 'user', id: userId });
     // The trail of the new organisation begins with its making; the one that the caller came from is not concerned.
     note({
@@ -75,12 +77,24 @@ const listOwn = endpoint({
   paging: { size: 100, max: 1000 },
   reply: () => listOf(organisationSummary().extend({ role: z.enum(organisationRoles) })),
   async handle({ db, caller, page }) {
-    const own = db
+    const { userId, sessionId } = personOf(caller);
+    let own = db
       .selectFrom('organisation_members as member')
       .innerJoin('organisations as organisation', 'organisation.id', 'member.organisation_id')
-      .where('member.user_id', '=', personOf(caller).userId)
+      .where('member.user_id', '=', userId)
       .where('member.status', '=', 'active')
       .where('organisation.status', '=', 'active');
+    const passwordHash = await passwordOfSession(db, sessionId);
+    // Others may hold the same address elsewhere; a session sees what its password opens.
+    if (passwordHash !== null) {
+      own = own.where('member.organisation_id', 'in', (eb) =>
+        eb
+          .selectFrom('user_passwords')
+          .select('organisation_id')
+          .where('user_id', '=', userId)
+          .where('password_hash', '=', passwordHash),
+      );
+    }
     const total = await countOf(own);
     const rows = await own
       .select([

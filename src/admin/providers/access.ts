@@ -1,6 +1,6 @@
 /** Which providers a caller may touch: those of the one workspace that the call is about. */
 import { ApiError, forbidden, invalid, notFound } from '../../http/errors.ts';
-import { type Caller, mayInWorkspace } from '../../identity/caller.ts';
+import { type Caller, mayInWorkspace, workspacesWith } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
 import type { IntegrationTable, ProviderTable } from '../../store/schema.ts';
@@ -10,7 +10,7 @@ import type { NamedWorkspace } from '../kernel/endpoint.ts';
 type ProviderAction = 'create' | 'read' | 'update' | 'delete' | 'list';
 
 /** Providers came out of virtual keys, so the scopes of either open both. */
-const scopesOfProviders = (action: ProviderAction) =>
+export const scopesOfProviders = (action: ProviderAction) =>
   [`providers.${action}`, `virtual_keys.${action}`] as const satisfies readonly Scope[];
 
 export const providerAccess = (action: ProviderAction) => ({
@@ -18,6 +18,12 @@ export const providerAccess = (action: ProviderAction) => ({
   scope: { anyOf: scopesOfProviders(action) },
   level: 'workspace' as const,
 });
+
+/** The workspaces whose providers a caller who names none may list. */
+export function listedWorkspaces(caller: Caller): 'all' | string[] {
+  const held = scopesOfProviders('list').map((scope) => workspacesWith(caller, scope));
+  return held.includes('all') ? 'all' : [...new Set(held.flat())];
+}
 
 export function requireWorkspace(workspace: NamedWorkspace | null): NamedWorkspace {
   if (!workspace) throw new ApiError('AB01', 'workspace_id: is required: name the workspace by id or slug');

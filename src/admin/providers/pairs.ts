@@ -2,11 +2,14 @@
 import type { Db } from '../../store/database.ts';
 import { carries } from '../integrations/tags.ts';
 import type { Page } from '../kernel/endpoint.ts';
-import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import type { SavedPair } from './access.ts';
 
 interface Choice {
-  workspaceId: string;
+  organisationId: string;
+  workspaces: 'all' | readonly string[];
+  /** A part of the name or the slug. */
+  search?: string | undefined;
   tags?: readonly [string, string][];
   /** Only providers that are one with an integration of the workspace. */
   virtualKeys?: boolean;
@@ -33,11 +36,17 @@ export async function pageOfPairs(db: Db, choice: Choice, page: Page): Promise<{
   return { pairs, total };
 }
 
-function matching(db: Db, { workspaceId, tags = [], virtualKeys = false }: Choice) {
+function matching(db: Db, { organisationId, workspaces, search, tags = [], virtualKeys = false }: Choice) {
   let matches = db
     .selectFrom('providers')
-    .where('workspace_id', '=', workspaceId)
+    .where('organisation_id', '=', organisationId)
     .where('status', 'in', ['active', 'exhausted', 'expired']);
+  if (workspaces !== 'all') matches = matches.where('workspace_id', 'in', [...workspaces]);
+  if (search) {
+    matches = matches.where((eb) =>
+      eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)]),
+    );
+  }
   for (const pair of tags) matches = matches.where(carries(pair));
   if (virtualKeys) {
     matches = matches.where(({ exists, selectFrom }) =>

@@ -94,9 +94,11 @@ const listProviders = endpoint({
   query: providerFilters,
   paging: { size: 50, max: 1000 },
   reply: () => listOf(providerRecord()),
-  async handle({ workspace, query, page, db, now, services }) {
-    const { id: workspaceId } = requireWorkspace(workspace);
-    const { pairs, total } = await pageOfPairs(db, { workspaceId, tags: readTagsQuery(query.tags) }, page);
+  async handle({ caller, workspace, query, page, db, now, services }) {
+    const { organisationId } = caller;
+    const { id } = requireWorkspace(workspace);
+    const choice = { organisationId, workspaces: [id], tags: readTagsQuery(query.tags), search: query.search };
+    const { pairs, total } = await pageOfPairs(db, choice, page);
     return asList(
       pairs.map((pair) => asProviderRecord(services.vault, now, pair)),
       total,
@@ -178,8 +180,16 @@ const live = ['active', 'exhausted', 'expired'] as const;
 
 const providersOfWorkspace: Dependant = {
   kind: 'providers',
+  // Every workspace has a sandbox from its beginning; nobody misses it.
   count: (db, workspaceId) =>
-    countOf(db.selectFrom('providers').where('workspace_id', '=', workspaceId).where('status', 'in', live)),
+    countOf(
+      db
+        .selectFrom('providers')
+        .innerJoin('integrations as integration', 'integration.id', 'providers.integration_id')
+        .where('providers.workspace_id', '=', workspaceId)
+        .where('providers.status', 'in', live)
+        .where('integration.ai_provider_id', '!=', 'sandbox'),
+    ),
   async remove(db, workspaceId, now): Promise<Change[]> {
     await db
       .updateTable('providers')

@@ -4,7 +4,7 @@ import { lazy } from '../../lazy.ts';
 import { rateLimitRecord, usageLimitRecord } from '../../limits/entries.ts';
 import { slug } from '../integrations/slugs.ts';
 import { tags, tagsQuery } from '../integrations/tags.ts';
-import { flag, reference, timestamp } from '../kernel/fields.ts';
+import { flag, reference, search, timestamp } from '../kernel/fields.ts';
 import { name, note, workspaceField } from './fields.ts';
 import { limitFields } from './limits.ts';
 
@@ -68,6 +68,7 @@ export const providerFilters = lazy(() =>
   z.object({
     workspace_id: reference.optional().describe('Id or slug; required unless the calling key fixes it'),
     tags: tagsQuery(),
+    search: search('the name or the slug'),
   }),
 );
 

@@ -11,7 +11,6 @@ interface NewUser {
   email: string;
   firstName: string;
   lastName: string;
-  passwordHash: string | null;
 }
 
 export async function insertUser(db: Db, now: Date, user: NewUser): Promise<string> {
@@ -24,7 +23,7 @@ export async function insertUser(db: Db, now: Date, user: NewUser): Promise<stri
       email: user.email,
       first_name: user.firstName,
       last_name: user.lastName,
-      password_hash: user.passwordHash,
+      email_proven_at: null,
       last_organisation_id: null,
       created_at: at,
       last_updated_at: at,

@@ -8,6 +8,7 @@ import type { OrganisationMemberTable, UserTable } from '../../store/schema.ts';
 import { recordKeysGone } from '../api-keys/events.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { holdsLowered } from '../kernel/lists/list-queries.ts';
 import { pageOfIds } from '../kernel/lists/page-of-ids.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { surroundingsOf } from '../workspaces/row.ts';
@@ -38,6 +39,15 @@ const listUsers = endpoint({
       const userId = await userWithEmail(db, query.email);
       if (userId === null) return asList([], 0);
       matches = matches.where('member.user_id', '=', userId);
+    }
+    const { search } = query;
+    if (search) {
+      matches = matches.where('member.user_id', 'in', (eb) =>
+        eb
+          .selectFrom('users')
+          .select('users.id')
+          .where((person) => holdsLowered(person.ref('users.folded'), search)),
+      );
     }
     const { ids, total } = await pageOfIds({
       matches,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { organisationRoles } from '../../identity/roles.ts';
 import { lazy } from '../../lazy.ts';
-import { email, id, timestamp } from '../kernel/fields.ts';
+import { email, id, search, timestamp } from '../kernel/fields.ts';
 
 export const userParams = lazy(() => z.object({ userId: id }));
 
@@ -10,6 +10,7 @@ export const userFilters = lazy(() =>
   z.object({
     role: z.enum(organisationRoles).optional(),
     email: email.optional().describe('The whole address, in any case'),
+    search: search('the name or the address'),
     status: z.enum(['active', 'archived']).default('active'),
   }),
 );

@@ -147,7 +147,7 @@ onEachEngine('virtual keys', (start) => {
     expect(slugs).toContain('sandbox');
     expect(slugs).not.toContain('org');
     expect(codeOf(await read('org'))).toBe('404 AB08');
-    expect(codeOf(await gateway.get('/v1/virtual-keys'))).toBe('400 AB01');
+    expect((await gateway.get('/v1/virtual-keys')).status).toBe(200);
   });
 
   test('a deleted one is gone for both APIs, and its slug stays taken', async () => {

@@ -14,15 +14,15 @@ import { storedMappings, underModelConfig } from '../integrations/secret-mapping
 import { isIntegrationSlugTaken, isProviderSlugTaken, newProviderSlug } from '../integrations/slugs.ts';
 import { updatedColumns } from '../integrations/update.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { empty } from '../kernel/fields.ts';
+import { empty, search } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
-import { providerAccess, requireActiveWorkspace, requireWorkspace, type SavedPair } from '../providers/access.ts';
+import { listedWorkspaces, providerAccess, requireActiveWorkspace, type SavedPair } from '../providers/access.ts';
 import { insertProvider } from '../providers/insert.ts';
 import { appliedLimits } from '../providers/limits.ts';
 import { pageOfPairs } from '../providers/pairs.ts';
 import { sharedFields } from '../providers/record.ts';
-import { reachVirtualKey, requireIntegrationRight } from './access.ts';
+import { homeOf, reachVirtualKey, requireIntegrationRight } from './access.ts';
 import { asConfigurations, asDeployment, legacyName } from './legacy-fields.ts';
 import {
   changeableFields,
@@ -56,7 +56,7 @@ const createVirtualKey = endpoint({
   async handle({ caller, workspace, body, db, now, services, changed, note }) {
     const { vault, settings } = services;
     const { organisationId } = caller;
-    const { id: workspaceId } = requireActiveWorkspace(workspace);
+    const { id: workspaceId } = requireActiveWorkspace(await homeOf(db, caller, workspace));
     await requireIntegrationRight(db, caller, workspaceId, 'create');
     const aiProviderId = canonicalProviderId(body.provider);
     const mappings = storedMappings(body.secret_mappings ?? []);
@@ -82,7 +82,7 @@ const createVirtualKey = endpoint({
     const limits = appliedLimits(body, null, now);
     const id = await insertProvider(db, now, { ...common, integrationId, note: body.note || null, limits });
     changed({ topic: 'catalog', id: workspaceId });
-    note({ resourceId: id, details: { slug, provider: aiProviderId } });
+    note({ resourceId: id, workspaceId, details: { slug, provider: aiProviderId } });
     return { success: true as const, data: { slug }, object: 'virtual-key' as const, id, slug };
   },
 });
@@ -100,14 +100,17 @@ const listVirtualKeys = endpoint({
   method: 'GET',
   path: '/virtual-keys',
   tag,
-  summary: 'List the virtual keys of a workspace, newest first',
+  summary: 'List virtual keys, newest first',
+  description: 'Of the workspace that is named, or of every workspace that the caller may look into.',
   access: providerAccess('list'),
-  query: workspaceQuery,
+  query: () => workspaceQuery().extend({ search: search() }),
   paging: { size: 50, max: 1000 },
   reply: () => listOf(virtualKeyRecord()),
-  async handle({ workspace, page, db, now, services }) {
-    const { id: workspaceId } = requireWorkspace(workspace);
-    const { pairs, total } = await pageOfPairs(db, { workspaceId, virtualKeys: true }, page);
+  async handle({ caller, workspace, query, page, db, now, services }) {
+    const { organisationId } = caller;
+    const workspaces = workspace ? [workspace.id] : listedWorkspaces(caller);
+    const choice = { organisationId, workspaces, virtualKeys: true, search: query.search };
+    const { pairs, total } = await pageOfPairs(db, choice, page);
     return asList(
       pairs.map((pair) => asRecord(services.vault, now, pair)),
       total,
@@ -167,7 +170,7 @@ const updateVirtualKey = endpoint({
       .where('id', '=', provider.id)
       .execute();
     changed({ topic: 'catalog', id: provider.workspace_id });
-    note({ resourceId: provider.id, details: { slug: provider.slug, fields } });
+    note({ resourceId: provider.id, workspaceId: provider.workspace_id, details: { slug: provider.slug, fields } });
     return { object: 'virtual-key' as const, id: provider.id, slug: provider.slug };
   },
 });
@@ -186,7 +189,11 @@ const deleteVirtualKey = endpoint({
     const { provider, integration } = await reachVirtualKey(db, caller, workspace, params.virtualKey, 'delete');
     await archiveIntegrations(db, now, [integration.id]);
     changed({ topic: 'catalog', id: provider.workspace_id });
-    note({ resourceId: provider.id, details: { slug: provider.slug, name: provider.name } });
+    note({
+      resourceId: provider.id,
+      workspaceId: provider.workspace_id,
+      details: { slug: provider.slug, name: provider.name },
+    });
     return {};
   },
 });

@@ -1,13 +1,16 @@
 /** Workspaces: made, listed, read, changed, and archived for good. */
+import type { ExpressionBuilder } from 'kysely';
 import { conflict, forbidden } from '../../http/errors.ts';
 import { actorId, runsAll, workspacesWith } from '../../identity/caller.ts';
 import { settingsInForce } from '../../identity/settings.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
+import type { Schema } from '../../store/schema.ts';
 import { provisionNewWorkspace } from '../integrations/provision.ts';
+import { insertSandbox } from '../integrations/sandbox.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { holds, newestFirst } from '../kernel/lists/list-queries.ts';
+import { holds, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
 import { provisionMcpIntegrations } from '../mcp-integrations/grants.ts';
@@ -80,6 +83,7 @@ const createWorkspace = endpoint({
       createdBy: actorId(caller),
     });
     await provisionNewWorkspace(db, now, workspaceId, organisationId);
+    await insertSandbox(db, now, { organisationId, workspaceId, createdBy: actorId(caller) });
     await provisionMcpIntegrations(db, now, workspaceId, organisationId);
     changed({ topic: 'workspace', id: workspaceId });
     changed(...(await appoint(db, services, now, { organisationId, workspaceId }, users)));
@@ -123,8 +127,16 @@ const matching = (db: Db, organisationId: string, visible: 'all' | string[], que
         ...(visible === 'all' ? [] : [eb('id', 'in', visible)]),
         ...(query.exact_name === undefined ? [] : [eb('name', '=', query.exact_name)]),
         ...(query.name === undefined ? [] : [holds(eb.ref('name'), query.name)]),
+        ...(query.search === undefined ? [] : [found(eb, query.search)]),
       ]),
     );
+
+const found = (eb: ExpressionBuilder<Schema, 'workspaces'>, part: string) =>
+  eb.or([
+    holdsInAnyCase(eb.ref('name'), part),
+    holdsInAnyCase(eb.ref('slug'), part),
+    holdsInAnyCase(eb.fn.coalesce('description', eb.val('')), part),
+  ]);
 
 const readWorkspace = endpoint({
   method: 'GET',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { workspaceSettingsUpdate } from '../../identity/settings.ts';
 import { lazy } from '../../lazy.ts';
 import { rateLimitRecord, usageLimitRecord, workspaceRateLimits, workspaceUsageLimits } from '../../limits/entries.ts';
-import { commaList, id, metadata, reference, timestamp } from '../kernel/fields.ts';
+import { commaList, id, metadata, reference, search, timestamp } from '../kernel/fields.ts';
 import { memberRecord } from '../members/record.ts';
 import { appointment } from '../members/rules.ts';
 import { isOneEmoji } from './name.ts';
@@ -98,6 +98,7 @@ const nameFormat = () =>
 export const filters = lazy(() =>
   z.object({
     name: z.string().min(1).max(255).optional().describe('Any part of the plain name; case matters'),
+    search: search('the name, the slug or the description'),
     exact_name: z.string().min(1).max(255).optional().describe('The whole plain name'),
     status: commaList(z.enum(['active', 'archived']))
       .optional()

@@ -16,7 +16,8 @@ export function identify(deps: GatewayDeps, arrival: Arrival): MaybePromise<Iden
   const key = credentialOf(arrival);
   const caller = deps.keyring.find(key.credential, key.digest);
   if (caller instanceof Promise) return looked(deps, arrival, key, caller);
-  const workspace = deps.catalog.workspace(workspaceOf(key, caller, arrival));
+  if (!caller) throw unknownKey(deps, key);
+  const workspace = deps.catalog.workspace(workspaceOf(caller, arrival));
   if (workspace instanceof Promise) return looked(deps, arrival, key, Promise.resolve(caller));
   return standing(arrival, key, caller, workspace);
 }
@@ -28,16 +29,16 @@ async function looked(
   finding: Promise<KeyCaller | null>,
 ): Promise<Identified> {
   const caller = await finding;
-  return standing(arrival, key, caller, await deps.catalog.workspace(workspaceOf(key, caller, arrival)));
+  if (!caller) throw unknownKey(deps, key);
+  return standing(arrival, key, caller, await deps.catalog.workspace(workspaceOf(caller, arrival)));
 }
 
 function standing(
   arrival: Arrival,
   { credential, header, headers }: CarriedKey,
-  caller: KeyCaller | null,
+  caller: KeyCaller,
   workspace: WorkspaceCatalog | null,
 ): Identified {
-  if (!caller) throw unknownKey(header);
   if (!workspace) {
     throw new GatewayError('invalid_api_key', 'the workspace of this API key is gone', { field: header });
   }
@@ -51,8 +52,11 @@ function standing(
   };
 }
 
-const unknownKey = (header: string): GatewayError =>
-  new GatewayError('invalid_api_key', 'this API key is unknown, expired or revoked', { field: header });
+function unknownKey({ keyring }: GatewayDeps, { digest, header }: CarriedKey): GatewayError {
+  return keyring.hasExpired?.(digest)
+    ? new GatewayError('expired_api_key', 'this API key has expired; make another, or move its end', { field: header })
+    : new GatewayError('invalid_api_key', 'this API key is unknown or revoked', { field: header });
+}
 
 interface CarriedKey {
   credential: string;
@@ -71,8 +75,7 @@ const carriedKey = (credential: string, header: string, own: OwnHeaders): Carrie
 });
 
 /** Where the caller may make this call. */
-function workspaceOf({ header }: CarriedKey, caller: KeyCaller | null, { request, path, matched }: Arrival): string {
-  if (!caller) throw unknownKey(header);
+function workspaceOf(caller: KeyCaller, { request, path, matched }: Arrival): string {
   if (caller.workspaceId === null) {
     // Whoever administers and asks for a path that nobody has has mistyped it.
     if (matched.route.kind === 'proxy' && !path.startsWith('/v1/proxy/')) {
@@ -146,7 +149,7 @@ function decoded(parameter: string): string {
   }
 }
 
-const modelScopes: readonly Scope[] = ['completions.write', 'virtual_keys.list'];
+const modelScopes: readonly Scope[] = ['models.list', 'completions.write', 'virtual_keys.list'];
 const callScopes: readonly Scope[] = ['completions.write'];
 
 const renderScopes: readonly Scope[] = ['prompts.render'];

@@ -7,6 +7,7 @@ import { limits } from './0010_limits.ts';
 import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
+import { accounts } from './0018_accounts.ts';
 import { prices } from './0030_prices.ts';
 
 interface Migration {
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   { name: 'prompts', up: prompts },
   { name: 'prices', up: prices },
   { name: 'guardrails', up: guardrails },
+  { name: 'accounts', up: accounts },
 ];

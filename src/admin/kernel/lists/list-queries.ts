@@ -57,6 +57,13 @@ const isLike = (text: Expression<string>, pattern: Expression<unknown>, part: st
     ? sql<boolean>`(${text} like ${pattern} escape '\\' and ${text} != '')`
     : sql<boolean>`${text} like ${pattern} escape '\\'`;
 
-export const holdsInAnyCase = (text: Expression<string>, part: string) => holdsLowered(sql`lower(${text})`, part);
+/** SQLite lowers ASCII alone, so that a part is also looked for as people write it: all small, all large, with a large letter first. */
+export const holdsInAnyCase = (text: Expression<string>, part: string) => {
+  const spellings = new Set([part, part.toLowerCase(), part.toUpperCase(), capitalised(part)]);
+  const found = [...spellings].map((spelling) => holdsLowered(sql`lower(${text})`, spelling));
+  return sql<boolean>`(${sql.join(found, sql` or `)})`;
+};
+
+const capitalised = (part: string): string => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase();
 
 const patternOf = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`;

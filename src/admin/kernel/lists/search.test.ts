@@ -1,0 +1,58 @@
+/** Every list of named things is searched by any part, in any case. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Json, onEachEngine, type TestGateway } from '../../../../test/harness.ts';
+import { addPerson, type Home, home } from '../../../../test/people.ts';
+
+onEachEngine('searching', (start) => {
+  let gateway: TestGateway;
+  let place: Home;
+
+  beforeAll(async () => {
+    gateway = await start();
+    place = await home(gateway);
+    const { workspaceId: workspace_id } = place;
+    const named = { name: 'Übung Größe 100%_x' };
+    await gateway.post('/v1/admin/workspaces', named);
+    await gateway.post('/v1/configs', { ...named, config: { retry: { attempts: 1 } }, workspace_id });
+    await gateway.post('/v1/integrations', { ...named, ai_provider_id: 'openai', key: 'sk-0123456789' });
+    await gateway.post('/v1/virtual-keys', { ...named, provider: 'openai', key: 'sk-0123456789', workspace_id });
+    await gateway.post('/v1/api-keys/workspace/service', { ...named, workspace_id, scopes: ['completions.write'] });
+    await addPerson(gateway, place.organisationId, 'member', { email: 'uebung.groesse@example.com' });
+    await gateway.post('/v1/admin/users/invites', { email: 'invited.groesse@example.com', role: 'member' });
+  });
+  afterAll(() => gateway.stopWithoutFaults());
+
+  const total = async (path: string, part: string): Promise<number> => {
+    const separator = path.includes('?') ? '&' : '?';
+    const { status, body } = await gateway.get(`${path}${separator}search=${encodeURIComponent(part)}`);
+    expect(status).toBe(200);
+    return (body as Json).total;
+  };
+
+  test.each([
+    '/v1/admin/workspaces',
+    '/v1/configs',
+    '/v1/integrations',
+    '/v1/providers?workspace_id=WORKSPACE',
+    '/v1/virtual-keys',
+    '/v1/api-keys',
+  ])('%s by its name', async (template) => {
+    const path = template.replace('WORKSPACE', place.workspaceId);
+    for (const part of ['übung', 'ÜBUNG', 'Bung gr', '100%_X']) expect(await total(path, part)).toBeGreaterThan(0);
+    for (const part of ['100%%', 'nowhere', '_____________________x']) expect(await total(path, part)).toBe(0);
+  });
+
+  test('users by a part of their name or address, invites by a part of theirs', async () => {
+    for (const part of ['GROESSE@', 'uebung.g', 'Ada No']) expect(await total('/v1/admin/users', part)).toBe(1);
+    expect(await total('/v1/admin/users', 'nobody')).toBe(0);
+    for (const part of ['Invited.', 'GROESSE']) expect(await total('/v1/admin/users/invites', part)).toBe(1);
+    expect(await total('/v1/admin/users/invites', 'uebung')).toBe(0);
+  });
+
+  test('a new workspace has @sandbox, which does not stand in the way of its removal', async () => {
+    const { body } = await gateway.post('/v1/admin/workspaces', { name: 'Short-lived' });
+    const providers = await gateway.get(`/v1/providers?workspace_id=${body.id}`);
+    expect(providers.body.data.map((provider: { slug: string }) => provider.slug)).toEqual(['sandbox']);
+    expect((await gateway.delete(`/v1/admin/workspaces/${body.id}`, { name: 'Short-lived' })).status).toBe(200);
+  });
+});
