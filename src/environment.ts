@@ -112,6 +112,7 @@ export const environmentSchema = () =>
     REQUEST_TIMEOUT: wholeNumber(300_000, 1, 86_400_000),
     STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
     MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
+    MAX_BUFFERED_BYTES: wholeNumber(1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
     MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     CORS_ALLOWED_ORIGINS: list(),
@@ -170,6 +171,8 @@ export interface GatewaySettings {
   /** Milliseconds of silence that end a stream when nothing else is set. */
   streamIdleTimeout: number;
   bodyLimit: number;
+  /** Bytes of all bodies that are held in memory at once; an organisation may hold half of them. */
+  bufferedBytes: number;
   /** Milliseconds in which a client must have sent a body that we read, besides the time that its length takes. */
   bodyTimeout: number;
   /** Bytes of an answer that must be read before it is handed on. */
@@ -338,6 +341,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       requestTimeout: values.REQUEST_TIMEOUT,
       streamIdleTimeout: values.STREAM_IDLE_TIMEOUT,
       bodyLimit: values.MAX_REQUEST_BODY_BYTES,
+      bufferedBytes: values.MAX_BUFFERED_BYTES,
       bodyTimeout: values.REQUEST_BODY_TIMEOUT,
       answerLimit: values.MAX_RESPONSE_BODY_BYTES,
       trustedHosts,

@@ -9,6 +9,7 @@ import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
+import { BodyBudget } from '../src/gateway/request/body-budget.ts';
 import { createBreakers } from '../src/gateway/routing/breakers.ts';
 import { createStickyChoices } from '../src/gateway/routing/sticky.ts';
 import { Deadlines } from '../src/gateway/upstream/deadlines.ts';
@@ -133,6 +134,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    bodies: new BodyBudget(gatewaySettings.bufferedBytes),
     inlinePlans: new Map(),
     random,
     pause: async (ms) => void lab.waits.push(ms),

@@ -9,6 +9,7 @@ import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
+import { BodyBudget } from '../src/gateway/request/body-budget.ts';
 import { createBreakers } from '../src/gateway/routing/breakers.ts';
 import { createStickyChoices } from '../src/gateway/routing/sticky.ts';
 import { Deadlines } from '../src/gateway/upstream/deadlines.ts';
@@ -86,6 +87,7 @@ export function startRealtimeWorld(
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(() => Date.now()),
+    bodies: new BodyBudget(1e9),
     inlinePlans: new Map(),
     random: () => 0,
     pause: async () => undefined,

@@ -1,5 +1,7 @@
 /** A line of a batch's input file: one request, under an id of the client's. */
+
 import { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import { lazy } from '../lazy.ts';
 
 export const batchEndpoints = [
@@ -32,12 +34,12 @@ export function faultOfLine(line: string, purpose: string): string | null {
 }
 
 export function readRow(line: string): BatchRow {
-  return row().parse(JSON.parse(line));
+  return row().parse(readJson(line));
 }
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line);
+    return readJson(line);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 /** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again; a line that was answered is not asked twice. */
+import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
@@ -169,7 +170,7 @@ const isPassing = (status: number): boolean => status === 429 || status >= 500;
 
 function bodyOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return text;
   }

@@ -1,5 +1,7 @@
 /** Prices that are newer than the release, kept in the state store: an operator's file changes them, every node follows. */
+
 import { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import { overrideFile } from '../pricing/dated-prices.ts';
 import { priceData } from '../pricing/price-data.ts';
@@ -95,7 +97,7 @@ export async function forgetPriceFiles(db: Db): Promise<void> {
 
 function parsedFile(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (fault) {
     throw new PriceFileError(`it is no JSON (${fault instanceof Error ? fault.message : fault})`);
   }

@@ -14,6 +14,7 @@ import type { Pause } from './attempt/pause.ts';
 import type { AttemptSteps } from './attempt/steps.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { TokenCache } from './credentials/token-cache.ts';
+import type { BodyBudget } from './request/body-budget.ts';
 import type { Breakers } from './routing/breakers.ts';
 import type { StickyChoices } from './routing/sticky.ts';
 import type { Settler } from './settle/settlement.ts';
@@ -46,6 +47,8 @@ export interface GatewayDeps {
   credentials: Credentials;
   /** What providers were asked about targets, under a digest of who asked. */
   discoveries: TokenCache;
+  /** What bodies in memory may take. */
+  bodies: BodyBudget;
   /** Inline configs seen lately, by their text. */
   inlinePlans: Map<string, Plan>;
   /** Uniform in [0, 1); tests hand in their own. */

@@ -62,7 +62,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
       if (matched.route.prompt) {
-        if (matched.route.prompt === 'render') return await renderedPrompt(deps, identified);
+        if (matched.route.prompt === 'render') {
+          return await renderedPrompt(deps, identified).finally(() => deps.bodies.release(request));
+        }
         identified = await sourced(deps, identified);
       }
       const selected = select(deps, identified);
@@ -207,6 +209,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     } catch (fault) {
       deps.onFault(fault, context.requestId);
     } finally {
+      deps.bodies.release(context.request);
       // Whatever an attempt left behind is given back.
       context.admission?.end(false);
     }

@@ -25,6 +25,7 @@ import { guardOutput } from './guardrails/guard-output.ts';
 import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
+import { BodyBudget } from './request/body-budget.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
 import { Deadlines } from './upstream/deadlines.ts';
@@ -76,7 +77,10 @@ export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
       },
       { ownHosts: needs.settings.ownHosts },
     ),
-    http: new HttpClient(process.env, { onShortage: () => warn(shortage) }),
+    http: new HttpClient(process.env, {
+      onShortage: () => warn(shortage),
+      onReplay: (what) => warn(`A request was sent a second time, because its connection was closing: ${what}`),
+    }),
     credentials: createCredentials({
       fetch,
       now: () => needs.clock.now(),
@@ -84,6 +88,7 @@ export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new Map(),
     random: Math.random,
     pause,

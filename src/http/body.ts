@@ -1,4 +1,5 @@
 /** Reads a JSON body within bounds, and refuses with words that name the fault. */
+import { readJson } from '../bounded-json.ts';
 import { ApiError, tooLarge, tooSlow, unsupportedMedia } from './errors.ts';
 
 /** Long enough for a megabyte over a poor line; a client that dribbles must not hold a request for ever. */
@@ -53,7 +54,7 @@ async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number, pat
 
 function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return readJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ApiError('AB01', `The body is not valid JSON: ${reason}`);

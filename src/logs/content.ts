@@ -1,5 +1,7 @@
 /** What the bytes of a kept body say: JSON, text, or nothing that can be shown. */
+
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { readJson } from '../bounded-json.ts';
 import type { KeptMessage } from './record.ts';
 
 export type Content =
@@ -36,7 +38,7 @@ export function contentOf(message: KeptMessage): Content {
   }
   if (contentType.includes('event-stream')) return { form: 'text', text };
   try {
-    return { form: 'json', value: JSON.parse(text) };
+    return { form: 'json', value: readJson(text) };
   } catch {
     return { form: 'text', text };
   }

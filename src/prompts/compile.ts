@@ -1,4 +1,5 @@
 /** A prompt's template, compiled: parsed once when it is first used, then filled with the variables of each request. */
+import { readJson } from '../bounded-json.ts';
 import type { PromptContent } from './content.ts';
 import { TemplateFault } from './fault.ts';
 import { beginRendering, type Rendering, type RenderSources, renderJson, renderText } from './render.ts';
@@ -39,7 +40,7 @@ function compileRaw(source: TemplateSource): CompiledPrompt {
 function fromJson(source: TemplateSource, text: string): Rendered {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new TemplateFault(`the rendered template is no JSON (${reason})`, null);
@@ -113,7 +114,7 @@ function messagesOf(text: string): readonly unknown[] | null {
   if (!text.trimStart().startsWith('[')) return null;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     // Plain text may begin with a bracket as well.
     return null;

@@ -1,5 +1,5 @@
 /** Looks into JSON of unknown shape: what is not as expected counts as absent. For answers of providers, which we cannot refuse. */
-import { nestsTooDeep } from './nesting.ts';
+import { jsonOrNothing } from '../bounded-json.ts';
 import type { JsonObject } from './provider.ts';
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -26,15 +26,8 @@ export const wordOf = (value: unknown): string => (typeof value === 'string' ? v
 export const present = (fields: Readonly<JsonObject>): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 
-/** The value of JSON text; undefined when it is none, or none that can be written again. */
-export function parsed(text: string): unknown {
-  if (nestsTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** The value of JSON text; undefined when it is none, or none within the bounds. */
+export const parsed = jsonOrNothing;
 
 /** The object that an answer's bytes hold; empty when they hold none. */
 export const objectIn = (bytes: Uint8Array | undefined): JsonObject =>

@@ -1,4 +1,5 @@
 /** The config of a request body: read, held against the rules, and made ready to be stored. */
+import { readJson } from '../../bounded-json.ts';
 import { withSnakeCaseKeys } from '../../catalog/camel-case.ts';
 import { compileConfig, parseConfig } from '../../catalog/compile.ts';
 import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
@@ -59,7 +60,7 @@ export function checkConfig(
 function parseText(text: string): StoredConfig {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     throw invalid('config', 'is text that is no JSON');
   }

@@ -1,6 +1,8 @@
 /** Tags: pairs of text that people put on integrations and providers, and find them by. */
+
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { invalidQuery } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 
@@ -26,7 +28,7 @@ export function readTagsQuery(text: string | undefined): [name: string, value: s
   if (text === undefined) return [];
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     value = undefined;
   }

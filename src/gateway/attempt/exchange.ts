@@ -1,4 +1,5 @@
 /** One exchange with a provider: send, and read as much of the answer as must be known before the client gets any of it. */
+import { readJson } from '../../bounded-json.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Framing } from '../../providers/provider.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
@@ -13,8 +14,10 @@ import type { Bytes } from '../../wire/client/collected.ts';
 import { timeoutOf } from '../context.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
+import { countedFrom } from '../request/body-budget.ts';
 import { fieldsOf } from '../request/headers.ts';
 import { type TranslatedAnswer, translatedAnswer } from '../response/translated-answer.ts';
+import { faultOfAnswer } from '../response/unusable-answer.ts';
 import { noStages } from '../streaming/stages.ts';
 import { translatedStream } from '../streaming/translated-stream.ts';
 import { UpstreamEvents } from '../streaming/upstream-events.ts';
@@ -80,6 +83,7 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
     const response = await (special ?? send(deps, target, upstream, signal));
     if ('record' in response) return response;
     record.responseHeaders = response.headers;
+    if (response.replayed) record.replays++;
     record.status = response.status;
     record.error = null;
     const reading = isStatus(response.status) ? readContent(call, upstream, flight, response) : noAnswer(response);
@@ -177,17 +181,22 @@ const later = async (
 ): Promise<ReadContent> => whole(call, upstream, response, await bytes);
 
 function whole(
-  { context, record }: AttemptContext,
+  { deps, context, record }: AttemptContext,
   upstream: Upstream,
   response: WireAnswer,
   bytes: Bytes,
 ): ReadContent {
+  if (bytes.length >= countedFrom) deps.bodies.hold(context.request, context.caller.organisationId, bytes.length);
   record.received = bytes;
   if (isCutShort(response, bytes)) {
     const message = 'the provider closed the connection before its answer was complete';
     return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
   }
-  if (!upstream.translation) return { form: 'bytes', bytes };
+  if (!upstream.translation) {
+    const { kind } = context.matched.route;
+    const fault = isOk(response) && !upstream.passthrough ? faultOfAnswer(kind, bytes, upstream.facts.provider) : null;
+    return fault ? { form: 'error', error: fault } : { form: 'bytes', bytes };
+  }
   record.original = bytes;
   const raw = { status: response.status, headers: response.headers, bytes };
   return { form: 'translated', answer: translatedAnswer(upstream, raw, context.matched.route.errorForm) };
@@ -209,7 +218,8 @@ async function readStream(
     idleMs,
     hidesUsage: upstream.usageAsked,
   });
-  const broken = await events.untilFirst();
+  // Whoever bounds the time to the first token falls back where none comes, though the stream was opened.
+  const broken = await events.untilFirst(call.leaf.firstTokenTimeout !== null);
   if (broken) call.record.received = events.received.bytes;
   call.record.upstream = sentOf(upstream);
   // A stream that ends before it began had no first token.
@@ -237,7 +247,7 @@ function isCutShort(answer: WireAnswer, bytes: Uint8Array): boolean {
   if (!isOk(answer) || headers.has('content-length') || headers.has('transfer-encoding')) return false;
   if (!headers.get('content-type')?.startsWith('application/json')) return false;
   try {
-    JSON.parse(new TextDecoder().decode(bytes));
+    readJson(new TextDecoder().decode(bytes));
     return false;
   } catch {
     return true;

@@ -1,4 +1,5 @@
 /** When a target is asked again, and after how long. */
+import { readJson } from '../../bounded-json.ts';
 import type { RetryRule } from '../../catalog/plan.ts';
 
 const firstWaitMs = 1_000;
@@ -54,7 +55,7 @@ const finalWords =
 export function isFinalRefusal(status: number, body: Uint8Array): boolean {
   if (status < 400 || status >= 500 || status === 429 || status === 408) return false;
   try {
-    const { error } = JSON.parse(new TextDecoder().decode(body)) as { error?: { code?: unknown; message?: unknown } };
+    const { error } = readJson(new TextDecoder().decode(body)) as { error?: { code?: unknown; message?: unknown } };
     return finalCodes.has(String(error?.code)) || finalWords.test(String(error?.message));
   } catch {
     return false;

@@ -34,6 +34,8 @@ const textIn = (event: ServerEvent): string | null => {
 const isBeyondText = ({ index, delta }: Choice): boolean =>
   Boolean(index) || Boolean(delta && (calls(delta) || delta.audio || delta.refusal));
 
+const isOtherContent = (delta: JsonObject): boolean => Boolean(calls(delta) || delta.audio || delta.refusal);
+
 /** Some servers write the fields of calls into every chunk, and leave them empty. */
 const calls = ({ tool_calls: tools, function_call: legacy }: JsonObject): boolean =>
   (Array.isArray(tools) && tools.length > 0) || (legacy !== undefined && isCall({ function: legacy }));
@@ -56,6 +58,7 @@ function noteChoice(choice: Choice, state: StreamState): void {
   const text = textOfChoice(choice);
   if (text) noteText(state, text);
   else if (choice.delta) state.characters += charactersBeside(choice.delta);
+  if (choice.delta && isOtherContent(choice.delta)) state.otherContent++;
   if (isBeyondText(choice)) state.beyondText = true;
   if (choice.finish_reason) state.finished = true;
   // Of several answers beside each other one may be done long before the rest: then only the terminator counts.

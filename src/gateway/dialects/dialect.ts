@@ -1,4 +1,5 @@
 /** What the gateway must understand of a stream's dialect: where its text is, how it ends, how it says that something went wrong. */
+import { readJson } from '../../bounded-json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
 import type { GatewayError } from '../errors.ts';
 import { AlikeEvents } from './alike.ts';
@@ -14,6 +15,8 @@ export interface StreamState {
   usageOpen: boolean;
   /** Characters of all that was produced: text, thoughts, arguments of tools. */
   characters: number;
+  /** Pieces of content that are no characters: sound, pictures, the opening of a call. */
+  otherContent: number;
   /** Events that bring text and nothing else. */
   alike: AlikeEvents;
   /** The delivered text. */
@@ -44,6 +47,7 @@ export const newStreamState = (): StreamState => ({
   usage: null,
   usageOpen: false,
   characters: 0,
+  otherContent: 0,
   alike: new AlikeEvents(),
   text: new GrowingText(),
   beyondText: false,
@@ -127,7 +131,7 @@ export interface ResumeRules {
 /** The data of an event as an object; null when it is no JSON object. */
 export function jsonOf(event: ServerEvent): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(event.data);
+    const value: unknown = readJson(event.data);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
   } catch {
     return null;

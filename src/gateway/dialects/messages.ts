@@ -61,7 +61,10 @@ export const messagesDialect: Dialect = {
       case 'content_block_start':
         // A second block, or one that is no text, cannot be rebuilt by another model.
         if (isTextBlock(json)) state.block = 'open';
-        else state.beyondText = true;
+        else {
+          state.beyondText = true;
+          state.otherContent++;
+        }
         return 'part';
       case 'content_block_stop':
         if (json.index === 0) state.block = 'closed';

@@ -6,6 +6,7 @@ import { type Dialect, jsonOf, reportedFault } from './dialect.ts';
 export const opaqueDialect: Dialect = {
   read(event, state) {
     const json = jsonOf(event);
+    state.otherContent++;
     if (json?.error) return reportedFault(json.error);
     const usage = readUsage(json?.usage);
     if (usage) state.usage = usage;

@@ -13,6 +13,9 @@ const producedBeside: ReadonlySet<unknown> = new Set([
   'response.custom_tool_call_input.delta',
 ]);
 
+/** Sound, pictures, code, and steps of tools that the provider runs itself. */
+const otherContent = /\.(?:delta|partial_image|searching|interpreting|generating)$|^response\.output_item\.done$/;
+
 export const responsesDialect: Dialect = {
   read(event, state) {
     const json = jsonOf(event);
@@ -39,6 +42,7 @@ export const responsesDialect: Dialect = {
         return 'part';
       default:
         if (producedBeside.has(json.type) && typeof json.delta === 'string') state.characters += json.delta.length;
+        else if (otherContent.test(String(json.type))) state.otherContent++;
         return 'part';
     }
   },

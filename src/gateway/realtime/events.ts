@@ -1,4 +1,5 @@
 /** Which of a provider's events say something that is worth keeping. All others are relayed unread. */
+import { readJson } from '../../bounded-json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { Frame } from '../../wire/websocket/relay.ts';
 
@@ -23,7 +24,7 @@ export function readEvent(frame: Frame): ProviderEvent | null {
 
 function parsed(text: string): JsonObject | null {
   try {
-    return objectIn(JSON.parse(text));
+    return objectIn(readJson(text));
   } catch {
     // It goes to the client as it is; what the client cannot read we need not.
     return null;

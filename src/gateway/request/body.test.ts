@@ -27,7 +27,7 @@ async function read(
       handlers: [
         async (request) => {
           try {
-            outcome = await readBody(request, route(kind), limit);
+            outcome = await readBody(request, route(kind), limit, () => undefined);
           } catch (fault) {
             if (!(fault instanceof GatewayError)) throw fault;
             outcome = { code: fault.code, status: fault.status };
@@ -147,7 +147,7 @@ test('a form shows its text fields as parameters, and not its files', async () =
   form.set('model', 'm');
   form.set('file', new Blob(['x']), 'f');
   const request = new Request('http://x/', { method: 'POST', body: form });
-  const body = await readBody(incomingOf(request), route('form'), 10_000);
+  const body = await readBody(incomingOf(request), route('form'), 10_000, () => undefined);
   expect(parametersOf(body)).toEqual({ model: 'm' });
 });
 
@@ -158,7 +158,7 @@ test('a client that leaves while it sends is not a fault of ours', async () => {
     },
   });
   const request = new Request('http://x/', { method: 'POST', body: broken, headers: json });
-  await expect(readBody(incomingOf(request), route('json'), limit)).rejects.toMatchObject({
+  await expect(readBody(incomingOf(request), route('json'), limit, () => undefined)).rejects.toMatchObject({
     code: 'client_closed',
     status: 499,
   });

@@ -1,8 +1,8 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
 
+import { readJson } from '../../bounded-json.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { memoize } from '../../memoize.ts';
-import { nestsTooDeep } from '../../providers/nesting.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { ByteReader } from '../../wire/client/answer.ts';
 import { type Bytes, collected } from '../../wire/client/collected.ts';
@@ -11,6 +11,7 @@ import { WireFault } from '../../wire/fault.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deadlines } from '../upstream/deadlines.ts';
+import { counted, countedFrom, type Hold } from './body-budget.ts';
 import { type FormField, readFormFields } from './form.ts';
 import type { GatewayRoute } from './routes.ts';
 
@@ -61,14 +62,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const noBody: ClientBody = { form: 'none' };
 
 /** At once where all of it came with its head, as most do. */
-export function readBody(request: Incoming, route: GatewayRoute, limit: number): MaybePromise<ClientBody> {
+export function readBody(request: Incoming, route: GatewayRoute, limit: number, hold: Hold): MaybePromise<ClientBody> {
   const { body } = request;
   if (route.body === 'none' || !body) return noBody;
   const contentType = request.headers.get('content-type');
   const mediaType = contentType === null ? '' : mediaTypeOf(contentType);
   const form = formOf(route, mediaType);
   if (form === null) return { form: 'stream', stream: streamOf(body), contentType };
-  const bytes = readDeclared(request, body, limit);
+  const bytes = readDeclared(request, body, limit, hold);
   return bytes instanceof Promise
     ? bytes.then((known) => understood(form, known, contentType ?? ''))
     : understood(form, bytes, contentType ?? '');
@@ -135,8 +136,10 @@ export function inTime<T>(
 }
 
 /** What says that it is too large is not read at all. */
-function readDeclared({ length }: Incoming, body: ByteReader, limit: number): MaybePromise<Bytes> {
+function readDeclared({ length }: Incoming, body: ByteReader, limit: number, hold: Hold): MaybePromise<Bytes> {
   if ((length ?? 0) > limit) throw tooLarge(limit);
+  if (length === null) return readBytes(counted(body, hold), limit);
+  if (length >= countedFrom) hold(length);
   return readBytes(body, limit);
 }
 
@@ -172,8 +175,7 @@ function parseObject(bytes: Uint8Array): JsonObject {
   let value: unknown;
   try {
     const text = decoder.decode(bytes);
-    if (nestsTooDeep(text)) throw new SyntaxError('it is nested too deeply');
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new GatewayError('invalid_body', `the body is not valid JSON (${reason})`);

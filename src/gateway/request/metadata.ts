@@ -1,5 +1,6 @@
 /** The metadata of a request: what the caller says, below what the key and the workspace say. */
 
+import { readJson } from '../../bounded-json.ts';
 import type { Identified } from '../context.ts';
 import { type ClientBody, parametersOf } from './body.ts';
 
@@ -39,7 +40,7 @@ function add(more: Readonly<Metadata>, to: Metadata): void {
 /** What cannot be read as a JSON object counts as none; the request goes on. */
 function sent(header: string): Metadata {
   try {
-    const value: unknown = JSON.parse(header);
+    const value: unknown = readJson(header);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
     return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, asText(field)]));
   } catch {

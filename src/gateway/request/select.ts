@@ -1,4 +1,5 @@
 /** Headers, the key's defaults and the body to a plan: a compiled tree of targets, and what the headers set over it. */
+import { readJson } from '../../bounded-json.ts';
 import { compileConfig, parseConfig, planForProvider } from '../../catalog/compile.ts';
 import { faultOfForwardedHeader } from '../../catalog/forward-headers.ts';
 import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
@@ -96,10 +97,11 @@ function lookedInto(
 }
 
 export function bodyOf(
-  { settings, deadlines }: GatewayDeps,
-  { request, matched }: Identified,
+  { settings, deadlines, bodies }: GatewayDeps,
+  { request, matched, caller }: Identified,
 ): MaybePromise<ClientBody> {
-  const reading = readBody(request, matched.route, settings.bodyLimit);
+  const hold = (bytes: number) => bodies.hold(request, caller.organisationId, bytes);
+  const reading = readBody(request, matched.route, settings.bodyLimit, hold);
   if (!(reading instanceof Promise)) return reading;
   return inTime(reading, request.length, deadlines, settings.bodyTimeout);
 }
@@ -184,7 +186,7 @@ function inlinePlan(deps: GatewayDeps, text: string): Plan {
 function compileInline({ settings, providers }: GatewayDeps, text: string): Plan {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new GatewayError('invalid_config_json', `x-gw-config is not valid JSON (${reason})`, {

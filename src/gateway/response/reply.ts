@@ -1,9 +1,10 @@
 /** The answer to the client: the provider's headers without those of its connection, and ours with what happened on the way. */
 import { memoize } from '../../memoize.ts';
+import { unfit } from '../../wire/http1/token.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import type { Answer, AttemptRecord } from '../attempt/answer.ts';
 import type { Arrival, RequestContext } from '../context.ts';
-import { type ErrorForm, errorBody, type GatewayError } from '../errors.ts';
+import { type ErrorForm, errorBody, GatewayError } from '../errors.ts';
 import type { Bytes } from '../request/body.ts';
 import { fieldsOf, type HeaderFields } from '../request/headers.ts';
 import { connectionNames } from '../upstream/upstream-headers.ts';
@@ -27,8 +28,8 @@ const dropped: ReadonlySet<string> = new Set([
   'access-control-allow-methods',
   'access-control-expose-headers',
   'access-control-max-age',
-  'x-gw-gateway-exception',
-  'x-gw-last-used-option-params',
+  'clear-site-data',
+  'refresh',
 ]);
 
 /** No longer true of a body that we have decoded. */
@@ -40,11 +41,13 @@ export function replyHeaders(context: RequestContext, answer: Answer): HeaderFie
   const headers: HeaderFields = {};
   const named = connectionNames(received.connection ?? null);
   for (const name in received) {
-    if (dropped.has(name) || named?.includes(name) || (!asSent && describesEncoding.has(name))) continue;
+    if (dropped.has(name) || context.own.isOwn(name) || named?.includes(name)) continue;
+    if (!asSent && describesEncoding.has(name)) continue;
+    if (unfit.test(received[name] ?? '')) throw unfitHeader(name);
     headers[name] = received[name] ?? '';
   }
-  // A client that follows it takes our key along.
-  if (!asSent && answer.status >= 300 && answer.status < 400) delete headers.location;
+  // A client that follows it takes our key along; outside of a redirect it has no meaning that we could vouch for.
+  if (!asSent || answer.status < 300 || answer.status >= 400) delete headers.location;
   markHeaders(headers, context);
   markRoute(headers, context, answer.record);
   if (answer.content.form === 'events') {
@@ -53,6 +56,10 @@ export function replyHeaders(context: RequestContext, answer: Answer): HeaderFie
   }
   return headers;
 }
+
+/** It would end the connection to the client in the middle of the head. */
+const unfitHeader = (name: string): GatewayError =>
+  new GatewayError('invalid_provider_response', `the provider's header ${name} holds a control character`);
 
 /** Under the prefix that the client uses. */
 const marksUnder = memoize((prefix) => ({
@@ -101,6 +108,7 @@ export function errorReply(
 ): Reply & { headers: HeaderFields; body: Bytes } {
   const headers: HeaderFields = { 'content-type': 'application/json', ...error.headers };
   markHeaders(headers, arrival);
+  if (error.code === 'buffers_full') headers['retry-after'] = '1';
   if (error.code === 'upgrade_required') headers.upgrade = 'websocket';
   // What is left of it would be taken for the next request.
   if (error.code === 'body_too_slow') headers.connection = 'close';

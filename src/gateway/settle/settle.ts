@@ -137,7 +137,7 @@ function metricsOf(
     cache_status: record.cacheStatus,
     cache_type: record.cacheStatus === 'DISABLED' ? null : (record.leaf?.cache?.mode ?? null),
     stream_mode: isStream(record) ? 1 : 0,
-    retry_success_count: Math.max(0, record.retryCount),
+    retry_success_count: Math.max(0, record.retryCount) + record.replays,
     trace_id: context.traceId,
     span_id: context.spanId,
     span_name: context.spanName,

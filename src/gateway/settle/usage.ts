@@ -1,5 +1,7 @@
 /** The usage of an answer: as the provider reports it, or estimated where it reports none. */
+
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { readJson } from '../../bounded-json.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { objectsOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
@@ -85,7 +87,7 @@ function usageInEvents(events: readonly ServerEvent[]): Reported | null {
 
 function parsed(text: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readJson(text);
     return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
   } catch {
     // A transcript as plain text, or an error page: there is no usage in it.

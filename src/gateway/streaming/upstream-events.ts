@@ -1,4 +1,5 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
+import { readJson } from '../../bounded-json.ts';
 import { ProviderFault } from '../../providers/faults.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
@@ -49,8 +50,11 @@ export class UpstreamEvents implements Polled<Piece> {
   readonly #idle: Deadline;
   /** How long it may be silent. */
   readonly #patienceMs: number;
-  /** How long the next piece may take. */
-  #idleMs: number;
+  /** How much of that is left until content must have come: what brings none wins no time. */
+  #leftMs: number;
+  #waitingSince = 0;
+  /** Content that was seen by now. */
+  #content = 0;
   readonly #hidesUsage: boolean;
   #ended = false;
   /** There was an event, not only bytes. */
@@ -64,13 +68,13 @@ export class UpstreamEvents implements Polled<Piece> {
     this.#abort = abort;
     this.#hidesUsage = timing.hidesUsage ?? false;
     this.#patienceMs = timing.idleMs;
-    this.#idleMs = timing.idleMs;
+    this.#leftMs = timing.idleMs;
     this.#idle = timing.deadlines.set(timing.idleMs, this);
   }
 
   /** It was silent for too long. */
   expired(): void {
-    const message = `the stream was silent for ${this.#patienceMs} ms`;
+    const message = `the stream brought nothing for ${this.#patienceMs} ms`;
     this.#abort.abort(new GivenUp(new GatewayError('stream_stalled', message)));
   }
 
@@ -81,15 +85,34 @@ export class UpstreamEvents implements Polled<Piece> {
     for (;;) {
       const read = this.#read(waker);
       // Only the provider's silence counts, not the time that the client takes.
-      if (read === null) this.#idle.extend(this.#idleMs);
+      if (read === null) this.#wait();
       if (read === null || 'is' in read) return read;
       if (read.done) return this.#atEnd();
-      this.#idle.rest();
+      this.#rest();
       this.received.push(read.value);
       const whole = this.#wholeEvents(read.value);
       if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
       if (whole) return this.#take(whole, true);
     }
+  }
+
+  #wait(): void {
+    if (this.#waitingSince === 0) this.#waitingSince = performance.now();
+    this.#idle.extend(this.#leftMs);
+  }
+
+  #rest(): void {
+    this.#idle.rest();
+    if (this.#waitingSince > 0) this.#leftMs -= performance.now() - this.#waitingSince;
+    this.#waitingSince = 0;
+  }
+
+  /** Content has come: the next piece has its whole time again. */
+  #progressed(): void {
+    const { characters, otherContent } = this.state;
+    if (characters + otherContent === this.#content) return;
+    this.#content = characters + otherContent;
+    this.#leftMs = this.#patienceMs;
   }
 
   #read(waker: Waker): ReadBytes | Piece | null {
@@ -110,17 +133,21 @@ export class UpstreamEvents implements Polled<Piece> {
     }
   }
 
-  /** Reads until there is an event to deliver; answers the fault when there never is. Comments and pings are no answer yet. */
-  async untilFirst(): Promise<GatewayError | null> {
+  /** Reads until there is an event to deliver; answers the fault when there never is. Comments and pings are no answer yet, and where content is waited for, neither is an opening. */
+  async untilFirst(needsContent = false): Promise<GatewayError | null> {
     const held: Piece[] = [];
     for (;;) {
       const piece = await promised(this);
       if (piece.is === 'broken') return piece.error;
       held.push(piece);
-      if (piece.is === 'bytes' && piece.events.every(isPing) && this.received.size < longestOpening) continue;
+      if (piece.is === 'bytes' && this.#isOpening(piece, needsContent) && this.received.size < longestOpening) continue;
       this.#pending = [...held, ...(this.#pending ?? [])];
       return null;
     }
+  }
+
+  #isOpening({ events }: Extract<Piece, { is: 'bytes' }>, needsContent: boolean): boolean {
+    return needsContent ? this.#content === 0 && !this.#complete : events.every(isPing);
   }
 
   /** Stops reading; the connection is closed. */
@@ -144,7 +171,7 @@ export class UpstreamEvents implements Polled<Piece> {
       if (meaning === 'part') continue;
       if (meaning === 'end') {
         this.#ended = true;
-        this.#idleMs = Math.min(this.#idleMs, lingerMs);
+        this.#leftMs = Math.min(this.#patienceMs, lingerMs);
         continue;
       }
       this.abandon();
@@ -158,6 +185,7 @@ export class UpstreamEvents implements Polled<Piece> {
       const sound = events.slice(0, index);
       return { is: 'bytes', bytes: Buffer.concat(sound.map(writeEvent)), events: sound, asReceived: false };
     }
+    if (!this.#ended) this.#progressed();
     return hidden ? without(hidden, whole, events) : { is: 'bytes', bytes: whole, events, asReceived };
   }
 
@@ -233,7 +261,7 @@ const isPing = ({ event, data }: ServerEvent): boolean => event === 'ping' || da
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    readJson(text);
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 /** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { EndpointKind } from '../../providers/endpoints.ts';
 import { version } from '../../version.ts';
 import { type Abortable, signalOf } from '../../wire/abort.ts';
 import type { Pinned } from '../../wire/client/address.ts';
@@ -50,12 +51,28 @@ function begin(deps: GatewayDeps, { provider }: Target, upstream: Upstream, sign
 
 function call(
   { http }: GatewayDeps,
-  { url, method, headers, body, passthrough }: Upstream,
+  { url, method, headers, body, passthrough, facts }: Upstream,
   pinned: Pinned | null,
   signal: Abortable,
 ): Promise<WireAnswer> {
-  return http.call({ url, pinned, method, headers, unlessSaid: passthrough ? nothing : unlessSaid, body }, signal);
+  const replayable = !passthrough && inference.has(facts.kind);
+  return http.call(
+    { url, pinned, method, headers, unlessSaid: passthrough ? nothing : unlessSaid, body, replayable },
+    signal,
+  );
 }
+
+/** What leaves nothing behind at a provider: two answers cost, but make nothing that was not asked for. */
+const inference: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'chatComplete',
+  'complete',
+  'embed',
+  'rerank',
+  'moderate',
+  'messages',
+  'messagesCountTokens',
+  'ocr',
+]);
 
 /** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
 function decodedAnswer(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {

@@ -1,5 +1,5 @@
 /** JSON that stands in a text: in fenced blocks, as the whole text, or between braces. */
-import { nestsTooDeep } from '../../providers/nesting.ts';
+import { excessOf } from '../../bounded-json.ts';
 
 /** More than this is not looked at: each costs a parse. */
 const mostCandidates = 50;
@@ -80,7 +80,7 @@ function closing(text: string, from: number): number {
 
 function jsonValueOf(text: string): unknown[] {
   const trimmed = text.trim();
-  if (trimmed === '' || nestsTooDeep(trimmed)) return [];
+  if (trimmed === '' || excessOf(trimmed) !== null) return [];
   try {
     const value: unknown = JSON.parse(trimmed);
     return typeof value === 'object' && value !== null ? [value] : [];

@@ -1,4 +1,5 @@
 /** Reads what an upstream answers: one JSON message, or a stream of events. */
+import { readJson } from '../../bounded-json.ts';
 import type { Abortable } from '../../wire/abort.ts';
 import type { WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
@@ -23,11 +24,34 @@ export async function textOf({ body }: WireAnswer, signal: Abortable): Promise<s
 
 export function parsedMessage(text: string): RpcMessage | null {
   try {
-    return messageIn(JSON.parse(text));
+    return messageIn(readJson(text));
   } catch {
     // Whatever it is, it is no message.
     return null;
   }
+}
+
+/** Some servers write one message a line, without saying that it is a stream. */
+export function messagesIn(text: string): { message: RpcMessage; text: string }[] {
+  const whole = parsedMessage(text);
+  if (whole) return [{ message: whole, text }];
+  return text.split('\n').flatMap((line) => {
+    const message = line.trim() === '' ? null : parsedMessage(line);
+    return message ? [{ message, text: line }] : [];
+  });
+}
+
+/** The answer in a body that is no stream; what stands before it is told first. */
+export function answerIn(
+  text: string,
+  id: JsonRpcId,
+  onEvent?: (event: LinkEvent) => void,
+): { response: RpcResponse; text: string } | null {
+  for (const one of messagesIn(text)) {
+    if (answers(one.message, id)) return { response: one.message, text: one.text };
+    onEvent?.({ message: one.message, event: { id: null, event: null, data: one.text, retry: null } });
+  }
+  return null;
 }
 
 /** Whether this is the answer to the request of that id; some servers answer faults without one. */

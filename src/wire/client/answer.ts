@@ -20,6 +20,8 @@ export interface WireAnswer {
   readonly headers: AnswerHeaders;
   /** Null where an answer has no body at all. */
   readonly body: ByteReader | null;
+  /** The request was sent twice, because the first connection was closing. */
+  readonly replayed?: boolean;
 }
 
 /** Any reader, as one that wakes whoever waits. */

@@ -14,12 +14,12 @@ export interface Keeper {
   /** It has closed, and is of no more use. */
   drop(connection: Connection): void;
   now(): number;
-  /** Over a connection that nobody has used. */
-  askAnew(request: WireRequest, signal: Abortable): Promise<WireAnswer>;
+  /** Once more, over a connection that nobody has used. */
+  replay(request: WireRequest, signal: Abortable): Promise<WireAnswer>;
 }
 
-/** A server that is still silent after this long has seen the request, and may have done what it asks for. */
-const unseenMs = 3_000;
+/** A server that closes a waiting connection within this long of a request had begun to before the request came. */
+const unseenMs = 100;
 
 export class Connection implements Flow {
   readonly key: string;
@@ -44,7 +44,7 @@ export class Connection implements Flow {
     this.#outgoing = new Outgoing(socket);
   }
 
-  /** The request is asked anew, over another connection, where the server closes one that it had held open before it says a word: it may not have seen it. */
+  /** A request that may be replayed is, once and over another connection, where the server closes one that it had held open in the very moment of asking. */
   ask(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
     const turn = new ResponseReader(this, request.method);
     this.#turn = turn;
@@ -141,7 +141,7 @@ export class Connection implements Flow {
     this.#leave();
     // A server that ends what had waited for too long closes it in order; a reset may be its answer to the request.
     const unseen = fault === null && turn?.silent && this.#keeper.now() - this.#askedAgainAt < unseenMs;
-    if (unseen && request && signal) turn?.redo(this.#keeper.askAnew(request, signal));
+    if (unseen && request?.replayable && signal) turn?.redo(this.#keeper.replay(request, signal));
     else turn?.closed(fault);
   }
 

@@ -184,9 +184,20 @@ describe('a server that ends a connection just when it is asked again', () => {
     const server = await fickle((socket) => socket.end());
     const wire = newWire();
     const body = Buffer.from('once');
-    expect(await askText(wire, server.url, { method: 'POST', body })).toBe('0');
-    expect(await askText(wire, server.url, { method: 'POST', body })).toBe('1');
-    expect(await askText(wire, server.url, { method: 'POST', body })).toBe('2');
+    const asked = { method: 'POST', body, replayable: true };
+    expect(await askText(wire, server.url, asked)).toBe('0');
+    expect(await askText(wire, server.url, asked)).toBe('1');
+    expect((await ask(wire, server.url, asked)).replayed).toBe(true);
+    expect(wire.replays).toBe(2);
+  });
+
+  test('but not with what it may have acted on', async () => {
+    const server = await fickle((socket) => socket.end());
+    const wire = newWire();
+    const asked = { method: 'POST', body: Buffer.from('once') };
+    expect(await askText(wire, server.url, asked)).toBe('0');
+    expect(await faultOf(ask(wire, server.url, asked))).toBe('ConnectionClosed');
+    expect([wire.replays, server.accepted]).toEqual([0, 1]);
   });
 
   test('but not twice', async () => {
@@ -202,7 +213,7 @@ describe('a server that ends a connection just when it is asked again', () => {
 
   test('nor when it was silent for long: it has seen the request', async () => {
     const server = await fickle((socket) => {
-      now += 3_000;
+      now += 100;
       socket.end();
     });
     const wire = newWire();

@@ -18,6 +18,8 @@ export class HttpClient implements Keeper {
   readonly #waiting = new Map<string, Connection[]>();
   readonly #proxied: readonly string[];
   readonly #onShortage: () => void;
+  readonly #onReplay: (what: string) => void;
+  #replays = 0;
   #waitingInAll = 0;
   #closed = false;
 
@@ -27,10 +29,12 @@ export class HttpClient implements Keeper {
     {
       now = () => performance.now(),
       onShortage = () => undefined,
-    }: { now?: () => number; onShortage?: () => void } = {},
+      onReplay = () => undefined,
+    }: { now?: () => number; onShortage?: () => void; onReplay?: (what: string) => void } = {},
   ) {
     this.#proxied = proxiedSchemes(env);
     this.#onShortage = onShortage;
+    this.#onReplay = onReplay;
     this.now = now;
   }
 
@@ -42,6 +46,11 @@ export class HttpClient implements Keeper {
     } catch (fault) {
       return Promise.reject(fault);
     }
+  }
+
+  /** How many requests were sent a second time. */
+  get replays(): number {
+    return this.#replays;
   }
 
   /** How many connections wait for a request. */
@@ -82,10 +91,16 @@ export class HttpClient implements Keeper {
     const request = requestOf(call, address);
     // A stream can be sent only once, and a connection that waited may turn out to be closed.
     const kept = request.body instanceof ReadableStream ? null : this.#take(address.endpoint.key);
-    return kept ? kept.ask(request, signal) : this.askAnew(request, signal);
+    return kept ? kept.ask(request, signal) : this.#askAnew(request, signal);
   }
 
-  async askAnew(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
+  async replay(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
+    this.#replays++;
+    this.#onReplay(`${request.method} ${request.endpoint.hostname}`);
+    return { ...(await this.#askAnew(request, signal)), replayed: true };
+  }
+
+  async #askAnew(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
     const connection = await this.#dial(request, signal);
     return connection.ask(request, signal);
   }

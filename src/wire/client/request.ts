@@ -16,6 +16,8 @@ export interface WireCall {
   /** Told where the headers say nothing of it. */
   unlessSaid: Readonly<Record<string, string>>;
   body: Bytes | ReadableStream<Uint8Array> | null;
+  /** May be sent a second time where the server closed a waiting connection in the moment of the first; reading always may. */
+  replayable?: boolean;
 }
 
 export interface WireRequest {
@@ -26,11 +28,12 @@ export interface WireRequest {
   body: WireCall['body'];
   /** How long its sender says that a stream is. */
   length: number | null;
+  replayable: boolean;
 }
 
 /** Throws when there is something in it that no head can carry. */
 export function requestOf(
-  { method, headers, unlessSaid, body, pinned }: WireCall,
+  { method, headers, unlessSaid, body, pinned, replayable = false }: WireCall,
   { endpoint, host, path }: Address,
 ): WireRequest {
   // The name that was checked is the one that is told.
@@ -41,8 +44,18 @@ export function requestOf(
   for (const name in unlessSaid) if (headers[name] === undefined) head += line(name, unlessSaid[name] ?? '');
   for (const name in headers) head += line(name, headers[name] ?? '');
   const length = body instanceof ReadableStream ? announced(headers['content-length']) : null;
-  return { endpoint, method, head: `${head}${framing(method, body, length)}\r\n`, body, length };
+  return {
+    endpoint,
+    method,
+    head: `${head}${framing(method, body, length)}\r\n`,
+    body,
+    length,
+    replayable: replayable || reads.has(method),
+  };
 }
+
+/** They change nothing, however often they are asked. */
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function line(name: string, value: string): string {
   if (!isTold(name)) return '';

@@ -1,4 +1,5 @@
 /** What an audit row may show of a request: credentials are masked wherever their field's name gives them away. */
+import { readJson } from '../../../bounded-json.ts';
 import { decodeSegment } from '../../../http/routes.ts';
 
 const secretName =
@@ -35,7 +36,7 @@ export function maskBody(value: unknown, insideConditions = false): unknown {
 function maskJsonText(text: string): string {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
-    return JSON.stringify(maskBody(JSON.parse(text)));
+    return JSON.stringify(maskBody(readJson(text)));
   } catch {
     return namesSecret(text) ? '****' : text;
   }

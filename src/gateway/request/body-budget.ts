@@ -1,0 +1,86 @@
+/** Bodies that are held in memory share a budget: all of them together, and those of each organisation. */
+import type { ByteReader } from '../../wire/client/answer.ts';
+import type { Incoming } from '../../wire/server/incoming.ts';
+import { GatewayError } from '../errors.ts';
+
+/** Smaller ones come by the thousand, and their number is bounded by the connections. */
+export const countedFrom = 256 * 1024;
+
+interface Held {
+  organisationId: string;
+  bytes: number;
+}
+
+export class BodyBudget {
+  readonly #total: number;
+  readonly #share: number;
+  readonly #byOrganisation = new Map<string, number>();
+  /** A request may hold several: what it sent, and what was answered. */
+  readonly #byRequest = new WeakMap<Incoming, Held>();
+  #held = 0;
+
+  /** `share` is what one organisation may hold of it. */
+  constructor(total: number, share = total / 2) {
+    this.#total = total;
+    this.#share = share;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Counts so many bytes until the request is over; throws where there is no room for them. */
+  hold(request: Incoming, organisationId: string, bytes: number): void {
+    const own = this.#byOrganisation.get(organisationId) ?? 0;
+    if (this.#held + bytes > this.#total || own + bytes > this.#share) {
+      const whose = own + bytes > this.#share ? 'this organisation' : 'the gateway';
+      throw new GatewayError(
+        'buffers_full',
+        `the bodies that ${whose} holds at the moment leave no room for this one; try again in a moment`,
+      );
+    }
+    this.#held += bytes;
+    this.#byOrganisation.set(organisationId, own + bytes);
+    const earlier = this.#byRequest.get(request)?.bytes ?? 0;
+    this.#byRequest.set(request, { organisationId, bytes: earlier + bytes });
+  }
+
+  /** The request is over. */
+  release(request: Incoming): void {
+    const held = this.#byRequest.get(request);
+    if (!held) return;
+    this.#byRequest.delete(request);
+    this.#held -= held.bytes;
+    const left = (this.#byOrganisation.get(held.organisationId) ?? 0) - held.bytes;
+    if (left > 0) this.#byOrganisation.set(held.organisationId, left);
+    else this.#byOrganisation.delete(held.organisationId);
+  }
+}
+
+/** Holds so many bytes more. */
+export type Hold = (bytes: number) => void;
+
+/** A body that does not say how long it is, counted as it grows. */
+export function counted(body: ByteReader, hold: Hold): ByteReader {
+  let size = 0;
+  let held = 0;
+  return {
+    async read() {
+      const piece = await body.read();
+      size += piece.value?.length ?? 0;
+      if (size >= countedFrom && size > held) {
+        // By whole steps, so that not every piece costs.
+        const more = Math.ceil((size - held) / countedFrom) * countedFrom;
+        try {
+          hold(more);
+        } catch (fault) {
+          await body.cancel();
+          throw fault;
+        }
+        held += more;
+      }
+      return piece;
+    },
+    cancel: () => body.cancel(),
+  };
+}
