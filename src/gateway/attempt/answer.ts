@@ -28,15 +28,12 @@ export interface AttemptRecord {
   error: GatewayError | null;
   /** As the answer's header tells it: the retry that succeeded, 0 for none, -1 when they were used up. */
   retryCount: number;
-<<<<<<< HEAD
   /** The answers that were retried, and how long each retry waited. */
   retries: readonly { status: number; waitMs: number }[];
   /** The rule that chose this target. */
   rule: string;
-=======
   /** Times that a request was sent again because its connection was closing; the log counts them as retries. */
   replays: number;
->>>>>>> main
   startedAt: number;
   endedAt: number;
   /** Time spent waiting for the provider, all tries together. */

@@ -204,12 +204,9 @@ export const newAttemptRecord = (node: PlanNode): AttemptRecord => {
     status: 0,
     error: null,
     retryCount: 0,
-<<<<<<< HEAD
     retries: noRetries,
     rule: 'single',
-=======
     replays: 0,
->>>>>>> main
     startedAt: now,
     endedAt: now,
     upstreamMs: 0,
