@@ -21,7 +21,8 @@ export async function startUpstream(file: string, args: readonly string[] = []):
     let said = '';
     child.stdout.on('data', (chunk) => {
       said += chunk;
-      if (said.includes('\n')) resolve(JSON.parse(said).port);
+      const [first, rest] = said.split('\n', 2);
+      if (first !== undefined && rest !== undefined && first.startsWith('{')) resolve(JSON.parse(first).port);
     });
     child.on('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
   });

@@ -30,7 +30,7 @@ export function savedSettings(
 
 function checkSettings(
   settings: Readonly<Record<string, unknown>>,
-  { url, transport, authType }: Integration,
+  { url, authType }: Integration,
   trustedHosts: readonly string[],
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
@@ -44,9 +44,6 @@ function checkSettings(
   if (authType === 'oauth_client_credentials' && !parsed.client_credentials) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
-  if (transport === 'openapi' && !parsed.openapi) {
-    throw invalid('configurations.openapi', 'is required by the transport openapi');
-  }
 }
 
 /** Settings that make the service call somewhere; those that only a browser opens are not among them. */
@@ -57,7 +54,6 @@ const calledFields = new Set([
   'registration_endpoint',
   'revocation_endpoint',
   'issuer',
-  'document_url',
   'url',
 ]);
 

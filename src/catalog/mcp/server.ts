@@ -3,7 +3,7 @@
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
 
-export type McpTransport = 'http' | 'sse' | 'openapi';
+export type McpTransport = 'http' | 'sse';
 export type McpAuthType = 'none' | 'headers' | 'oauth_auto' | 'oauth_client_credentials';
 
 /** What must be known to speak to an upstream. */

@@ -122,24 +122,6 @@ function tidiedOauthMetadata(sent: unknown): unknown {
   return fields;
 }
 
-const externalAuthorization = () =>
-  z.strictObject({
-    issuer: address(),
-    authorization_endpoint: address().optional(),
-    token_endpoint: address().optional(),
-    revocation_endpoint: address().optional(),
-    registration_endpoint: address().optional(),
-    client_id: text(2048).optional(),
-    client_secret: text(4096).optional(),
-    scope: z.string().max(4096).optional(),
-    scopes_supported: names(200).optional(),
-    response_types_supported: names(20).optional(),
-    grant_types_supported: names(20).optional(),
-    code_challenge_methods_supported: names(10).optional(),
-    token_endpoint_auth_methods_supported: names(20).optional(),
-    authorization_params: extraParameters().optional(),
-  });
-
 const circuitBreaker = () =>
   z.strictObject({
     enabled: z.boolean().default(true),
@@ -171,7 +153,6 @@ const settingsShape = lazy(() => ({
   }),
   jwt_validation: jwtValidation(),
   oauth_metadata: z.preprocess(tidiedOauthMetadata, oauthMetadata()),
-  external_auth_config: externalAuthorization(),
   client_credentials: z.strictObject({
     client_id: text(2048),
     client_secret: text(4096),
@@ -184,8 +165,6 @@ const settingsShape = lazy(() => ({
   retries: z.int().min(0).max(5),
   circuit_breaker: circuitBreaker(),
   rate_limit: z.strictObject({ value: z.int().min(1).max(1e9), unit: z.enum(['rpm', 'rph', 'rpd']) }),
-  input_guardrails: names(50),
-  output_guardrails: names(50),
   tool_authorization: z.record(text(255), z.strictObject({ required_claims: claimRules() })).refine(...most(500)),
   authorization_webhook: z.strictObject({
     url: address(),
@@ -198,15 +177,6 @@ const settingsShape = lazy(() => ({
   new_capabilities: z.enum(['enabled', 'disabled']),
   pin_tools: z.boolean(),
   tool_search: z.boolean(),
-  openapi: z
-    .strictObject({
-      document: z.string().min(2).max(900_000).optional(),
-      document_url: address().optional(),
-      operations: names(1_000).optional(),
-    })
-    .refine((value) => (value.document === undefined) !== (value.document_url === undefined), {
-      message: 'name exactly one of document and document_url',
-    }),
 }));
 
 const aliases = { custom_headers: 'headers', passthrough_header: 'passthrough_headers' } as const;

@@ -2,7 +2,7 @@
 import { McpError } from '../errors.ts';
 import { decodeHeaderValue } from '../protocol/header-values.ts';
 import { isFields, type RpcMessage } from '../protocol/json-rpc.ts';
-import { isStatelessVersion, metaKeys, nameField, statelessVersion } from '../protocol/versions.ts';
+import { isSessionVersion, isStatelessVersion, metaKeys, nameField, statelessVersion } from '../protocol/versions.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -19,7 +19,8 @@ export function isStateless(message: RpcMessage, headers: Headers): boolean {
       );
     return false;
   }
-  if (claim !== undefined) return typeof claim !== 'string' || isStatelessVersion(claim) || byHeader;
+  // An unknown revision is refused in the words of this era, which can say which ones are known.
+  if (claim !== undefined) return typeof claim !== 'string' || !isSessionVersion(claim) || byHeader;
   return byHeader;
 }
 

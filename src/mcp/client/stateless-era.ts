@@ -161,7 +161,8 @@ export class StatelessEra {
         if (message?.kind === 'notification') responder.event({ ...event, id: null });
       },
     });
-    if (!isListMethod(request.method) || !called.response?.result) return called;
+    const result = called.response?.result;
+    if (!result || (!isListMethod(request.method) && result.resultType !== undefined)) return called;
     return stamped(request, called);
   }
 

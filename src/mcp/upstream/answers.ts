@@ -30,6 +30,29 @@ export function parsedMessage(text: string): RpcMessage | null {
   }
 }
 
+/** Some servers write one message a line, without saying that it is a stream. */
+export function messagesIn(text: string): { message: RpcMessage; text: string }[] {
+  const whole = parsedMessage(text);
+  if (whole) return [{ message: whole, text }];
+  return text.split('\n').flatMap((line) => {
+    const message = line.trim() === '' ? null : parsedMessage(line);
+    return message ? [{ message, text: line }] : [];
+  });
+}
+
+/** The answer in a body that is no stream; what stands before it is told first. */
+export function answerIn(
+  text: string,
+  id: JsonRpcId,
+  onEvent?: (event: LinkEvent) => void,
+): { response: RpcResponse; text: string } | null {
+  for (const one of messagesIn(text)) {
+    if (answers(one.message, id)) return { response: one.message, text: one.text };
+    onEvent?.({ message: one.message, event: { id: null, event: null, data: one.text, retry: null } });
+  }
+  return null;
+}
+
 /** Whether this is the answer to the request of that id; some servers answer faults without one. */
 export const answers = (message: RpcMessage | null, id: JsonRpcId): message is RpcResponse =>
   message?.kind === 'response' && (message.id === id || (message.id === null && message.error !== undefined));

@@ -7,6 +7,7 @@ import type { UpstreamIdentity } from '../principal.ts';
 import { type Fields, isFields, type RpcMessage, type RpcResponse, written } from '../protocol/json-rpc.ts';
 import { isSessionVersion, newestSessionVersion } from '../protocol/versions.ts';
 import {
+  answerIn,
   answers,
   isEventStream,
   isModernRefusal,
@@ -102,14 +103,14 @@ export class SessionLink implements Link {
     }
   }
 
-  async #whole(answer: WireAnswer, { id }: LinkRequest, time: CallTime) {
+  async #whole(answer: WireAnswer, { id, onEvent }: LinkRequest, time: CallTime) {
     const text = await textOf(answer, time);
-    const message = parsedMessage(text);
-    if (!answers(message, id)) {
+    const found = answerIn(text, id, onEvent);
+    if (!found) {
       if (answer.status >= 400 && isModernRefusal(answer.status, text)) throw new WrongEra(answer.status, true);
       throw strangeAnswer(answer.status);
     }
-    return { response: message, text, status: answer.status, streamed: false };
+    return { ...found, status: answer.status, streamed: false };
   }
 
   async #streamed(

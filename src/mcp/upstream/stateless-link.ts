@@ -5,7 +5,7 @@ import type { UpstreamIdentity } from '../principal.ts';
 import { encodeHeaderValue } from '../protocol/header-values.ts';
 import { type Fields, isFields, type RpcResponse, written } from '../protocol/json-rpc.ts';
 import { metaKeys, nameField, statelessVersion } from '../protocol/versions.ts';
-import { answers, isEventStream, parsedMessage, readStream, strangeAnswer, textOf } from './answers.ts';
+import { answerIn, answers, isEventStream, readStream, strangeAnswer, textOf } from './answers.ts';
 import { CallTime, exchange, timeoutOf, type UpstreamDeps } from './exchange.ts';
 import {
   type ClientFacts,
@@ -54,9 +54,9 @@ export class StatelessLink implements Link {
       const { status } = answer;
       if (!isEventStream(answer)) {
         const text = await textOf(answer, time);
-        const message = parsedMessage(text);
-        if (!answers(message, request.id)) throw strangeAnswer(status);
-        return { response: message, text, status, streamed: false, tokenRefreshed };
+        const found = answerIn(text, request.id, request.onEvent);
+        if (!found) throw strangeAnswer(status);
+        return { ...found, status, streamed: false, tokenRefreshed };
       }
       let found: { response: RpcResponse; text: string } | null = null;
       await readStream(answer, time, ({ message, event }) => {

@@ -1,0 +1,96 @@
+/** An MCP server that wants each person to sign in, with a real authorization server (oidc-provider) beside it, in one process. */
+import { createServer } from 'node:http';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import Provider from 'oidc-provider';
+
+const port = Number(process.argv[2]);
+const origin = `http://127.0.0.1:${port}`;
+const resource = `${origin}/mcp`;
+
+const provider = new Provider(origin, {
+  features: {
+    registration: { enabled: true },
+    revocation: { enabled: true },
+    devInteractions: { enabled: false },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => resource,
+      useGrantedResource: () => true,
+      getResourceServerInfo: () => ({
+        scope: 'use',
+        audience: resource,
+        accessTokenTTL: 3600,
+        accessTokenFormat: 'opaque',
+      }),
+    },
+  },
+  clientDefaults: { token_endpoint_auth_method: 'none' },
+  pkce: { required: () => true },
+  ttl: {
+    AccessToken: 3600,
+    RefreshToken: 86_400,
+    Grant: 86_400,
+    Session: 86_400,
+    Interaction: 600,
+    AuthorizationCode: 60,
+  },
+  issueRefreshToken: async () => true,
+  rotateRefreshToken: true,
+  findAccount: (_, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
+  interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+});
+
+/** Whoever comes is signed in as the person that the header names, and allows everything. */
+async function interaction(
+  request: import('node:http').IncomingMessage,
+  response: import('node:http').ServerResponse,
+): Promise<void> {
+  const details = await provider.interactionDetails(request, response);
+  const accountId = String(request.headers['x-person'] ?? 'somebody');
+  const grant = new provider.Grant({ accountId, clientId: String(details.params.client_id) });
+  grant.addOIDCScope('openid offline_access');
+  grant.addResourceScope(resource, 'use');
+  const grantId = await grant.save();
+  await provider.interactionFinished(
+    request,
+    response,
+    { login: { accountId }, consent: { grantId } },
+    { mergeWithLastSubmission: false },
+  );
+}
+
+async function mcp(
+  request: import('node:http').IncomingMessage,
+  response: import('node:http').ServerResponse,
+): Promise<void> {
+  const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  const token = bearer ? await provider.AccessToken.find(bearer) : undefined;
+  if (!token) {
+    response
+      .writeHead(401, {
+        'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
+      })
+      .end();
+    return;
+  }
+  const server = new McpServer({ name: 'private-server', version: '1.0.0' });
+  server.registerTool('whoami', { description: 'Who is signed in' }, async () => ({
+    content: [{ type: 'text', text: token.accountId }],
+  }));
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport as Parameters<McpServer['connect']>[0]);
+  await transport.handleRequest(request, response);
+}
+
+const callback = provider.callback();
+createServer((request, response) => {
+  const path = request.url ?? '';
+  if (path.startsWith('/mcp')) void mcp(request, response);
+  else if (path.startsWith('/interaction/')) void interaction(request, response);
+  else if (path.startsWith('/.well-known/oauth-protected-resource')) {
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ resource, authorization_servers: [origin], scopes_supported: ['use', 'offline_access'] }));
+  } else callback(request, response);
+}).listen(port, '127.0.0.1', () => process.stdout.write(`${JSON.stringify({ port })}\n`));
