@@ -15,9 +15,12 @@ const lockDigest = createHash('sha256')
 
 export function ensureInstalled() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockDigest) return;
-  process.stderr.write('Installing dependencies (first run, or the lock file changed) ...\n');
+  if (isInstalled()) return writeFileSync(stamp, lockDigest);
+  process.stderr.write(
+    'Installing dependencies (first run, or the lock file changed); this takes a minute or two ...\n',
+  );
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--progress=true'], {
     cwd: root,
     stdio: ['ignore', process.stderr, 'inherit'],
   });
@@ -26,6 +29,17 @@ export function ensureInstalled() {
     process.exit(1);
   }
   writeFileSync(stamp, lockDigest);
+}
+
+/** True when npm itself has installed what the lock file says; packages for other platforms may be missing. */
+function isInstalled() {
+  const installed = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installed)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const found = JSON.parse(readFileSync(installed, 'utf8')).packages;
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === '' || (found[path] ? found[path].version === version : optional),
+  );
 }
 
 /** The Bun executable of this platform, taken straight from its package: no install script is needed. */

@@ -60,6 +60,8 @@ export interface App {
   firstStart: FirstStart | null;
   services: OpenServices;
   jobs: JobRunner;
+  /** Requests that are being served now. */
+  readonly requests: number;
   /** Finishes what is under way, flushes, and closes everything. */
   stop(): Promise<void>;
 }
@@ -162,6 +164,7 @@ async function openInFolder(
     telemetry,
     mcp: mcpUpstreams.probe,
     mcpUpstreams,
+    draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
   return opened;
@@ -299,10 +302,14 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     return {
       url: listener.url,
       port: listener.port,
+      get requests() {
+        return listener.requests;
+      },
       firstStart: first,
       services,
       jobs,
       async stop() {
+        services.draining = true;
         await listener.stop(shutdownGraceMs);
         await jobs.stop();
         mailer?.close();

@@ -3,6 +3,11 @@ export class InFlight {
   #count = 0;
   #waiting: (() => void)[] = [];
 
+  /** How many are going on now. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Counts one thing in; the answer counts it out, once. */
   enter(): () => void {
     this.begin();

@@ -104,7 +104,14 @@ async function serve(settings: Settings): Promise<void> {
     process.exit(0);
   };
   process.on('SIGTERM', () => void stop());
-  process.on('SIGINT', () => void stop());
+  process.on('SIGINT', () => {
+    // Whoever presses it again wants no goodbye.
+    if (stopping) process.exit(130);
+    const { requests } = app;
+    if (requests > 0)
+      process.stderr.write(`gw: finishing ${counted(requests, 'request')}; press Ctrl-C again to end at once.\n`);
+    void stop();
+  });
   // Whoever reads it may ask us to end at once.
   print(greeting(app));
 }
@@ -126,6 +133,8 @@ async function migrateAndReport(settings: Settings): Promise<void> {
   const { from, to } = migration;
   print(from === to ? `The schema is at version ${to} already.\n` : `The schema went from version ${from} to ${to}.\n`);
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function print(text: string): void {
   process.stdout.write(text);

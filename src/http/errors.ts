@@ -102,6 +102,8 @@ export const storeAway = (): ApiError =>
     headers: { 'retry-after': '1' },
   });
 
+export const notReady = (message: string): ApiError => new ApiError('AB04', message, { status: 503 });
+
 export function errorResponse(error: ApiError, requestId: string): Response {
   const { status, headers, body } = errorReply(error, requestId);
   return new Response(body, { status, headers });

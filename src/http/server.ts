@@ -22,6 +22,8 @@ export interface TlsFiles {
 export interface Listener {
   url: string;
   port: number;
+  /** Requests that are being served now. */
+  readonly requests: number;
   /** Takes no more connections, lets requests under way end (`graceMs` at most), then closes. */
   stop(graceMs: number): Promise<void>;
 }
@@ -46,10 +48,12 @@ const shortage =
 
 export function listen(address: ListenAddress, { handlers, idle, cors, log }: ListenerParts): Listener {
   const underway = new InFlight();
+  const served = new InFlight();
   const warn = throttled((message) => log.warn(message));
 
   const answer = async (request: Incoming): Promise<Reply | Upgraded> => {
     underway.begin();
+    served.begin();
     try {
       const permission = cors?.preflight(request);
       if (permission) return permission;
@@ -64,6 +68,7 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
       log.error('A request failed outside every handler.', { request_id: requestId, ...faultFields(fault) });
       return errorReply(new ApiError('AB04', 'Something went wrong on our side'), requestId);
     } finally {
+      served.end();
       underway.end();
     }
   };
@@ -79,6 +84,9 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
   return {
     url: `${address.tls ? 'https' : 'http'}://${address.host.includes(':') ? `[${address.host}]` : address.host}:${listener.port}`,
     port: listener.port,
+    get requests() {
+      return served.count;
+    },
     async stop(graceMs) {
       const until = performance.now() + graceMs;
       await listener.end(Math.min(lingerMs, graceMs));

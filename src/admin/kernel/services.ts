@@ -36,6 +36,8 @@ export interface Services {
   logs: Logs;
   /** Speaks to upstream MCP servers. */
   mcp: McpProbe;
+  /** True from the moment in which the program was told to end. */
+  draining: boolean;
   /** What hangs on a workspace, of every resource. */
   dependants: readonly Dependant[];
 }
