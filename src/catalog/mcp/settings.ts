@@ -7,7 +7,8 @@ const headerName = () =>
   z
     .string()
     .max(256)
-    .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not the name of a header');
+    .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not the name of a header')
+    .meta({ examples: ['x-team'] });
 const headerValue = () =>
   z
     .string()
@@ -23,7 +24,8 @@ const address = () =>
   z
     .string()
     .max(2048)
-    .regex(/^https?:\/\//i, 'must start with http:// or https://');
+    .regex(/^https?:\/\//i, 'must start with http:// or https://')
+    .meta({ examples: ['https://example.com'] });
 const names = (count = 100) => z.array(text(255)).max(count);
 
 const forwardedHeader = () => z.union([headerName(), z.strictObject({ from: headerName(), to: headerName() })]);
