@@ -297,7 +297,11 @@ function pathOf({ path }: ListedOperation, cast: Cast, instead: Record<string, s
 function credentialFor({ operation }: ListedOperation, cast: Cast): Record<string, string> {
   const callers = operation['x-callers'];
   if (callers.length === 0) return {};
-  const name = callers.includes('admin-key') ? 'an admin key with every scope' : 'the organisation owner';
+  const name = callers.includes('admin-key')
+    ? 'an admin key with every scope'
+    : callers.includes('session')
+      ? 'the organisation owner'
+      : 'a workspace key with every scope';
   const actor = cast.actors.find((candidate) => candidate.name === name);
   if (!actor) throw new Error(`The cast lacks ${name}`);
   return actor.headers;

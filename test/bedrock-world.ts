@@ -27,7 +27,7 @@ export async function bedrockWorld(): Promise<BedrockWorld> {
     data_plane_security_settings: { block_inline_config: false },
   });
   await world.saveProvider('aws', 'bedrock', provider, {
-    configurations: { ...keySettings, custom_host: provider.url },
+    configurations: { ...keySettings, custom_host: provider.url, aws_s3_bucket: 'bucket' },
   });
   await world.saveProvider('aws-key', 'bedrock', provider, {
     key: apiKey,

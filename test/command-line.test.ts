@@ -284,7 +284,7 @@ describe('starting', () => {
     served.kill('SIGTERM');
     await served.ended;
     expect(open()).toEqual([]);
-    expect(statSync(folder).isDirectory() && existsSync(join(folder, 'logs.db'))).toBe(true);
+    expect(statSync(folder).isDirectory() && existsSync(join(folder, 'state.db'))).toBe(true);
   });
 
   test('gw prices takes newer prices from a file, which a running server follows', async () => {

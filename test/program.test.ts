@@ -1,5 +1,4 @@
 /** The program as `npm start` runs it: made into one file, and made again when a source has changed. */
-import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   cpSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { storedLogRows } from './log-rows.ts';
 import { type Command, run, serve } from './process.ts';
 
 const root = join(import.meta.dir, '..');
@@ -73,9 +73,7 @@ test('it serves the console and calls, stores their records in a thread, and end
   await answer.text();
   served.kill('SIGTERM');
   expect(await served.ended).toBe(0);
-  const logs = new Database(join(dataDir, 'logs.db'), { readonly: true });
-  expect(logs.query('select count(*) as records from logs').get()).toEqual({ records: 1 });
-  logs.close();
+  expect(storedLogRows(dataDir)).toBe(1);
 });
 
 test('where dist takes no files the sources run, and a line says so', async () => {

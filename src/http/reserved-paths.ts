@@ -40,6 +40,8 @@ export const reservedSegments: ReadonlySet<string> = new Set([
   'otel',
   'plugins',
   'policies',
+  'cache',
+  'webhooks',
   'pricing',
   'prompt',
   'prompts',

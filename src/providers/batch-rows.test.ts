@@ -44,7 +44,11 @@ const operation = {
   metadata: { state: 'BATCH_STATE_SUCCEEDED' },
   response: { responsesFile: 'files/b' },
 };
-const prediction = { state: 'JOB_STATE_SUCCEEDED', outputInfo: { gcsOutputDirectory: 'gs://bucket/out' } };
+const prediction = {
+  state: 'JOB_STATE_SUCCEEDED',
+  inputConfig: { gcsSource: { uris: ['gs://bucket/in.jsonl'] } },
+  outputInfo: { gcsOutputDirectory: 'gs://bucket/out' },
+};
 
 describe.each<[string, Provider, object, (id: string) => object, object]>([
   [

@@ -126,6 +126,8 @@ describe('a chat completion', () => {
 
 describe('pictures and documents', () => {
   test('go as bytes, whether given as data or at an address; S3 is pointed to', async () => {
+    const { body } = await world.gateway.get('/v1/workspaces');
+    const uri = `s3://bucket/gw/${body.data[0].id}/cat.jpg`;
     await client.chat.completions.create({
       ...question,
       messages: [
@@ -135,7 +137,7 @@ describe('pictures and documents', () => {
             { type: 'text', text: 'Compare.' },
             { type: 'image_url', image_url: { url: `data:image/png;charset=utf-8;base64,${pixel}` } },
             { type: 'image_url', image_url: { url: `${pictures.url}/pixel` } },
-            { type: 'image_url', image_url: { url: 's3://bucket/folder/cat.jpg' } },
+            { type: 'image_url', image_url: { url: uri } },
             {
               type: 'file',
               file: { filename: 'Q3_report: final.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' },
@@ -152,7 +154,7 @@ describe('pictures and documents', () => {
       { text: 'Compare.' },
       { image: { format: 'png', source: { bytes: pixel } } },
       { image: { format: 'png', source: { bytes: pixel } } },
-      { image: { format: 'jpeg', source: { s3Location: { uri: 's3://bucket/folder/cat.jpg' } } } },
+      { image: { format: 'jpeg', source: { s3Location: { uri } } } },
       { document: { format: 'pdf', name: 'Q3-report- final', source: { bytes: 'JVBERi0=' } } },
       { document: { format: 'pdf', name: 'Q3-report- final (2)', source: { bytes: 'JVBERi0=' } } },
     ]);

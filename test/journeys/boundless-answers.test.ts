@@ -53,7 +53,7 @@ const written = (response: ServerResponse, piece: Buffer): Promise<void> =>
 
 describe('a whole answer', () => {
   test('up to the limit arrives, packed or not, with its length or without', async () => {
-    const whole = spaces(limit);
+    const whole = Buffer.from(`{"a":"${'x'.repeat(limit - 8)}"}`);
     const answers: Behaviour[] = [
       bytes(200, whole, { ...json, 'content-length': String(limit) }),
       bytes(200, whole, json),

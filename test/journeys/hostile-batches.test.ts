@@ -211,14 +211,12 @@ onEachEngine('batches in hostile hands', (start) => {
     expect((await output.text()).trimEnd().split('\n')).toHaveLength(25);
   });
 
-  test('a line that is nested without end fails alone', async () => {
+  test('a line that is nested without end is refused with its upload, and named', async () => {
     const deep = `{"custom_id":"deep","url":"/v1/chat/completions","body":{"model":"@a/m","messages":${'['.repeat(60_000)}${']'.repeat(60_000)}}}`;
-    const file = (await uploaded(gateway, key, `${deep}\n${line('plain')}`)).body.id;
-    const batch = (await ordered(gateway, key, file)).body.id;
-    await tick(gateway);
-    expect((await found(gateway, key, `/batches/${batch}`)).body).toMatchObject({
-      status: 'completed',
-      request_counts: { total: 2, completed: 1, failed: 1 },
+    const { status, body } = await uploaded(gateway, key, `${line('plain')}\n${deep}`);
+    expect({ status, message: body.error.message }).toEqual({
+      status: 400,
+      message: expect.stringContaining('line 2'),
     });
   });
 });

@@ -66,7 +66,7 @@ describe('a key', () => {
     const key = await newKey({ expires_at });
     expect(await ask(withKey(key))).toBe('from a');
     world.gateway.clock.advance({ hours: 1 });
-    expect(await ask(withKey(key))).toBe('401 invalid_api_key');
+    expect(await ask(withKey(key))).toBe('401 expired_api_key');
   });
 
   test('that was rotated counts beside its successor until the transition ends', async () => {

@@ -17,6 +17,12 @@ type ChatHost = Pick<MatrixFamily, 'name' | 'provider' | 'model'> &
     fails?(status: number, message: string): Behaviour;
   };
 
+export const turnWithoutThoughts = {
+  role: 'assistant',
+  content: 'I look.',
+  tool_calls: [{ id: 'callRome1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } }],
+};
+
 export function chatHost({ asks, serves = (chatting) => chatting, fails, ...family }: ChatHost): MatrixFamily {
   const asked = (name: CellName): Json => {
     const body = chat.body(cells[name].question, family.model);
@@ -34,11 +40,7 @@ export function chatHost({ asks, serves = (chatting) => chatting, fails, ...fami
     askedBy: { responses: { 'stop reason': withoutStop } },
     streamed: (body) => ({ ...body, ...chat.streamed }),
     // Its thoughts are for the reader alone.
-    ownTurn: {
-      role: 'assistant',
-      content: 'I look.',
-      tool_calls: [{ id: 'callRome1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } }],
-    },
+    ownTurn: turnWithoutThoughts,
     turnIn: ({ messages }) => messages[1],
     usage: { input: 25, cached: 10, output: 15 },
     ...family,

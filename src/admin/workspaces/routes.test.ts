@@ -106,6 +106,7 @@ onEachEngine('workspaces', (start) => {
           last_reset_at: null,
           is_threshold_alerts_sent: false,
           is_exhausted_alerts_sent: false,
+          clamp_max_tokens: false,
         },
       ]);
       expect(made.rate_limits).toEqual([{ type: 'requests', unit: 'rpm', value: 5 }]);

@@ -73,6 +73,8 @@ class Passage {
   readonly #manner: Manner;
   #handedOnAt = performance.now();
   #over = false;
+  /** The provider said more than that it is still there, though nothing that this client hears. */
+  #worked = false;
   /** Reported behind events that came with it: those go out first. */
   #reported: ProviderFault | null = null;
 
@@ -89,12 +91,14 @@ class Passage {
       if (this.#reported) throw this.#reported;
       if (this.#over) return { done: true };
       const { value, done } = await this.#reader.read();
-      const events = this.#translated(done ? this.#cutter.rest() : this.#cutter.push(value));
+      const received = done ? this.#cutter.rest() : this.#cutter.push(value);
+      this.#worked ||= received.some(({ event }) => event !== 'ping');
+      const events = this.#translated(received);
       this.#over = done && !this.#reported;
       if (this.#over) events.push(...translating(() => this.#translator.end(this.#manner.endIsTold)));
       if (events.length > 0) return this.#handOn(events.map(writeEvent));
       // A model may think for minutes without a word that this client wants to hear; it is not silent for that.
-      if (performance.now() - this.#handedOnAt > this.#manner.quietMs) return this.#handOn([signOfLife]);
+      if (performance.now() - this.#handedOnAt > this.#manner.quietMs) return this.#handOn([signOfLife], this.#worked);
     }
   }
 
@@ -102,9 +106,10 @@ class Passage {
     return this.#reader.cancel();
   }
 
-  #handOn(pieces: readonly Uint8Array[]): ReadBytes {
+  #handOn(pieces: readonly Uint8Array[], progress = false): ReadBytes {
     this.#handedOnAt = performance.now();
-    return { done: false, value: Buffer.concat(pieces) };
+    this.#worked = false;
+    return { done: false, value: Buffer.concat(pieces), progress };
   }
 
   #translated(events: readonly ServerEvent[]): ServerEvent[] {

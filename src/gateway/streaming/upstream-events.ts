@@ -89,6 +89,7 @@ export class UpstreamEvents implements Polled<Piece> {
       if (read === null || 'is' in read) return read;
       if (read.done) return this.#atEnd();
       this.#rest();
+      if (read.progress) this.#leftMs = this.#patienceMs;
       this.received.push(read.value);
       const whole = this.#wholeEvents(read.value);
       if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };

@@ -3,7 +3,9 @@
 import type { Polled, Waker } from '../polled.ts';
 import type { Bytes } from './collected.ts';
 
-export type ReadBytes = { done: false; value: Bytes } | { done: true; value?: undefined };
+export type ReadBytes =
+  /** `progress`: the sender has done more than its bytes show. */
+  { done: false; value: Bytes; progress?: boolean } | { done: true; value?: undefined };
 
 /** Bytes in order; whoever reads sets the pace. A stream's own reader is one too. */
 export interface ByteReader extends Partial<Polled<ReadBytes>> {

@@ -1,7 +1,7 @@
 /** Ollama, by its OpenAI surface. */
 import { answers } from '../../providers/chat-api.ts';
 import { json } from '../../providers/simulated.ts';
-import { chatHost, chatScript, limitAsMaxTokens } from '../chat-host.ts';
+import { chatHost, chatScript, limitAsMaxTokens, turnWithoutThoughts } from '../chat-host.ts';
 import type { MatrixFamily } from '../family.ts';
 
 const host = chatHost({
@@ -14,5 +14,7 @@ const host = chatHost({
 
 export const ollama: MatrixFamily = {
   ...host,
+  // It wants its thoughts back.
+  ownTurn: { ...turnWithoutThoughts, reasoning: 'Let me think.' },
   does: (script) => (script.fails ? host.does(script) : answers(chatScript(script, 'reasoning'))),
 };
