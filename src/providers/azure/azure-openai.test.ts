@@ -64,8 +64,8 @@ describe('authentication', () => {
     [{ azure_auth_mode: 'managed', azure_ad_token: 't' }, null],
     [{ azure_auth_mode: 'managed' }, { kind: 'entra', scope, credentials: { from: 'managed', clientId: null } }],
     [
-      { azure_auth_mode: 'managed', azure_managed_client_id: 'm', azure_entra_scope: 'https://other/.default' },
-      { kind: 'entra', scope: 'https://other/.default', credentials: { from: 'managed', clientId: 'm' } },
+      { azure_auth_mode: 'managed', azure_managed_client_id: 'm', azure_entra_scope: 'https://ai.azure.com/.default' },
+      { kind: 'entra', scope: 'https://ai.azure.com/.default', credentials: { from: 'managed', clientId: 'm' } },
     ],
     [
       { azure_auth_mode: 'workload', azure_workload_client_id: 'w' },
@@ -86,6 +86,11 @@ describe('authentication', () => {
     ],
   ])('of %j', (fields, expected) => {
     expect<unknown>(authentication(fields)).toEqual(expected);
+  });
+
+  test('by the gateway itself is for model services of Azure alone', () => {
+    const fields = { azure_auth_mode: 'managed', azure_entra_scope: 'https://other/.default' };
+    expect(() => authentication(fields)).toThrow('must name a model service');
   });
 
   test('in a mode that is none is refused', () => {
