@@ -48,7 +48,9 @@ async function answered(served: Served): Promise<void> {
       method: 'POST',
       headers: { 'x-gw-api-key': served.workspaceKey, connection: 'close' },
       body,
-    });
+    }).catch(() => null);
+    // Sent away before it was read, to make room.
+    if (!response) continue;
     const { error } = (await response.json()) as { error?: { code: string } };
     if (response.status === 200) return;
     expect(error?.code).toBe('too_many_connections');
@@ -86,20 +88,22 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a call that gets no connection is told why, and the operator what to do, once', async () => {
-  const caller = await connected(Number(new URL(served.url).port));
-  const answer = heard(caller);
-  caller.write(head(served) + body.slice(0, -1));
+test('calls that get no connection are told why, and the operator what to do, once', async () => {
+  const port = Number(new URL(served.url).port);
+  // Several, because the program's own work may give a file back in between.
+  const callers = await Promise.all(Array.from({ length: 12 }, () => connected(port)));
+  const answers = callers.map(heard);
+  for (const caller of callers) caller.write(head(served) + body.slice(0, -1));
   // They have begun to ask, so that nobody sends them away.
   for (const socket of await flood()) socket.write(head(served));
   const full = () => served.log().includes('No client can be let in');
   await until(full);
-  caller.write(body.slice(-1));
-  expect(await answer).toStartWith('HTTP/1.1 503');
-  expect(await answer).toContain('"code":"too_many_connections"');
+  for (const caller of callers) caller.write(body.slice(-1));
+  const refused = (await Promise.all(answers)).filter((answer) => answer.startsWith('HTTP/1.1 503'));
+  expect(refused.length).toBeGreaterThan(0);
+  for (const answer of refused) expect(answer).toContain('"code":"too_many_connections"');
   expect(served.log().match(/Calls fail because/g)).toHaveLength(1);
-  caller.destroy();
-  for (const other of others) other.destroy();
+  for (const socket of [...callers, ...others]) socket.destroy();
   await answered(served);
 });
 
