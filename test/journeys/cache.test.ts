@@ -200,13 +200,14 @@ test('each target of a fallback has its own lookup', async () => {
   expect([a.calls.length, claude.calls.length]).toEqual([2, 1]);
 });
 
-test('a hit costs nothing', async () => {
+test('a hit costs nothing, and its record says what it saved', async () => {
   const body = question();
   await ask(body);
   const answer = await world.call('/v1/chat/completions', body, { 'x-gw-config': cached });
   await answer.text();
   const [record] = await world.records(answer.headers.get('x-gw-trace-id') ?? '', 1);
   expect(record).toMatchObject({ cache_status: 'HIT', cost: 0, total_units: 0, retry_success_count: 0 });
+  expect(record?.saved_cost).toBeGreaterThan(0);
 });
 
 test('a thousand equal requests at once are one call', async () => {

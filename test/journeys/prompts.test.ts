@@ -87,6 +87,20 @@ test('a prompt runs on its provider, and streams only where the request asks', a
   expect(await streamed.text()).toEndWith('data: [DONE]\n\n');
 });
 
+test('the record of a run names the prompt and the version that ran', async () => {
+  const slug = await save();
+  a.script(says('Hello'));
+  const answer = await world.call(`/v1/prompts/${slug}/completions`, { variables: { name: 'Ada' } });
+  await answer.text();
+  const { body } = await world.gateway.get(`/v1/prompts/${slug}`, key());
+  const [record] = await world.records(answer.headers.get('x-gw-trace-id') ?? '', 1);
+  expect(record).toMatchObject({
+    prompt_id: body.id,
+    prompt_slug: slug,
+    prompt_version_id: body.prompt_version_id,
+  });
+});
+
 test('a prompt on a provider of another dialect is answered in OpenAI’s', async () => {
   const slug = await save({ virtual_key: 'claude', model: 'claude-sonnet-4-5' });
   claude.script(anthropicSays('Bonjour'));

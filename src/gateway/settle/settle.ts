@@ -158,10 +158,10 @@ function metricsOf(
     error_message: errorText(record)?.slice(0, longestError) ?? null,
     ignored_config_keys: plan.ignoredKeys,
     metadata: metadataAt(context, record),
-    prompt_id: null,
-    prompt_version_id: null,
-    prompt_slug: '',
-    saved_cost: 0,
+    prompt_id: context.prompt?.id ?? null,
+    prompt_version_id: context.prompt?.versionId ?? null,
+    prompt_slug: context.prompt?.slug ?? '',
+    saved_cost: record.savedCents ?? 0,
     attempt: reasonOf(record, records),
   };
 }
