@@ -32,6 +32,31 @@ export function logMessage(deps: McpDeps, context: CallContext, outcome: Message
   }
 }
 
+/** Of an answer that came whole, in either era. */
+export function logAnswer(
+  deps: McpDeps,
+  context: CallContext,
+  { message, text }: { message: RpcMessage; text: string },
+  responseText: string | null,
+  status: number,
+  error: unknown,
+  upstreamMs: number,
+  failed = false,
+  tokenRefreshed = false,
+): void {
+  logMessage(deps, context, {
+    message,
+    requestText: text,
+    responseText,
+    status,
+    failed,
+    error,
+    tokenRefreshed,
+    upstreamMs,
+    streamed: false,
+  });
+}
+
 /** Worked out when it is read: the spool reads many at once. */
 class MessageRecord implements LogRecord {
   readonly #deps: McpDeps;

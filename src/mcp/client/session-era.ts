@@ -5,7 +5,7 @@ import { type Called, call, failed, forClient, textOfCalled, type Way } from '..
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod, sessionLost } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
-import { logMessage } from '../log.ts';
+import { logAnswer } from '../log.ts';
 import { metadataOf } from '../probe.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
@@ -92,7 +92,7 @@ export class SessionEra {
     try {
       const { result, token } = await this.open(context, request.params);
       const body = asText(resultMessage(request.id, result));
-      this.#log(context, { message: request, text }, body, 200, null, performance.now() - startedAt);
+      logAnswer(this.#deps, context, { message: request, text }, body, 200, null, performance.now() - startedAt);
       return jsonReply(200, body, { 'mcp-session-id': token });
     } catch (fault) {
       return this.#refused(context, { message: request, text }, fault, startedAt);
@@ -146,7 +146,7 @@ export class SessionEra {
     try {
       if (waiting && message.kind === 'response') waiting(message);
       else await this.#forward(session, message, posted);
-      this.#log(session.context, posted, null, 202, null, performance.now() - startedAt);
+      logAnswer(this.#deps, session.context, posted, null, 202, null, performance.now() - startedAt);
       responder.finish('', 202);
     } catch (fault) {
       const { body, status, headers } = this.#failure(session.context, posted, fault, null, startedAt);
@@ -170,7 +170,7 @@ export class SessionEra {
       const local = this.#answeredHere(session, request);
       if (local) {
         const body = asText(resultMessage(request.id, local));
-        this.#log(context, posted, body, 200, null, 0);
+        logAnswer(this.#deps, context, posted, body, 200, null, 0);
         responder.finish(body, 200);
         return;
       }
@@ -180,13 +180,23 @@ export class SessionEra {
       });
       const called = await this.#called(session, request, way);
       if (!called.response) {
-        this.#log(context, posted, null, 200, null, performance.now() - startedAt);
+        logAnswer(this.#deps, context, posted, null, 200, null, performance.now() - startedAt);
         responder.end();
         return;
       }
       const body = textOfCalled({ ...called, response: called.response });
       const isError = called.response.error !== undefined || called.response.result?.isError === true;
-      this.#log(context, posted, body, 200, null, performance.now() - startedAt, isError, called.tokenRefreshed);
+      logAnswer(
+        this.#deps,
+        context,
+        posted,
+        body,
+        200,
+        null,
+        performance.now() - startedAt,
+        isError,
+        called.tokenRefreshed,
+      );
       responder.finish(body, 200, {}, eventId);
     } catch (fault) {
       const { body, status, headers } = this.#failure(context, posted, fault, request.id, startedAt);
@@ -402,31 +412,8 @@ export class SessionEra {
     const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
     const status = error instanceof UpstreamRefusal ? 200 : error.status;
     const body = asText(errorMessage(id, shown));
-    this.#log(context, posted, body, status, error, performance.now() - startedAt, true);
+    logAnswer(this.#deps, context, posted, body, status, error, performance.now() - startedAt, true);
     return { body, status, headers: error instanceof McpError ? error.headers : {} };
-  }
-
-  #log(
-    context: CallContext,
-    { message, text }: Omit<Posted, 'bytes'>,
-    responseText: string | null,
-    status: number,
-    error: unknown,
-    upstreamMs: number,
-    isFailure = false,
-    tokenRefreshed = false,
-  ): void {
-    logMessage(this.#deps, context, {
-      message,
-      requestText: text,
-      responseText,
-      status,
-      failed: isFailure,
-      error,
-      tokenRefreshed,
-      upstreamMs,
-      streamed: false,
-    });
   }
 }
 

@@ -6,7 +6,7 @@ import { type Called, call, failed, forClient, textOfCalled, type Way } from '..
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
-import { logMessage } from '../log.ts';
+import { logAnswer } from '../log.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
@@ -54,7 +54,7 @@ export class StatelessEra {
 
   /** Core notifications do not exist in this era; an extension's is taken and goes nowhere. */
   notified(context: CallContext, message: RpcNotification, text: string): Reply {
-    this.#log(context, { message, text }, null, 202, null, 0);
+    logAnswer(this.#deps, context, { message, text }, null, 202, null, 0);
     return { status: 202, headers: {}, body: null };
   }
 
@@ -91,7 +91,17 @@ export class StatelessEra {
       const isError = response.error !== undefined || response.result?.isError === true;
       const status = response.error ? statusOfError(response, called.status) : 200;
       const body = textOfCalled({ ...called, response });
-      this.#log(context, posted, body, status, null, performance.now() - startedAt, isError, called.tokenRefreshed);
+      logAnswer(
+        this.#deps,
+        context,
+        posted,
+        body,
+        status,
+        null,
+        performance.now() - startedAt,
+        isError,
+        called.tokenRefreshed,
+      );
       responder.finish(body, status);
     } catch (fault) {
       const error = forClient(
@@ -101,7 +111,7 @@ export class StatelessEra {
       const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
       const status = error instanceof UpstreamRefusal ? error.status : error.status;
       const body = JSON.stringify(errorMessage(request.id, shown));
-      this.#log(context, posted, body, status, error, performance.now() - startedAt, true);
+      logAnswer(this.#deps, context, posted, body, status, error, performance.now() - startedAt, true);
       responder.finish(body, status, error instanceof McpError ? error.headers : {});
     }
   }
@@ -227,7 +237,7 @@ export class StatelessEra {
     const tell = (method: string, params: Fields) =>
       stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, params)) }));
     tell('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured });
-    this.#log(context, posted, null, 200, null, 0);
+    logAnswer(this.#deps, context, posted, null, 200, null, 0);
     const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
     if (link.era === 'session') {
       for (const uri of uris)
@@ -251,29 +261,6 @@ export class StatelessEra {
         () => stream.end(),
       );
     return stream.reply();
-  }
-
-  #log(
-    context: CallContext,
-    { message, text }: Omit<Posted, 'bytes'>,
-    responseText: string | null,
-    status: number,
-    error: unknown,
-    upstreamMs: number,
-    isFailure = false,
-    tokenRefreshed = false,
-  ): void {
-    logMessage(this.#deps, context, {
-      message,
-      requestText: text,
-      responseText,
-      status,
-      failed: isFailure,
-      error,
-      tokenRefreshed,
-      upstreamMs,
-      streamed: false,
-    });
   }
 }
 
