@@ -15,6 +15,7 @@ import { inWorkspace } from '../workspaces/schema.ts';
 import { grantUsageRecord, limitUsageRecord, usageOf } from './record.ts';
 
 const tag = 'Limit usage';
+const paging = { size: 50, max: 100 };
 
 const usageOfKey = endpoint({
   method: 'GET',
@@ -24,8 +25,9 @@ const usageOfKey = endpoint({
   summary: 'Read what is used of the limits of a key',
   access: byIdAccess('read'),
   params: keyPath,
+  paging,
   reply: () => listOf(limitUsageRecord()),
-  async handle({ caller, params, db, services }) {
+  async handle({ caller, params, page, db, services }) {
     const key = await reachKey(db, caller, params.apiKeyId, 'read');
     const carrier = {
       organisationId: key.organisation_id,
@@ -35,7 +37,7 @@ const usageOfKey = endpoint({
     };
     const usage = key.usage_limits === null ? [] : [decode(key.usage_limits)];
     const limits = await usageOf(services, entityLimits(carrier, decode(key.rate_limits), usage));
-    return asList(limits, limits.length);
+    return asList(limits.slice(page.offset, page.offset + page.size), limits.length);
   },
 });
 
@@ -51,8 +53,9 @@ const usageOfWorkspace = endpoint({
     level: 'workspace',
   },
   params: inWorkspace,
+  paging,
   reply: () => listOf(limitUsageRecord()),
-  async handle({ workspace, db, services }) {
+  async handle({ workspace, page, db, services }) {
     const row = await workspaceRow(db, workspace);
     const carrier = {
       organisationId: row.organisation_id,
@@ -62,7 +65,7 @@ const usageOfWorkspace = endpoint({
     };
     const carried = entityLimits(carrier, decode(row.rate_limits), decode(row.usage_limits));
     const limits = await usageOf(services, carried);
-    return asList(limits, limits.length);
+    return asList(limits.slice(page.offset, page.offset + page.size), limits.length);
   },
 });
 
@@ -74,8 +77,9 @@ const usageOfProvider = endpoint({
   access: providerAccess('read'),
   params: providerPath,
   query: workspaceQuery,
+  paging,
   reply: () => listOf(limitUsageRecord()),
-  async handle({ caller, workspace, params, db, services }) {
+  async handle({ caller, workspace, params, page, db, services }) {
     const { provider } = await reachProvider(db, caller, requireWorkspace(workspace), params.provider, 'read');
     const carrier = {
       organisationId: provider.organisation_id,
@@ -85,7 +89,7 @@ const usageOfProvider = endpoint({
     };
     const usage = provider.usage_limits === null ? [] : [decode(provider.usage_limits)];
     const limits = await usageOf(services, entityLimits(carrier, decode(provider.rate_limits), usage));
-    return asList(limits, limits.length);
+    return asList(limits.slice(page.offset, page.offset + page.size), limits.length);
   },
 });
 
@@ -97,7 +101,7 @@ const usageOfIntegration = endpoint({
   description: 'A page holds the limits of so many workspaces; workspaces without limits are left out.',
   access: integrationAccess('read'),
   params: integrationPath,
-  paging: { size: 50, max: 100 },
+  paging,
   reply: () => listOf(grantUsageRecord()),
   async handle({ caller, params, page, db, services }) {
     const integration = await reachIntegration(db, caller, params.integration, 'read');
