@@ -1,5 +1,6 @@
 /** The embedded engine: counters in this process. The ledger keeps what is settled, so that a restart forgets no spend. */
 import {
+  amountWithin,
   type CounterState,
   type Demand,
   type KnownSpend,
@@ -61,10 +62,10 @@ export class MemoryEngine implements LimitEngine {
     }
     const holdings: Reservation['holdings'][number][] = [];
     const states: CounterState[] = [];
-    for (const { limit, least, most } of demands) {
+    for (const demand of demands) {
+      const { limit } = demand;
       const counter = this.#running(limit, now);
-      const room = limit.mode === 'shadow' ? most : limit.value - counter.settled - counter.reserved;
-      const amount = Math.max(least, Math.min(most, room));
+      const amount = amountWithin(limit.value - counter.settled - counter.reserved, demand);
       counter.reserved += amount;
       holdings.push({ limit, epoch: counter.epoch, amount });
       states.push(stateOf(counter, limit, now));
