@@ -168,6 +168,9 @@ function metricsOf(
 
 /** Why the target was tried: the rule, what failed before it, and its retries. */
 function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): AttemptReason {
+  if (records.length === 1 && record.retries.length === 0) {
+    return { rule: record.rule, after: none, retries: none, waited_ms: 0 };
+  }
   const before = records.findIndex(({ path, startedAt }) => path === record.path && startedAt === record.startedAt);
   return {
     rule: record.rule,
@@ -182,6 +185,7 @@ function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): Att
   };
 }
 
+const none: readonly never[] = [];
 const longestReason = 200;
 const longestError = 1_024;
 const longestUrl = 4_096;
