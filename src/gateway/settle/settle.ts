@@ -6,7 +6,7 @@ import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft } from '../errors.ts';
-import { keptBodies } from './log-bodies.ts';
+import { logBodies } from './log-bodies.ts';
 import { type Outcome, type SettledCall, type Settlement, settlementOf, wasLeft } from './settlement.ts';
 import { isStream } from './usage.ts';
 
@@ -85,7 +85,7 @@ class CallRecord implements LogRecord {
 
   get bodies(): Partial<LogBodies> {
     const { context, record, outcome } = this.#call;
-    this.#bodies ??= keptBodies(this.#deps, context, record, outcome);
+    this.#bodies ??= logBodies(this.#deps, context, record, outcome);
     return this.#bodies;
   }
 }
