@@ -30,15 +30,13 @@ interface Open {
   kept: number[] | null;
 }
 
-/** How long a late settle of an expired reservation is still told from a second one. */
-const rememberedMs = 3_600_000;
 const sweepEvery = 4_096;
 
 export class MemoryEngine implements LimitEngine {
   readonly #counters = new Map<string, Counter>();
   /** In the order of their expiry. */
   readonly #open = new Map<string, Open>();
-  /** Expired, and not settled yet; in the order of their expiry. */
+  /** Expired, and not settled yet: their calls run in this process, so that each will be settled. */
   readonly #expired = new Map<string, Open>();
   readonly #now: () => number;
   readonly #record: Recorder;
@@ -158,10 +156,6 @@ export class MemoryEngine implements LimitEngine {
       this.#open.delete(id);
       this.#giveBack(open);
       this.#expired.set(id, open);
-    }
-    for (const [id, { expiresAt }] of this.#expired) {
-      if (expiresAt + rememberedMs > now) break;
-      this.#expired.delete(id);
     }
   }
 
