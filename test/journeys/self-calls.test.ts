@@ -12,7 +12,9 @@ let relayed: { path: string; via: string | null }[] = [];
 beforeAll(async () => {
   port = await freePort();
   gateway = await startGateway({ PORT: String(port), TRUSTED_CUSTOM_HOSTS: 'localhost,127.0.0.1' });
-  await gateway.put('/v1/admin/organisation/settings', { data_plane_security_settings: { block_inline_config: false } });
+  await gateway.put('/v1/admin/organisation/settings', {
+    data_plane_security_settings: { block_inline_config: false },
+  });
   relay = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
