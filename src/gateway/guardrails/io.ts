@@ -9,7 +9,7 @@ import {
 import { isObject, listOf, objectOf, parsed } from '../../providers/json.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
-import { decoded } from '../../wire/client/decoded.ts';
+import { decodedBody } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { signed } from '../credentials/aws.ts';
@@ -133,7 +133,7 @@ async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCa
     await answer.body?.cancel();
     throw new CallFault('Size Error', `the answer is larger than ${limit} bytes`);
   }
-  return answer.body ? collected(decoded(answer.body, answer.headers), limit) : new Uint8Array();
+  return answer.body ? collected(decodedBody(answer.body, answer.headers), limit) : new Uint8Array();
 }
 
 /** Nothing that a check asks for outlasts its time. */

@@ -22,7 +22,7 @@ import { offeredProtocols, upstreamQuery } from './handshake.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { type DialAddress, type ProviderSocket, UpstreamSocket } from './upstream-socket.ts';
 
-export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
+export async function dialSession(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
   const record = newAttemptRecord(leaf);
   try {
     const shaped = shapeParameters(parametersOf(context.body), leaf);

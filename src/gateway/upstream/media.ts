@@ -3,7 +3,7 @@ import type { FetchedMedia } from '../../providers/provider.ts';
 import type { Abortable } from '../../wire/abort.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
-import { decoded } from '../../wire/client/decoded.ts';
+import { decodedBody } from '../../wire/client/decoded.ts';
 import { WireFault } from '../../wire/fault.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import type { Operation } from '../attempt/operation.ts';
@@ -62,7 +62,7 @@ async function fetched(deps: GatewayDeps, url: string, tenant: string, signal: A
 
 async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint8Array> {
   try {
-    return body ? await collected(decoded(body, headers), largestBytes) : new Uint8Array();
+    return body ? await collected(decodedBody(body, headers), largestBytes) : new Uint8Array();
   } catch (fault) {
     const large = fault instanceof WireFault && fault.code === 'BodyTooLarge';
     throw refused(url, large ? `it is larger than ${largestBytes} bytes` : 'its server broke off');

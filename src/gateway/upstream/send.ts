@@ -6,7 +6,7 @@ import { type Abortable, signalOf } from '../../wire/abort.ts';
 import type { Pinned } from '../../wire/client/address.ts';
 import { answerOf, type WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected } from '../../wire/client/collected.ts';
-import { decoded, understood } from '../../wire/client/decoded.ts';
+import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
 import type { Target } from '../attempt/target.ts';
@@ -87,7 +87,7 @@ const inference: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 /** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
 function decodedAnswer(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {
   if (passthrough || !answer.body) return answer;
-  const body = decoded(answer.body, answer.headers);
+  const body = decodedBody(answer.body, answer.headers);
   return body === answer.body ? answer : { ...answer, body };
 }
 

@@ -5,7 +5,7 @@ import { version } from '../../version.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import type { WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected } from '../../wire/client/collected.ts';
-import { decoded, understood } from '../../wire/client/decoded.ts';
+import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import type { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { McpError } from '../errors.ts';
@@ -49,7 +49,7 @@ export function createUpstreamHttp(client: HttpClient, guard: HostGuard): Upstre
     const pinned = await guard.check(call.url, call.tenant ?? nobody);
     const headers = marked(call.headers, guard.mark);
     const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
-    const body = answer.body && decoded(answer.body, answer.headers);
+    const body = answer.body && decodedBody(answer.body, answer.headers);
     return body === answer.body ? answer : { ...answer, body };
   };
 

@@ -1,7 +1,7 @@
 /** Calls over HTTP/1.1 on connections of our own: opened when needed, kept while they may be of use, dialled at exactly the address that was asked for. */
 import type { Abortable } from '../abort.ts';
 import { WireFault } from '../fault.ts';
-import { addressOf } from './address.ts';
+import { serverAddressOf } from './address.ts';
 import type { WireAnswer } from './answer.ts';
 import type { Connection, Keeper } from './connection.ts';
 import { dial } from './dial.ts';
@@ -109,7 +109,7 @@ export class HttpClient implements Keeper {
 
   #ask(call: WireCall, signal: Abortable): Promise<WireAnswer> {
     if (signal.aborted) throw signal.reason;
-    const address = addressOf(call.url, call.pinned);
+    const address = serverAddressOf(call.url, call.pinned);
     // Before there is a connection that a fault in it could leave behind.
     const request = requestOf(call, address);
     // A stream can be sent only once, and a connection that waited may turn out to be closed.

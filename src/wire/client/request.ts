@@ -3,7 +3,7 @@ import { memoize } from '../../memoize.ts';
 import { WireFault } from '../fault.ts';
 import { lengthIn } from '../http1/fields.ts';
 import { isToken, ofConnection, unfit } from '../http1/token.ts';
-import type { Address, Endpoint, Pinned } from './address.ts';
+import type { Address, Pinned, ServerAddress } from './address.ts';
 import type { Bytes } from './collected.ts';
 
 export interface WireCall {
@@ -24,7 +24,7 @@ export interface WireCall {
 
 export interface WireRequest {
   /** Where it goes. */
-  endpoint: Endpoint;
+  endpoint: ServerAddress;
   method: string;
   head: string;
   body: WireCall['body'];
