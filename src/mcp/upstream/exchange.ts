@@ -113,6 +113,7 @@ export async function exchange(
         method: asked.method,
         headers: { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers },
         body: asked.body,
+        tenant: upstream.organisationId,
       },
       signal,
     );

@@ -18,6 +18,8 @@ export interface WireCall {
   body: Bytes | ReadableStream<Uint8Array> | null;
   /** May be sent a second time where the server closed a waiting connection in the moment of the first; reading always may. */
   replayable?: boolean;
+  /** Whose share of the connections it takes; absent: nobody's. */
+  tenant?: string;
 }
 
 export interface WireRequest {
@@ -29,11 +31,12 @@ export interface WireRequest {
   /** How long its sender says that a stream is. */
   length: number | null;
   replayable: boolean;
+  tenant: string | null;
 }
 
 /** Throws when there is something in it that no head can carry. */
 export function requestOf(
-  { method, headers, unlessSaid, body, pinned, replayable = false }: WireCall,
+  { method, headers, unlessSaid, body, pinned, replayable = false, tenant }: WireCall,
   { endpoint, host, path }: Address,
 ): WireRequest {
   // The name that was checked is the one that is told.
@@ -51,6 +54,7 @@ export function requestOf(
     body,
     length,
     replayable: replayable || reads.has(method),
+    tenant: tenant ?? null,
   };
 }
 
