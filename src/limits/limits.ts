@@ -36,6 +36,7 @@ export interface Limits {
   reserve(request: ReserveRequest): MaybePromise<ReserveResult>;
   /** Puts the truth in the reservation's place; never throws, for the call is over. */
   settle(reservation: Reservation, spent: readonly number[]): void;
+  /** While the counters cannot be asked, what the ledger has; what is reserved is then not known. */
   read(limits: readonly Limit[]): MaybePromise<readonly CounterState[]>;
   /** Brings all that was spent here so far into the database. */
   flush(): Promise<void>;
@@ -153,7 +154,14 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
         .finally(() => settling.delete(told));
       settling.add(told);
     },
-    read: (limits) => counting.read(limits),
+    read(limits) {
+      const states = counting.read(limits);
+      if (!(states instanceof Promise)) return states;
+      return states.catch(async (fault) => {
+        if (!(fault instanceof LimitStoreAway)) throw fault;
+        return statesFrom(await ledger.sums(limits), limits, clock.now().getTime());
+      });
+    },
     async flush() {
       await Promise.all(settling);
       await ledger.flush();
@@ -187,6 +195,15 @@ function shared(url: string, timeoutMs: number, clock: Clock, ledger: Ledger, lo
     onAway: (fault) =>
       log.error('Redis does not answer; limits follow LIMITS_ON_STORE_FAILURE until it does.', faultFields(fault)),
     onBack: () => log.info('Redis answers again; limits are counted there.'),
+  });
+}
+
+function statesFrom(sums: readonly KnownSpend[], limits: readonly Limit[], now: number): CounterState[] {
+  const known = new Map(sums.map((sum) => [sum.counter, sum]));
+  return limits.map(({ counter, window }) => {
+    const { epoch, endsAt } = spanAt(window, now);
+    const sum = known.get(counter);
+    return { epoch, endsAt, settled: sum && sum.epoch >= epoch ? sum.settled : 0, reserved: 0 };
   });
 }
 

@@ -1,7 +1,7 @@
 /** One message on its way: who sent it to which server, and under which ids it is followed. */
 import type { McpServer } from '../catalog/mcp/server.ts';
 import type { Identified } from '../gateway/context.ts';
-import type { Asked } from './identify.ts';
+import type { McpArrival } from './identify.ts';
 import type { Principal, UpstreamIdentity } from './principal.ts';
 import type { ClientFacts } from './upstream/link.ts';
 
@@ -9,7 +9,7 @@ export interface CallContext {
   principal: Principal;
   server: McpServer;
   identity: UpstreamIdentity;
-  asked: Asked;
+  asked: McpArrival;
   client: ClientFacts;
   /** The client's session, as logs name it. */
   sessionId: string | null;
@@ -32,7 +32,7 @@ type MessageId = 'requestId' | 'traceId' | 'spanId' | 'parentSpanId' | 'received
 export function upstreamIdentityOf(
   server: McpServer,
   principal: Principal,
-  { headers, origin }: Pick<Asked, 'headers' | 'origin'>,
+  { headers, origin }: Pick<McpArrival, 'headers' | 'origin'>,
 ): UpstreamIdentity {
   const { settings, authType } = server;
   const own = authType === 'oauth_auto' || settings.user_identity_forwarding || settings.forward_headers;

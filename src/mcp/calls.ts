@@ -17,8 +17,8 @@ import { listAll, UpstreamRefusal } from './lists.ts';
 import { meteredTokens, serviceContext } from './log.ts';
 import { pageOf } from './paging.ts';
 import {
-  type Fields,
   isFields,
+  type JsonRpcFields,
   type RpcRequest,
   type RpcResponse,
   urlElicitationRequired,
@@ -32,7 +32,7 @@ export interface Way {
   /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
   link(lost: boolean): Promise<Link>;
   /** Asks the client itself; null where it cannot be asked. */
-  askClient: ((method: string, params: Fields) => Promise<RpcResponse>) | null;
+  askClient: ((method: string, params: JsonRpcFields) => Promise<RpcResponse>) | null;
   onEvent?(event: LinkEvent): void;
   /** False: the client takes up streams that the upstream ends early. */
   resume?: boolean;
@@ -147,7 +147,7 @@ async function guarded(
   return { ...answer, response: { ...answer.response, result: shown }, text: null, guard: guard.state };
 }
 
-const withMeta = (result: Fields, meta: Fields): Fields => ({
+const withMeta = (result: JsonRpcFields, meta: JsonRpcFields): JsonRpcFields => ({
   ...result,
   _meta: { ...(isFields(result._meta) ? result._meta : {}), ...meta },
 });
@@ -240,7 +240,7 @@ async function listed(
   };
 }
 
-async function whole(deps: McpDeps, context: CallContext, params: Fields, method: ListMethod, way: Way) {
+async function whole(deps: McpDeps, context: CallContext, params: JsonRpcFields, method: ListMethod, way: Way) {
   const { server, identity } = context;
   const ask = async (lost: boolean) => {
     const link = await way.link(lost);

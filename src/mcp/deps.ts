@@ -6,7 +6,7 @@ import type { ServiceCalls } from '../gateway/service-calls.ts';
 import type { SessionSeal } from './client/session-token.ts';
 import type { Definitions } from './definitions.ts';
 import type { Identities } from './identify.ts';
-import type { Fields } from './protocol/json-rpc.ts';
+import type { JsonRpcFields } from './protocol/json-rpc.ts';
 import type { UpstreamDeps } from './upstream/exchange.ts';
 import type { Opener } from './upstream/open.ts';
 import type { Pool } from './upstream/pool.ts';
@@ -22,7 +22,7 @@ export interface McpDeps {
   /** Identity, limits and logs, as for every call of the data plane. */
   services: ServiceCalls;
   /** The claims of the end user's own token, where the integration asks for one; throws where it does not count. */
-  endUser(server: McpServer, headers: Readonly<Record<string, string>>): Promise<Fields | null>;
+  endUser(server: McpServer, headers: Readonly<Record<string, string>>): Promise<JsonRpcFields | null>;
   /** Keeps what an upstream said of itself in live traffic. */
   observe(server: McpServer, discovery: Discovery): void;
   /** Tells other nodes that a session has ended. */

@@ -1,5 +1,6 @@
 /** The catalogue of what the MCP gateway answers when it is the gateway itself that refuses or fails. */
-import type { GatewayError, GatewayErrorCode } from '../gateway/errors.ts';
+import type { GatewayErrorCode } from '../gateway/error-catalogue.ts';
+import type { GatewayError } from '../gateway/errors.ts';
 import {
   headerMismatch,
   internalError,

@@ -18,7 +18,7 @@ import { SsePairs } from './client/sse-pair.ts';
 import { StatelessEra } from './client/stateless-era.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError } from './errors.ts';
-import { type Asked, identifyPrincipal, messageRoute } from './identify.ts';
+import { identifyPrincipal, type McpArrival, messageRoute } from './identify.ts';
 import { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
@@ -65,7 +65,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   const contextOf = async (request: Incoming, slug: string, path: string): Promise<CallContext> => {
     const headers = request.headers.fields;
-    const asked: Asked = { headers, origin: originOf(request), path };
+    const asked: McpArrival = { headers, origin: originOf(request), path };
     const arrival = deps.services.receive(request, path, messageRoute);
     const { identified, principal } = await identifyPrincipal(deps, arrival, asked);
     const server = reachServer(principal, slug);

@@ -28,7 +28,7 @@ export interface Identities {
 }
 
 /** Where the request came in, and what it is for. */
-export interface Asked {
+export interface McpArrival {
   headers: Readonly<Record<string, string>>;
   /** `https://host`, as OAuth documents name us. */
   origin: string;
@@ -49,7 +49,7 @@ interface Needs {
   services: ServiceCalls;
 }
 
-export async function identifyPrincipal(needs: Needs, arrival: Arrival, asked: Asked): Promise<KnownPrincipal> {
+export async function identifyPrincipal(needs: Needs, arrival: Arrival, asked: McpArrival): Promise<KnownPrincipal> {
   try {
     return await known(needs, arrival, asked);
   } catch (fault) {
@@ -62,7 +62,7 @@ export async function identifyPrincipal(needs: Needs, arrival: Arrival, asked: A
   }
 }
 
-async function known({ identities, services }: Needs, arrival: Arrival, asked: Asked): Promise<KnownPrincipal> {
+async function known({ identities, services }: Needs, arrival: Arrival, asked: McpArrival): Promise<KnownPrincipal> {
   const key = arrival.own.get('api-key');
   const bearer = /^bearer\s+(.+)$/i.exec(asked.headers.authorization ?? '')?.[1]?.trim() ?? null;
   const isToken = bearer?.startsWith(oauthTokenPrefix) ?? false;
@@ -90,7 +90,7 @@ async function known({ identities, services }: Needs, arrival: Arrival, asked: A
 async function byToken(
   { identities, services }: Needs,
   arrival: Arrival,
-  asked: Asked,
+  asked: McpArrival,
   token: string,
 ): Promise<KnownPrincipal> {
   const found = await identities.oauth(token);
@@ -118,7 +118,7 @@ async function byToken(
 }
 
 /** The gateway's refusal in the words of this protocol; whoever lacks a credential is told where to get one. */
-function refusal(error: GatewayError, asked: Asked): McpError {
+function refusal(error: GatewayError, asked: McpArrival): McpError {
   const told = ofGateway(error);
   if (told.kind === 'unauthorized') return unauthorized(asked, told.message, 'invalid_token');
   if (told.kind !== 'insufficient_scope') return told;
@@ -138,17 +138,17 @@ async function claimsOf(identities: Identities, caller: KeyCaller, own: Claims):
   };
 }
 
-export const resourceMetadataUrl = ({ origin, path }: Asked): string =>
+export const resourceMetadataUrl = ({ origin, path }: McpArrival): string =>
   `${origin}/.well-known/oauth-protected-resource${path}`;
 
-const challenge = (asked: Asked, error: string | null, scope = 'mcp'): string =>
+const challenge = (asked: McpArrival, error: string | null, scope = 'mcp'): string =>
   `Bearer ${error === null ? '' : `error="${error}", `}resource_metadata="${resourceMetadataUrl(asked)}", scope="${scope}"`;
 
-const unauthorized = (asked: Asked, message: string, error: string | null = null): McpError =>
+const unauthorized = (asked: McpArrival, message: string, error: string | null = null): McpError =>
   new McpError('unauthorized', message, { headers: { 'www-authenticate': challenge(asked, error) } });
 
 /** A token that may only read was used to change something. */
-export const needsWriteScope = (asked: Asked): McpError =>
+export const needsWriteScope = (asked: McpArrival): McpError =>
   new McpError('insufficient_scope', 'this token may only read; calling this tool needs the scope mcp:write', {
     headers: { 'www-authenticate': challenge(asked, 'insufficient_scope', 'mcp:write') },
     data: { required_scope: 'mcp:write' },
