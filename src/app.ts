@@ -9,6 +9,7 @@ import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
+import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
@@ -101,6 +102,7 @@ type OpenServices = Services & {
   folder: { close(): void };
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
+  agentCards: LiveCards;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -136,6 +138,7 @@ async function openInFolder(
   });
   const priceTable = createPriceTable(clock);
   const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
+  const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log);
   opened = {
@@ -163,6 +166,8 @@ async function openInFolder(
     }),
     telemetry,
     mcp: mcpUpstreams.probe,
+    agents: agentCards,
+    agentCards,
     mcpUpstreams,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
