@@ -2,7 +2,7 @@
 import { openAgentSettings, sealAgentSettings } from '../../catalog/agents/read.ts';
 import { agentSettings } from '../../catalog/agents/settings.ts';
 import { withoutAliases } from '../../catalog/mcp/settings.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
 import type { Vault } from '../../store/vault.ts';
@@ -14,7 +14,7 @@ export function savedAgentSettings(
   sent: Readonly<Record<string, unknown>>,
   storedSealed: string | null,
   { url, authType }: { url: string; authType: AgentIntegrationTable['auth_type'] },
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): string | null {
   const stored = openAgentSettings(vault, storedSealed);
   const merged = { ...stored, ...unmaskedSettings(withoutAliases(sent), stored) };
@@ -34,7 +34,7 @@ export function savedAgentSettings(
   return sealAgentSettings(vault, settings);
 }
 
-function requireCallable(field: string, address: string, trustedHosts: readonly string[]): void {
+function requireCallable(field: string, address: string, trustedHosts: TrustedHosts): void {
   const fault = faultOfCustomHost(address, trustedHosts);
   if (fault) throw invalid(field, fault);
 }

@@ -9,6 +9,7 @@ import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
+import { requireGuardrailsIn } from '../mcp-servers/guardrails.ts';
 import { catalogChange, integrationAccess, placeFor, shownIntegrations } from '../provisioning/access.ts';
 import { agentFamily } from '../provisioning/family.ts';
 import { archiveIntegrations, ensureServer, grantCounts } from '../provisioning/grants.ts';
@@ -51,6 +52,8 @@ const createAgentIntegration = endpoint({
     const url = agentBase(body.url);
     const target = { url, authType: body.auth_type };
     const sealed = savedAgentSettings(vault, body.configurations ?? {}, null, target, settings.trustedHosts);
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     if (body.slug && (await isIntegrationSlugTaken(agentFamily, db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another agent integration, perhaps a deleted one`);
     }
@@ -163,6 +166,9 @@ const updateAgentIntegration = endpoint({
       { url, authType },
       settings.trustedHosts,
     );
+    const { organisation_id: organisationId, workspace_id: workspaceId } = row;
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     const columns: Partial<AgentIntegrationTable> = {
       url,
       auth_type: authType,

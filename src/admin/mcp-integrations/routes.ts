@@ -10,6 +10,7 @@ import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
+import { requireGuardrailsIn } from '../mcp-servers/guardrails.ts';
 import { placeFor, shownIntegrations } from '../provisioning/access.ts';
 import { mcpFamily } from '../provisioning/family.ts';
 import { archiveIntegrations, ensureServer, grantCounts } from '../provisioning/grants.ts';
@@ -52,6 +53,8 @@ const createMcpIntegration = endpoint({
     const url = body.url ?? body.server_url ?? '';
     const integration = { url, transport: body.transport, authType: body.auth_type };
     const sealed = savedSettings(vault, body.configurations ?? {}, null, integration, settings.trustedHosts);
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     if (body.slug && (await isMcpIntegrationSlugTaken(db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another MCP integration, perhaps a deleted one`);
     }
@@ -164,6 +167,9 @@ const updateMcpIntegration = endpoint({
       { url, transport, authType },
       settings.trustedHosts,
     );
+    const { organisation_id: organisationId, workspace_id: workspaceId } = row;
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     const moved = url !== row.url || transport !== row.transport || authType !== row.auth_type;
     const columns: Partial<McpIntegrationTable> = {
       url,

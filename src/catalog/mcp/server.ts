@@ -31,6 +31,8 @@ export interface McpServer extends McpUpstream, AccessRules {
   description: string | null;
   integrationSlug: string;
   capabilities: CapabilityRules;
+  /** Ids or slugs of the guardrails that its tool calls pass: its own, else those of its integration. */
+  guardrails: { input: readonly string[]; output: readonly string[] };
   metadata: McpMetadata;
   createdAt: string;
   updatedAt: string;

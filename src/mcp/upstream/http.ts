@@ -1,11 +1,11 @@
 /** HTTP to upstreams that customers chose: every address is checked, also behind a redirect, and the one that was checked is dialled. */
 import { GatewayError } from '../../gateway/errors.ts';
-import type { HostGuard } from '../../gateway/upstream/host-guard.ts';
+import { type HostGuard, marked } from '../../gateway/upstream/host-guard.ts';
 import { version } from '../../version.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import type { WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected } from '../../wire/client/collected.ts';
-import { decoded, understood } from '../../wire/client/decoded.ts';
+import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import type { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { McpError } from '../errors.ts';
@@ -16,6 +16,8 @@ export interface HttpCall {
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
+  /** The organisation for which it is made. */
+  tenant?: string;
 }
 
 export interface UpstreamHttp {
@@ -33,19 +35,32 @@ export interface FetchedAnswer {
   url: string;
 }
 
+const nobody = '';
 const mostRedirects = 3;
 const unlessSaid = { 'accept-encoding': understood, 'user-agent': `gw/${version}` };
 const keepsMethod = new Set([307, 308]);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** The headers that must not follow to another origin. */
-const credentialHeaders = new Set(['authorization', 'cookie', 'mcp-session-id', 'x-api-key']);
+/** Only these follow to another origin: any header that an integration sets may be a credential. */
+const harmlessHeaders = new Set([
+  'accept',
+  'content-type',
+  'user-agent',
+  'traceparent',
+  'tracestate',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'a2a-version',
+  'a2a-extensions',
+]);
 
 export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
-    const pinned = await guard.check(call.url);
-    const answer = await client.call({ ...call, pinned, unlessSaid }, signal);
-    const body = answer.body && decoded(answer.body, answer.headers);
+    const pinned = await guard.check(call.url, call.tenant ?? nobody);
+    const headers = marked(call.headers, guard.mark);
+    const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
+    const body = answer.body && decodedBody(answer.body, answer.headers);
     return body === answer.body ? answer : { ...answer, body };
   };
 
@@ -96,7 +111,7 @@ export function createUpstreamHttp(client: HttpClient, guard: HostGuard): Upstre
 }
 
 const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !credentialHeaders.has(name)));
+  Object.fromEntries(Object.entries(headers).filter(([name]) => harmlessHeaders.has(name)));
 
 export const timedOut = (ms: number): McpError =>
   new McpError('upstream_timeout', `the upstream did not answer within ${ms} ms`);
