@@ -17,6 +17,7 @@ import { isManaged, managedReply } from './managed/managed.ts';
 import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
 import { openSession } from './realtime/open-session.ts';
+import { withWords } from './realtime/refusal-words.ts';
 import { admit } from './request/admit.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify } from './request/identify.ts';
@@ -130,7 +131,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const records: AttemptRecord[] = [];
     const routed = { answer: await route(deps, context, records, dial), records };
     const { content, record } = routed.answer;
-    if (content.form !== 'socket') return reply(context, routed);
+    if (content.form !== 'socket') {
+      return reply(context, { ...routed, answer: await withWords(deps, context, routed.answer) });
+    }
     if (openSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
     return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };

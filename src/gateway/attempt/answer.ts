@@ -89,9 +89,10 @@ export type Content =
   | { form: 'socket'; socket: ProviderSocket }
   | { form: 'error'; error: GatewayError };
 
-/** The text that a client has already received of a stream that broke. */
+/** A stream that broke: the text that its client has already received, and the status that the break stands for. */
 export interface Delivered {
   text: string;
+  status: number;
 }
 
 export interface Answer {
@@ -99,8 +100,8 @@ export interface Answer {
   headers: AnswerHeaders | null;
   content: Content;
   record: AttemptRecord;
-  /** Goes on with the next target when this stream breaks; null when there is none. */
-  rescue: ((delivered: Delivered) => Promise<Answer>) | null;
+  /** Goes on with the next target when this stream breaks; null when there is none, or none that is to be asked after such a break. */
+  rescue: ((delivered: Delivered) => Promise<Answer | null>) | null;
 }
 
 /** 101 is how a realtime session succeeds. */
