@@ -18,7 +18,7 @@ import { dial } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
 import { openSession } from './realtime/open-session.ts';
 import { withWords } from './realtime/refusal-words.ts';
-import { admit } from './request/admit.ts';
+import { admit, refusedByLimits } from './request/admit.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify } from './request/identify.ts';
 import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './request/receive.ts';
@@ -59,6 +59,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
     let admission: Admission | null = null;
+    let isJudgedByLimits = false;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
@@ -76,6 +77,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         await requireAllowedType(deps, context);
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
       if (wantsIntegratedModel(context)) return await answerOurselves(context, integratedModel(deps, context));
+      isJudgedByLimits = true;
       const admitted = admit(deps, context, managed);
       admission = admitted instanceof Promise ? await admitted : admitted;
       if (managed) {
@@ -88,8 +90,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
       admission?.end(false);
-      return turnAway(arrival, identified, asError(fault, arrival));
+      const limited = isJudgedByLimits || !identified ? null : await limitedToo(fault, identified);
+      return turnAway(arrival, identified, limited ?? asError(fault, arrival));
     }
+  };
+
+  /** Limits of the key and its workspace are told before what is wrong with the request; rendering has none. */
+  const limitedToo = async (fault: unknown, identified: Identified): Promise<GatewayError | null> => {
+    if (!(deps.limits && fault instanceof GatewayError) || identified.matched.route.prompt === 'render') return null;
+    return refusedByLimits(deps, unplanned(deps, identified)).catch((broken) => asError(broken, identified));
   };
 
   /** What no provider is asked for is settled and logged like any call. */
