@@ -72,6 +72,7 @@ const alike: LogMetrics = {
   prompt_slug: '',
   saved_cost: 0,
   attempt: null,
+  timings: null,
 };
 
 const server = Bun.serve({

@@ -85,6 +85,7 @@ export function logRecord(
       prompt_slug: '',
       saved_cost: 0,
       attempt: null,
+      timings: null,
       ...metrics,
     },
     bodies,

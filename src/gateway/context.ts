@@ -81,6 +81,8 @@ export interface RequestProvider {
 }
 
 export interface RequestContext extends Identified {
+  /** When all of this was known, on the clock of `startedAt`. */
+  selectedAt: number;
   body: ClientBody;
   plan: Plan;
   rules: HeaderRules;

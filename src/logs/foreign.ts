@@ -112,6 +112,7 @@ export function foreignRecord({ caller, workspace }: Sender, call: ForeignCall, 
       prompt_slug: '',
       saved_cost: 0,
       attempt: null,
+      timings: null,
     },
     bodies: call.bodies,
   };

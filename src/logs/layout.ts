@@ -66,6 +66,7 @@ export const measureFields = [
   'metadata',
   'saved_cost',
   'attempt',
+  'timings',
 ] as const satisfies readonly Field[];
 
 /** Mostly the record's own id: a row says null then, in segments and in the store. */
@@ -189,6 +190,7 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.metadata,
   m.saved_cost,
   m.attempt,
+  m.timings,
 ];
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;

@@ -75,6 +75,20 @@ export interface LogMetrics {
   saved_cost: number;
   /** Why this target was tried; null for records that no router made. */
   attempt: AttemptReason | null;
+  /** What the gateway's own time went to; null for records of calls that it did not make. */
+  timings: CallTimings | null;
+}
+
+/** In milliseconds, to a thousandth; null where there was nothing to do. */
+export interface CallTimings {
+  /** Until the caller was known, the config chosen and the body read. */
+  request_parsing: number;
+  /** From there until the request to the provider was ready. */
+  pre_processing: number | null;
+  /** Asking the cache. */
+  cache_processing: number | null;
+  /** Translating a whole answer. */
+  response_parsing: number | null;
 }
 
 /** Why a target was tried, and what happened before it answered. */

@@ -155,6 +155,7 @@ class MessageRecord implements LogRecord {
       prompt_slug: '',
       saved_cost: 0,
       attempt: null,
+      timings: null,
     };
   }
 

@@ -39,6 +39,12 @@ export interface AttemptRecord {
   /** Time spent waiting for the provider, all tries together. */
   upstreamMs: number;
   firstTokenMs: number | null;
+  /** When the provider was first asked; null where it was not. */
+  sentAt: number | null;
+  /** Asking the cache; null where it was not asked. */
+  cacheMs: number | null;
+  /** Translating a whole answer; null where there was nothing to translate. */
+  translationMs: number | null;
   responseHeaders: AnswerHeaders | null;
   /** What was received; of a stream, once it has ended. In the client's dialect where it was translated. */
   received: Uint8Array | null;

@@ -84,6 +84,7 @@ function contextOf(
 ): RequestContext {
   return {
     ...identified,
+    selectedAt: performance.now(),
     plan,
     rules,
     provider,
@@ -129,6 +130,7 @@ export function unplanned({ settings }: GatewayDeps, identified: Identified): Re
   const body: ClientBody = { form: 'none' };
   return {
     ...identified,
+    selectedAt: performance.now(),
     plan: requestPlan,
     rules: {
       requestTimeout: null,

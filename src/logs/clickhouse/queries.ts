@@ -35,6 +35,7 @@ interface SumRow {
   cache_status: string | null;
   retry: number;
   fallback: number;
+  cost_known: boolean;
   requests: number;
   latency: number;
   cost: number;
@@ -50,9 +51,10 @@ interface SumRow {
   weights: number;
 }
 
-type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt'> & {
+type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'timings'> & {
   created_ms: number;
   attempt: string;
+  timings: string;
   prompt_preview: string;
   answer_preview: string;
 };
@@ -124,7 +126,7 @@ export class ClickHouseQueries implements OpenQueries {
     const joined = feedback ? `left join (${feedbackByTrace}) as feedback on feedback.trace_id = gw_logs.trace_id` : '';
     const rows = await this.#rows<SumRow>(
       `select ${key} as key, response_status_code as status, is_success as success, cache_status,
-         retry_success_count as retry, mode = 'fallback' and last_used_option_index > 0 as fallback,
+         retry_success_count as retry, mode = 'fallback' and last_used_option_index > 0 as fallback, cost_known,
          count() as requests, sum(response_time) as latency, sum(cost) as cost, sum(saved_cost) as saved,
          sum(gw_logs.req_units) as req_units, sum(gw_logs.res_units) as res_units, sum(gw_logs.total_units) as total_units,
          min(toUnixTimestamp64Milli(created_at)) as first_seen, max(toUnixTimestamp64Milli(created_at)) as last_seen,
@@ -132,7 +134,7 @@ export class ClickHouseQueries implements OpenQueries {
          ${feedback ? "countIf(feedback.trace_id != '')" : '0'} as feedback_requests,
          ${feedback ? 'sum(feedback.weighted)' : '0'} as weighted, ${feedback ? 'sum(feedback.weights)' : '0'} as weights
        from gw_logs ${joined} where ${condition.sql} ${keep}
-       group by key, status, success, cache_status, retry, fallback`,
+       group by key, status, success, cache_status, retry, fallback, cost_known`,
       params,
     );
     const users = measures.includes('users') ? await this.#usersBy(key, keep, condition.sql, params) : new Map();
@@ -294,6 +296,7 @@ function merged(rows: readonly SumRow[], group: GroupBy, users: ReadonlyMap<stri
       cacheStatus: row.cache_status,
       retry: row.retry,
       fallback: Boolean(row.fallback),
+      costKnown: row.cost_known,
       requests: Number(row.requests),
       latency: row.latency,
     })),
@@ -317,6 +320,7 @@ const isPlain = ({ scopes, organisationId: _, from: __, to: ___, ...conditions }
 function metricsFrom({
   created_ms,
   attempt,
+  timings,
   prompt_preview: _,
   answer_preview: __,
   ...row
@@ -328,6 +332,7 @@ function metricsFrom({
     saved_cost: Number(row.saved_cost),
     created_at: Number(created_ms),
     attempt: attempt === '' ? null : JSON.parse(attempt),
+    timings: timings === '' ? null : JSON.parse(timings),
   };
 }
 

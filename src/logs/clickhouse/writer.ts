@@ -96,6 +96,7 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
     cost: exactCents(metrics.cost).toFixed(9),
     saved_cost: exactCents(metrics.saved_cost ?? 0).toFixed(9),
     attempt: metrics.attempt ? JSON.stringify(metrics.attempt) : '',
+    timings: metrics.timings ? JSON.stringify(metrics.timings) : '',
     prompt_preview: prompt,
     answer_preview: answer,
   };
