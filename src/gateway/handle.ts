@@ -14,9 +14,9 @@ import { requireAllowedType } from './guardrails/gate.ts';
 import { checkIo } from './guardrails/io.ts';
 import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
-import { dial } from './realtime/dial.ts';
+import { dialSession } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
-import { openSession } from './realtime/open-session.ts';
+import { openRealtimeSession } from './realtime/open-session.ts';
 import { withWords } from './realtime/refusal-words.ts';
 import { admit, refusedByLimits } from './request/admit.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
@@ -31,7 +31,7 @@ import {
   wantsIntegratedModel,
   wantsIntegratedModels,
 } from './response/integrated-models.ts';
-import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
+import { gatewayErrorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
 import { settle } from './settle/settle.ts';
 import { isUnpriced, type Outcome } from './settle/settlement.ts';
@@ -113,7 +113,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   /** A refusal before any target was tried. It is logged where it is known whose request it was. */
   const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Reply => {
-    const told = errorReply(arrival, error, null);
+    const told = gatewayErrorReply(arrival, error, null);
     // Rendering is not logged, and neither is what is wrong with it.
     if (identified && arrival.matched.route.prompt !== 'render') {
       const context = unplanned(deps, identified);
@@ -138,12 +138,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   /** A realtime session: the client is accepted once a provider has accepted us. */
   const connect = async (context: RequestContext): Promise<Reply | Upgraded> => {
     const records: AttemptRecord[] = [];
-    const routed = { answer: await route(deps, context, records, dial), records };
+    const routed = { answer: await route(deps, context, records, dialSession), records };
     const { content, record } = routed.answer;
     if (content.form !== 'socket') {
       return reply(context, { ...routed, answer: await withWords(deps, context, routed.answer) });
     }
-    if (openSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
+    if (openRealtimeSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
     return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };
 
@@ -203,7 +203,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 
   const refuse = (context: RequestContext, answer: Answer, records: AttemptRecord[], error: GatewayError): Reply => {
-    const told = errorReply(context, error, answer.record);
+    const told = gatewayErrorReply(context, error, answer.record);
     close(context, records, { status: told.status, headers: told.headers, body: told.body });
     return told;
   };

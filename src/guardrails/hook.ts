@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isObject } from '../providers/json.ts';
 import type { JsonObject } from '../providers/provider.ts';
 
-export interface Feedback {
+export interface HookFeedback {
   value: number;
   weight: number;
   metadata: Readonly<JsonObject>;
@@ -32,8 +32,8 @@ export interface HookSpec {
   bufferStream: boolean;
   /** Holds a stream back only as far as its checks need. */
   streamWindow: boolean;
-  onSuccess: Feedback | null;
-  onFail: Feedback | null;
+  onSuccess: HookFeedback | null;
+  onFail: HookFeedback | null;
   versionId: string | null;
   /** For every check of the hook that has none of its own. */
   credentials: Readonly<JsonObject>;
@@ -250,7 +250,7 @@ function specOf(actions: Actions, checks: readonly CheckSpec[], prefix: string):
   return faults.length > 0 ? { ok: false, faults } : { ok: true, value: spec };
 }
 
-function feedbackOf(given: Actions['on_success'], value: number): Feedback | null {
+function feedbackOf(given: Actions['on_success'], value: number): HookFeedback | null {
   if (given === undefined || typeof given === 'string' || !given.feedback) return null;
   const { metadata } = given.feedback;
   return {

@@ -1,6 +1,6 @@
 /** One message on its way: who sent it to which server, and under which ids it is followed. */
 import type { McpServer } from '../catalog/mcp/server.ts';
-import type { Asked } from './identify.ts';
+import type { McpArrival } from './identify.ts';
 import type { Principal, UpstreamIdentity } from './principal.ts';
 import type { ClientFacts } from './upstream/link.ts';
 
@@ -8,7 +8,7 @@ export interface CallContext {
   principal: Principal;
   server: McpServer;
   identity: UpstreamIdentity;
-  asked: Asked;
+  asked: McpArrival;
   client: ClientFacts;
   /** The client's session, as logs name it. */
   sessionId: string | null;
@@ -27,7 +27,7 @@ export interface CallContext {
 export function upstreamIdentityOf(
   server: McpServer,
   principal: Principal,
-  { headers, origin }: Pick<Asked, 'headers' | 'origin'>,
+  { headers, origin }: Pick<McpArrival, 'headers' | 'origin'>,
 ): UpstreamIdentity {
   const { settings, authType } = server;
   const own = authType === 'oauth_auto' || settings.user_identity_forwarding || settings.forward_headers;

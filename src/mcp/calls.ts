@@ -10,8 +10,8 @@ import { McpError, unknownTool } from './errors.ts';
 import { listAll, UpstreamRefusal } from './lists.ts';
 import { pageOf } from './paging.ts';
 import {
-  type Fields,
   isFields,
+  type JsonRpcFields,
   type RpcRequest,
   type RpcResponse,
   urlElicitationRequired,
@@ -25,7 +25,7 @@ export interface Way {
   /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
   link(lost: boolean): Promise<Link>;
   /** Asks the client itself; null where it cannot be asked. */
-  askClient: ((method: string, params: Fields) => Promise<RpcResponse>) | null;
+  askClient: ((method: string, params: JsonRpcFields) => Promise<RpcResponse>) | null;
   onEvent?(event: LinkEvent): void;
   /** False: the client takes up streams that the upstream ends early. */
   resume?: boolean;
@@ -43,7 +43,7 @@ export interface Called {
   text: string | null;
   status: number;
   tokenRefreshed: boolean;
-  hookResults: Fields | null;
+  hookResults: JsonRpcFields | null;
 }
 
 const tries = 2;
@@ -97,13 +97,13 @@ async function toolCalled(
   return { ...answer, response: { ...answer.response, result: shown }, text: null, hookResults };
 }
 
-const withMeta = (result: Fields, meta: Fields): Fields => ({
+const withMeta = (result: JsonRpcFields, meta: JsonRpcFields): JsonRpcFields => ({
   ...result,
   _meta: { ...(isFields(result._meta) ? result._meta : {}), ...meta },
 });
 
 /** A denial is a result that the model reads, not an error of the protocol. */
-function denied({ id }: RpcRequest, message: string, hookResults: Fields | null): Called {
+function denied({ id }: RpcRequest, message: string, hookResults: JsonRpcFields | null): Called {
   const result = { isError: true, content: [{ type: 'text', text: message }] };
   return {
     response: {
@@ -190,7 +190,7 @@ async function listed(
   };
 }
 
-async function whole(deps: McpDeps, context: CallContext, params: Fields, method: ListMethod, way: Way) {
+async function whole(deps: McpDeps, context: CallContext, params: JsonRpcFields, method: ListMethod, way: Way) {
   const { server, identity } = context;
   const ask = async (lost: boolean) => {
     const link = await way.link(lost);

@@ -8,7 +8,7 @@ import type { CallContext } from './call-context.ts';
 import type { SessionSeal } from './client/session-token.ts';
 import type { Definitions } from './definitions.ts';
 import type { Identities } from './identify.ts';
-import type { Fields } from './protocol/json-rpc.ts';
+import type { JsonRpcFields } from './protocol/json-rpc.ts';
 import type { UpstreamDeps } from './upstream/exchange.ts';
 import type { Opener } from './upstream/open.ts';
 import type { Pool } from './upstream/pool.ts';
@@ -18,17 +18,17 @@ export interface GuardVerdict {
   /** Set where the call is denied: what the caller is told. */
   denial: string | null;
   /** The arguments or the result as they go on; the very same object where nothing changed. */
-  value: Fields;
+  value: JsonRpcFields;
   /** For `_meta["gw/hook_results"]` and the log; null where nothing is to be told. */
-  hookResults: Fields | null;
+  hookResults: JsonRpcFields | null;
 }
 
 /** Guardrails on tool calls, of the request type `mcpToolCall`. */
 export interface ToolGuard {
   /** Whether any guardrail is set for this server; calls of others cost nothing. */
   applies(server: McpServer): boolean;
-  before(context: CallContext, params: Fields): MaybePromise<GuardVerdict>;
-  after(context: CallContext, params: Fields, result: Fields): MaybePromise<GuardVerdict>;
+  before(context: CallContext, params: JsonRpcFields): MaybePromise<GuardVerdict>;
+  after(context: CallContext, params: JsonRpcFields, result: JsonRpcFields): MaybePromise<GuardVerdict>;
 }
 
 /** Rate limits on tool calls. Throws where one is used up. */
@@ -44,7 +44,7 @@ export interface McpDeps {
   seal: SessionSeal;
   sink: LogSink;
   /** The claims of the end user's own token, where the integration asks for one; throws where it does not count. */
-  endUser(server: McpServer, headers: Readonly<Record<string, string>>): Promise<Fields | null>;
+  endUser(server: McpServer, headers: Readonly<Record<string, string>>): Promise<JsonRpcFields | null>;
   guard: ToolGuard | null;
   limit: ToolLimiter | null;
   /** Keeps what an upstream said of itself in live traffic. */

@@ -18,7 +18,7 @@ import { SsePairs } from './client/sse-pair.ts';
 import { StatelessEra } from './client/stateless-era.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError } from './errors.ts';
-import { type Asked, identifyPrincipal } from './identify.ts';
+import { identifyPrincipal, type McpArrival } from './identify.ts';
 import { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
@@ -66,7 +66,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   const contextOf = async (request: Incoming, slug: string, path: string): Promise<CallContext> => {
     const headers = request.headers.fields;
-    const asked: Asked = { headers, origin: originOf(request), path };
+    const asked: McpArrival = { headers, origin: originOf(request), path };
     const principal = await identifyPrincipal(deps.identities, asked);
     if (principal.caller.exhausted) {
       throw new McpError('usage_limit_exceeded', `usage limit exceeded for API key "${principal.caller.keyName}"`);

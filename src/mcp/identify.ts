@@ -28,7 +28,7 @@ export interface Identities {
 }
 
 /** Where the request came in, and what it is for. */
-export interface Asked {
+export interface McpArrival {
   headers: Readonly<Record<string, string>>;
   /** `https://host`, as OAuth documents name us. */
   origin: string;
@@ -36,7 +36,7 @@ export interface Asked {
   path: string;
 }
 
-export async function identifyPrincipal(identities: Identities, asked: Asked): Promise<Principal> {
+export async function identifyPrincipal(identities: Identities, asked: McpArrival): Promise<Principal> {
   try {
     return await identified(identities, asked);
   } catch (fault) {
@@ -48,7 +48,7 @@ export async function identifyPrincipal(identities: Identities, asked: Asked): P
   }
 }
 
-async function identified(identities: Identities, asked: Asked): Promise<Principal> {
+async function identified(identities: Identities, asked: McpArrival): Promise<Principal> {
   const key = asked.headers['x-gw-api-key'];
   const bearer = /^bearer\s+(.+)$/i.exec(asked.headers.authorization ?? '')?.[1]?.trim() ?? null;
   const isToken = bearer?.startsWith(oauthTokenPrefix) ?? false;
@@ -73,7 +73,7 @@ async function identified(identities: Identities, asked: Asked): Promise<Princip
   };
 }
 
-async function byToken(identities: Identities, asked: Asked, token: string): Promise<Principal> {
+async function byToken(identities: Identities, asked: McpArrival, token: string): Promise<Principal> {
   const found = await identities.oauth(token);
   if (!found) throw unauthorized(asked, 'this token is unknown, expired or revoked', 'invalid_token');
   if (found.resource !== null && found.resource !== asked.origin + asked.path && asked.path !== '/mcp') {
@@ -97,7 +97,7 @@ async function byToken(identities: Identities, asked: Asked, token: string): Pro
   };
 }
 
-async function workspaceOf(identities: Identities, caller: KeyCaller, asked: Asked): Promise<WorkspaceCatalog> {
+async function workspaceOf(identities: Identities, caller: KeyCaller, asked: McpArrival): Promise<WorkspaceCatalog> {
   if (caller.workspaceId === null) {
     throw new McpError(
       'forbidden',
@@ -125,17 +125,17 @@ async function claimsOf(identities: Identities, caller: KeyCaller, own: Claims):
   };
 }
 
-export const resourceMetadataUrl = ({ origin, path }: Asked): string =>
+export const resourceMetadataUrl = ({ origin, path }: McpArrival): string =>
   `${origin}/.well-known/oauth-protected-resource${path}`;
 
-const challenge = (asked: Asked, error: string | null, scope = 'mcp'): string =>
+const challenge = (asked: McpArrival, error: string | null, scope = 'mcp'): string =>
   `Bearer ${error === null ? '' : `error="${error}", `}resource_metadata="${resourceMetadataUrl(asked)}", scope="${scope}"`;
 
-const unauthorized = (asked: Asked, message: string, error: string | null = null): McpError =>
+const unauthorized = (asked: McpArrival, message: string, error: string | null = null): McpError =>
   new McpError('unauthorized', message, { headers: { 'www-authenticate': challenge(asked, error) } });
 
 /** A token that may only read was used to change something. */
-export const needsWriteScope = (asked: Asked): McpError =>
+export const needsWriteScope = (asked: McpArrival): McpError =>
   new McpError('insufficient_scope', 'this token may only read; calling this tool needs the scope mcp:write', {
     headers: { 'www-authenticate': challenge(asked, 'insufficient_scope', 'mcp:write') },
     data: { required_scope: 'mcp:write' },

@@ -1,6 +1,6 @@
 /** Makes a kept record into the log that the service shows. */
 import type { z } from 'zod';
-import { type Content, contentOf } from '../../logs/content.ts';
+import { contentOf, type LoggedContent } from '../../logs/content.ts';
 import type { KeptMessage, KeptRecord, LogMetrics } from '../../logs/record.ts';
 import type { LogReply, metricsSchema } from './schema.ts';
 
@@ -43,7 +43,7 @@ function showMessage(message: KeptMessage | undefined) {
   return { headers: message.headers, ...(content.form !== 'none' && { body: showContent(content, message) }) };
 }
 
-function showContent(content: Exclude<Content, { form: 'none' }>, { contentType }: KeptMessage): unknown {
+function showContent(content: Exclude<LoggedContent, { form: 'none' }>, { contentType }: KeptMessage): unknown {
   if (content.form === 'json') return content.value;
   if (content.form === 'text') return content.text;
   return { omitted: true, content_type: contentType, size: content.size };

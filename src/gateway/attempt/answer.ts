@@ -76,6 +76,8 @@ export interface PendingEntry {
   ttlSeconds: number;
   /** As the target gave it, once it is whole. */
   answer: Pick<CacheEntry, 'body' | 'stream' | 'contentType'> | null;
+  /** A limit of ours may have ended the answer at so many tokens: one of that length is kept for nobody. */
+  shortOf?: number;
   /** What the semantic index is to know of it. */
   question?: { partition: string; vector: Float32Array };
   /** Equal calls wait for this one. */

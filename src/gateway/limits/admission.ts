@@ -13,8 +13,8 @@ import { limitRefusal } from './refusal.ts';
 export interface Hold {
   reservation: Reservation;
   record: AttemptRecord;
-  /** Takes as much once more, for the next turn of a session; its requests are counted already. */
-  again(): MaybePromise<Reserved>;
+  /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
+  again(spent: readonly number[]): MaybePromise<Reserved>;
 }
 
 export type Reserved = { hold: Hold } | { refusal: GatewayError };
@@ -76,7 +76,7 @@ export class Admission {
     for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));
     return then(this.#reserve(demands), (taken): Reserved => {
       if (taken instanceof GatewayError) return { refusal: taken };
-      const hold: Hold = { reservation: taken, record, again: () => this.take(record, demands.filter(isNoCount)) };
+      const hold: Hold = { reservation: taken, record, again: (spent) => this.take(record, nextTurn(demands, spent)) };
       this.#holds.push(hold);
       if (this.#count === null) this.#count = noCount;
       return { hold };
@@ -110,7 +110,15 @@ export class Admission {
   }
 }
 
-const isNoCount = ({ limit }: Demand): boolean => limit.type !== 'requests';
+/** The context of a session grows, and is paid for with every turn. */
+const nextTurn = (demands: readonly Demand[], spent: readonly number[]): Demand[] =>
+  demands.flatMap((demand, index) => {
+    const { limit, least, most } = demand;
+    if (limit.type === 'requests') return [];
+    const last = spent[index] ?? 0;
+    return [{ ...demand, least: Math.max(least, last), most: Math.max(most, last) }];
+  });
+
 const once = { least: 1, most: 1 };
 /** A budget that is used up refuses also what asks for nothing. */
 const nothing = { least: 0, most: 0 };

@@ -15,6 +15,7 @@ import { guardInput } from '../guardrails/guard-input.ts';
 import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
 import { authorised } from '../upstream/authorised.ts';
+import { marked } from '../upstream/host-guard.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
 import { offeredProtocols, upstreamQuery } from './handshake.ts';
@@ -22,7 +23,7 @@ import { type SessionHandshake, SessionRefused } from './refusal-words.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { type DialAddress, type ProviderSocket, UpstreamSocket } from './upstream-socket.ts';
 
-export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
+export async function dialSession(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
   const record = newAttemptRecord(leaf);
   try {
     const shaped = shapeParameters(parametersOf(context.body), leaf);
@@ -117,10 +118,15 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
 async function handshakeOf(
   deps: GatewayDeps,
   context: RequestContext,
-  { url, headers, endpoint, customHost }: Upstream,
+  { url, headers, endpoint, customHost, tenant }: Upstream,
 ): Promise<SessionHandshake> {
   const protocols = endpoint.realtime ? [] : offeredProtocols(context.request.headers).forProvider;
-  return { url, headers, protocols, pinned: customHost ? await deps.hostGuard.check(url) : null };
+  return {
+    url,
+    headers: customHost ? marked(headers, deps.hostGuard.mark) : headers,
+    protocols,
+    pinned: customHost ? await deps.hostGuard.check(url, tenant) : null,
+  };
 }
 
 function addressOf({ url, headers, protocols, pinned }: SessionHandshake): DialAddress {

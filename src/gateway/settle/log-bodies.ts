@@ -10,7 +10,7 @@ import type { Outcome } from './settlement.ts';
 
 const nothing = new Uint8Array(0);
 
-export const keptBodies = (
+export const logBodies = (
   deps: GatewayDeps,
   context: RequestContext,
   record: AttemptRecord,

@@ -6,7 +6,7 @@ import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft } from '../errors.ts';
-import { keptBodies } from './log-bodies.ts';
+import { logBodies } from './log-bodies.ts';
 import { type Outcome, type SettledCall, type Settlement, settlementOf, wasLeft } from './settlement.ts';
 import { isStream } from './usage.ts';
 
@@ -85,7 +85,7 @@ class CallRecord implements LogRecord {
 
   get bodies(): Partial<LogBodies> {
     const { context, record, outcome } = this.#call;
-    this.#bodies ??= keptBodies(this.#deps, context, record, outcome);
+    this.#bodies ??= logBodies(this.#deps, context, record, outcome);
     return this.#bodies;
   }
 }
@@ -184,6 +184,9 @@ const thousandths = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
 /** Why the target was tried: the rule, what failed before it, and its retries. */
 function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): AttemptReason {
+  if (records.length === 1 && record.retries.length === 0) {
+    return { rule: record.rule, after: none, retries: none, waited_ms: 0 };
+  }
   const before = records.findIndex(({ path, startedAt }) => path === record.path && startedAt === record.startedAt);
   return {
     rule: record.rule,
@@ -198,6 +201,7 @@ function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): Att
   };
 }
 
+const none: readonly never[] = [];
 const longestReason = 200;
 const longestError = 1_024;
 const longestUrl = 4_096;

@@ -114,12 +114,13 @@ function withSpeech(
   model: string,
   usage: Usage,
 ): { usage: Usage; isGuess: boolean } {
-  const { characters, ...units } = usage.units;
+  const { characters } = usage.units;
   if (characters === undefined || target.rule?.prices || deps.pricer.counts(target.provider.id, model, 'characters')) {
     return { usage, isGuess: false };
   }
   if (!deps.pricer.counts(target.provider.id, model, 'response_token')) return { usage, isGuess: false };
   const inputTokens = Math.ceil(characters / charactersPerToken);
+  const { characters: _, ...units } = usage.units;
   return {
     usage: { ...usage, units, inputTokens, outputTokens: Math.ceil(characters * soundPerCharacter) },
     isGuess: true,

@@ -10,8 +10,8 @@ import { metadataOf } from '../probe.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
-  type Fields,
   isFields,
+  type JsonRpcFields,
   methodNotFound,
   type RpcMessage,
   type RpcNotification,
@@ -32,7 +32,7 @@ import { SessionLink } from '../upstream/session-link.ts';
 import { StatelessLink } from '../upstream/stateless-link.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
 import { withInputs } from './inputs.ts';
-import type { Answering } from './responder.ts';
+import type { McpResponder } from './responder.ts';
 import { openSession, type SessionState, sealSession } from './session-token.ts';
 import type { LocalSession, Sessions } from './sessions.ts';
 
@@ -100,7 +100,10 @@ export class SessionEra {
   }
 
   /** Opens a session upstream and seals it; for both transports of this era. */
-  async open(context: CallContext, params: Fields): Promise<{ result: Fields; token: string; digest: string }> {
+  async open(
+    context: CallContext,
+    params: JsonRpcFields,
+  ): Promise<{ result: JsonRpcFields; token: string; digest: string }> {
     const { server, principal, identity } = context;
     const wanted = typeof params.protocolVersion === 'string' ? params.protocolVersion : '';
     const version = isSessionVersion(wanted) ? wanted : newestSessionVersion;
@@ -129,7 +132,7 @@ export class SessionEra {
   }
 
   /** Whatever a client posts within a session; a request is answered through the responder. */
-  async post(session: InSession, posted: Posted, responder: Answering): Promise<void> {
+  async post(session: InSession, posted: Posted, responder: McpResponder): Promise<void> {
     const { message } = posted;
     if (message.kind === 'request') await this.#request(session, message, posted, responder);
     else await this.#told(session, message, posted, responder);
@@ -139,7 +142,7 @@ export class SessionEra {
     session: InSession,
     message: RpcNotification | RpcResponse,
     posted: Posted,
-    responder: Answering,
+    responder: McpResponder,
   ): Promise<void> {
     const startedAt = performance.now();
     const waiting = message.kind === 'response' ? session.local.asked.get(String(message.id)) : undefined;
@@ -163,7 +166,7 @@ export class SessionEra {
     }
   }
 
-  async #request(session: InSession, request: RpcRequest, posted: Posted, responder: Answering): Promise<void> {
+  async #request(session: InSession, request: RpcRequest, posted: Posted, responder: McpResponder): Promise<void> {
     const { context } = session;
     const startedAt = performance.now();
     try {
@@ -215,7 +218,7 @@ export class SessionEra {
   }
 
   /** What the gateway answers by itself. */
-  #answeredHere({ state, local }: InSession, { method, params }: RpcRequest): Fields | null {
+  #answeredHere({ state, local }: InSession, { method, params }: RpcRequest): JsonRpcFields | null {
     if (method === 'ping') return {};
     if (!Object.hasOwn(sessionMethods, method) || method === 'initialize') throw noSuchMethod(method);
     const capability = sessionMethods[method];
@@ -236,7 +239,7 @@ export class SessionEra {
     return null;
   }
 
-  #way(session: InSession, posted: Posted, responder: Answering, sawAnswer: (eventId: string | null) => void): Way {
+  #way(session: InSession, posted: Posted, responder: McpResponder, sawAnswer: (eventId: string | null) => void): Way {
     const { context, state } = session;
     const canAsk = state.client.capabilities.elicitation !== undefined;
     return {
@@ -275,7 +278,7 @@ export class SessionEra {
 
   /** Sends a request of ours on the client's stream and waits until the client posts the answer. */
   #asker({ local }: InSession, send: (message: object) => void) {
-    return (method: string, params: Fields): Promise<RpcResponse> => {
+    return (method: string, params: JsonRpcFields): Promise<RpcResponse> => {
       const id = `gw-${Bun.randomUUIDv7()}`;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -417,7 +420,7 @@ export class SessionEra {
   }
 }
 
-const clientOf = (params: Fields): ClientFacts => ({
+const clientOf = (params: JsonRpcFields): ClientFacts => ({
   info: isFields(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '0' },
   capabilities: isFields(params.capabilities) ? params.capabilities : {},
 });
@@ -445,10 +448,10 @@ export const jsonReply = (status: number, body: string, headers: Readonly<Record
 /** What the upstream can do and we hand on. */
 const proxied = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks', 'experimental', 'extensions'];
 
-export const proxiedCapabilities = (capabilities: Fields): Fields =>
+export const proxiedCapabilities = (capabilities: JsonRpcFields): JsonRpcFields =>
   Object.fromEntries(proxied.flatMap((name) => (capabilities[name] === undefined ? [] : [[name, capabilities[name]]])));
 
-const initializeResult = (version: string, { capabilities, serverInfo, instructions }: ServerFacts): Fields => ({
+const initializeResult = (version: string, { capabilities, serverInfo, instructions }: ServerFacts): JsonRpcFields => ({
   protocolVersion: version,
   capabilities: proxiedCapabilities(capabilities),
   serverInfo: { name: 'unknown', version: '0', ...serverInfo },

@@ -10,8 +10,8 @@ import { logAnswer } from '../log.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
-  type Fields,
   isFields,
+  type JsonRpcFields,
   methodNotFound,
   notificationMessage,
   type RpcNotification,
@@ -234,7 +234,7 @@ export class StatelessEra {
     const abort = new Abort();
     const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
     const meta = { [metaKeys.subscriptionId]: request.id };
-    const tell = (method: string, params: Fields) =>
+    const tell = (method: string, params: JsonRpcFields) =>
       stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, params)) }));
     tell('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured });
     logAnswer(this.#deps, context, posted, null, 200, null, 0);
@@ -266,14 +266,14 @@ export class StatelessEra {
 
 const asker =
   (ask: (request: RpcRequest) => Promise<RpcResponse>) =>
-  (method: string, params: Fields): Promise<RpcResponse> =>
+  (method: string, params: JsonRpcFields): Promise<RpcResponse> =>
     ask({ kind: 'request', id: `gw-${Bun.randomUUIDv7()}`, method, params });
 
 /** Only what belongs to the request itself may travel on its stream. */
 const isWanted = (method: string, logLevel: unknown): boolean =>
   method === 'notifications/progress' || (method === 'notifications/message' && typeof logLevel === 'string');
 
-function withoutEnvelope(params: Fields): Fields {
+function withoutEnvelope(params: JsonRpcFields): JsonRpcFields {
   const { _meta, inputResponses: _responses, requestState: _state, ...rest } = params;
   if (!isFields(_meta)) return rest;
   const own = Object.entries(_meta).filter(([name]) => !name.startsWith('io.modelcontextprotocol/'));
@@ -318,7 +318,7 @@ function discovered(request: RpcRequest, { facts }: Link): Called {
 }
 
 /** Tasks are no part of this revision's core. */
-function statelessCapabilities(capabilities: Fields): Fields {
+function statelessCapabilities(capabilities: JsonRpcFields): JsonRpcFields {
   const { tasks: _tasks, ...rest } = proxiedCapabilities(capabilities);
   return rest;
 }
@@ -333,7 +333,7 @@ const changes: Readonly<Record<string, { field: string; capability: string; memb
   },
 };
 
-function honouredFilter(filter: Fields, capabilities: Fields): Fields {
+function honouredFilter(filter: JsonRpcFields, capabilities: JsonRpcFields): JsonRpcFields {
   const honoured: Record<string, unknown> = {};
   for (const { field, capability, member } of Object.values(changes)) {
     const offered = capabilities[capability];
@@ -347,7 +347,7 @@ function honouredFilter(filter: Fields, capabilities: Fields): Fields {
   return honoured;
 }
 
-function isAsked({ method, params }: RpcNotification, honoured: Fields): boolean {
+function isAsked({ method, params }: RpcNotification, honoured: JsonRpcFields): boolean {
   const change = changes[method];
   if (change) return honoured[change.field] === true;
   const uris = honoured.resourceSubscriptions;

@@ -10,14 +10,14 @@ import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { chat } from './chat.ts';
-import { asObject, type Dialect, type Json } from './dialect.ts';
+import { asObject, type Json, type ToolDialect } from './dialect.ts';
 import { type ModelAnswer, runLoop } from './loop.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 
 export const betaFlag = 'server-side-mcp-2026-06-01';
 
-const dialects: Readonly<Record<string, Dialect>> = {
+const dialects: Readonly<Record<string, ToolDialect>> = {
   '/v1/chat/completions': chat,
   '/v1/responses': responses,
   '/v1/messages': messages,
@@ -42,7 +42,7 @@ export function createServerSideTools({
   mostIterations,
   bodyLimit,
 }: ServerSideNeeds): Handler {
-  const serve = async (request: Incoming, path: string, dialect: Dialect): Promise<Reply> => {
+  const serve = async (request: Incoming, path: string, dialect: ToolDialect): Promise<Reply> => {
     const { fields } = request.headers;
     const bytes = request.body ? await collected(request.body, bodyLimit) : new Uint8Array();
     const body = parsed(new TextDecoder().decode(bytes));

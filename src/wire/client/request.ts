@@ -3,7 +3,7 @@ import { memoize } from '../../memoize.ts';
 import { WireFault } from '../fault.ts';
 import { lengthIn } from '../http1/fields.ts';
 import { isToken, ofConnection, unfit } from '../http1/token.ts';
-import type { Address, Endpoint, Pinned } from './address.ts';
+import type { Address, Pinned, ServerAddress } from './address.ts';
 import type { Bytes } from './collected.ts';
 
 export interface WireCall {
@@ -20,22 +20,25 @@ export interface WireCall {
   replayable?: boolean;
   /** Asks for another protocol; a server that speaks it then is an error, as only a refusal can be read. */
   upgrade?: 'websocket';
+  /** Whose share of the connections it takes; absent: nobody's. */
+  tenant?: string;
 }
 
 export interface WireRequest {
   /** Where it goes. */
-  endpoint: Endpoint;
+  endpoint: ServerAddress;
   method: string;
   head: string;
   body: WireCall['body'];
   /** How long its sender says that a stream is. */
   length: number | null;
   replayable: boolean;
+  tenant: string | null;
 }
 
 /** Throws when there is something in it that no head can carry. */
 export function requestOf(
-  { method, headers, unlessSaid, body, pinned, replayable = false, upgrade }: WireCall,
+  { method, headers, unlessSaid, body, pinned, replayable = false, tenant, upgrade }: WireCall,
   { endpoint, host, path }: Address,
 ): WireRequest {
   // The name that was checked is the one that is told.
@@ -54,6 +57,7 @@ export function requestOf(
     body,
     length,
     replayable: replayable || reads.has(method),
+    tenant: tenant ?? null,
   };
 }
 
