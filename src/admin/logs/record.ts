@@ -60,6 +60,7 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     ignored_config_keys,
     attempt,
     timings,
+    mcp,
     ...same
   } = metrics;
   return {
@@ -76,6 +77,10 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     cache_processing_time: timings?.cache_processing ?? null,
     response_parsing_time: timings?.response_parsing ?? null,
     prompt_slug: metrics.prompt_slug || null,
+    mcp_server: metrics.mcp_server || null,
+    mcp_method: metrics.mcp_method || null,
+    mcp_tool: metrics.mcp_tool || null,
+    mcp: mcp ?? null,
     log_store_file_path_format: 'v1',
     ignored_config_keys: [...ignored_config_keys],
     attempt: attempt && { ...attempt, after: [...attempt.after], retries: [...attempt.retries] },

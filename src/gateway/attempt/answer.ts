@@ -63,6 +63,8 @@ export interface AttemptRecord {
   guard: GuardState | null;
   /** The provider answered and was paid, and a guardrail withheld the answer. */
   withheld: boolean;
+  /** What a service that is no model said when it failed; its status may be that of a success. */
+  failure?: string;
   /** What it holds of limits; absent where it holds nothing. */
   hold?: Hold;
   /** What the cache is to keep of this attempt; null where it answered itself or has no part in it. */

@@ -51,9 +51,10 @@ interface SumRow {
   weights: number;
 }
 
-type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'timings'> & {
+type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp' | 'timings'> & {
   created_ms: number;
   attempt: string;
+  mcp: string;
   timings: string;
   prompt_preview: string;
   answer_preview: string;
@@ -320,6 +321,7 @@ const isPlain = ({ scopes, organisationId: _, from: __, to: ___, ...conditions }
 function metricsFrom({
   created_ms,
   attempt,
+  mcp,
   timings,
   prompt_preview: _,
   answer_preview: __,
@@ -332,6 +334,7 @@ function metricsFrom({
     saved_cost: Number(row.saved_cost),
     created_at: Number(created_ms),
     attempt: attempt === '' ? null : JSON.parse(attempt),
+    mcp: mcp === '' ? null : JSON.parse(mcp),
     timings: timings === '' ? null : JSON.parse(timings),
   };
 }

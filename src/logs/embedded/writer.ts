@@ -22,9 +22,9 @@ const openMonths = 4;
 const endpointType = contextFields.indexOf('endpoint_type');
 const createdAt = firstMeasure + measureFields.indexOf('created_at');
 const metadataAt = firstMeasure + measureFields.indexOf('metadata');
-/** Kept as JSON. */
-const objectCells: ReadonlySet<number> = new Set(
-  (['attempt', 'timings'] as const).map((field) => firstMeasure + measureFields.indexOf(field)),
+/** The fields that hold objects. */
+const objectsAt = new Set(
+  (['attempt', 'mcp', 'timings'] as const).map((field) => firstMeasure + measureFields.indexOf(field)),
 );
 const ownCells = rowFields.map((field) => firstMeasure + measureFields.indexOf(field));
 
@@ -375,7 +375,7 @@ function rowCells(
   for (const at of ownCells) {
     // An older release wrote fewer fields.
     const value = row[at] ?? null;
-    cells.push(objectCells.has(at) && value !== null ? JSON.stringify(value) : value);
+    cells.push(objectsAt.has(at) && value !== null ? JSON.stringify(value) : value);
   }
   const at = row[1];
   const { prompt, answer } = (at === null ? undefined : previews[at]) ?? noPreviews;
