@@ -24,7 +24,9 @@ export class SessionRefused extends GatewayError {
   readonly handshake: SessionHandshake;
 
   constructor(name: string, status: number, handshake: SessionHandshake) {
-    super('upstream_refused', `${name} refused the session with status ${status}`, { ...(status >= 400 && { status }) });
+    super('upstream_refused', `${name} refused the session with status ${status}`, {
+      ...(status >= 400 && { status }),
+    });
     this.handshake = handshake;
   }
 }
