@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jwt/variables.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
@@ -130,6 +131,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...jwtVariables(),
     ...mcpVariables(),
     ...telemetryVariables(),
   });
@@ -217,6 +219,7 @@ export interface Settings {
   cors: CorsRules;
   gateway: GatewaySettings;
   mcp: McpEnvironment;
+  jwt: JwtEnvironment;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -348,6 +351,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       ownHosts: ownHosts(values),
     },
     mcp: mcpEnvironment(values),
+    jwt: jwtEnvironment(values),
     telemetry: telemetrySettings(values),
   };
 }

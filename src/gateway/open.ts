@@ -34,7 +34,7 @@ import { createHostGuard } from './upstream/host-guard.ts';
 interface GatewayNeeds {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;

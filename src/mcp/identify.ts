@@ -2,6 +2,7 @@
 import type { Catalog, WorkspaceCatalog } from '../catalog/catalog.ts';
 import { type KeyCaller, mayInWorkspace } from '../identity/caller.ts';
 import type { Keyring } from '../identity/keyring.ts';
+import { digestOf } from '../identity/secrets.ts';
 import { McpError } from './errors.ts';
 import type { Claims, Principal } from './principal.ts';
 
@@ -18,7 +19,7 @@ export interface OauthIdentity {
 export const oauthTokenPrefix = 'gwo_';
 
 export interface Identities {
-  keyring: Pick<Keyring, 'find'>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'whyRefused'>>;
   catalog: Catalog;
   /** The grant behind a token; null where it is unknown, expired or revoked. */
   oauth(token: string): Promise<OauthIdentity | null>;
@@ -59,11 +60,11 @@ async function identified(identities: Identities, asked: Asked): Promise<Princip
   const credential = key ?? bearer;
   if (!credential) throw unauthorized(asked, 'send an API key in x-gw-api-key, or sign in with OAuth');
   const caller = await identities.keyring.find(credential);
-  if (!caller) throw unauthorized(asked, 'this credential is unknown, expired or revoked', 'invalid_token');
+  if (!caller) throw unknownCredential(identities, asked, credential);
   const workspace = await workspaceOf(identities, caller, asked);
   return {
     id: caller.keyId,
-    authType: credential.split('.').length === 3 ? 'jwt' : 'api_key',
+    authType: caller.token ? 'jwt' : 'api_key',
     caller,
     workspace,
     userId: caller.userId,
@@ -71,6 +72,13 @@ async function identified(identities: Identities, asked: Asked): Promise<Princip
     claims: await claimsOf(identities, caller, { sub: caller.userId ?? caller.keyId, scope: 'mcp' }),
     bearer: key ? bearer : null,
   };
+}
+
+function unknownCredential({ keyring }: Identities, asked: Asked, credential: string): McpError {
+  const reason = keyring.whyRefused?.(digestOf(credential));
+  if (reason?.status === 403) return new McpError('forbidden', reason.message);
+  if (reason?.status === 503) return new McpError('store_unavailable', reason.message);
+  return unauthorized(asked, reason?.message ?? 'this credential is unknown, expired or revoked', 'invalid_token');
 }
 
 async function byToken(identities: Identities, asked: Asked, token: string): Promise<Principal> {

@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { CompanySignInTables } from './tables/company-sign-in.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { LimitTables } from './tables/limits.ts';
 import type { LogExportTables } from './tables/log-exports.ts';
@@ -214,6 +215,8 @@ export interface SessionTable {
   user_agent: string;
   /** The hash of the password that opened it; null where none did. */
   password_hash: string | null;
+  /** What the identity provider needs to hear at logout, sealed; null where it did not open the session. */
+  sso_sealed: string | null;
 }
 
 export interface EmailDomainTable {
@@ -391,6 +394,7 @@ interface MasterKeyProofTable {
 
 export interface Schema
   extends AccountTables,
+    CompanySignInTables,
     GuardrailTables,
     LimitTables,
     LogExportTables,
