@@ -1,4 +1,5 @@
 /** The one place that wires the parts together; parts never reach for globals. */
+import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
@@ -22,6 +23,7 @@ import { openGateway } from './gateway/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
+import { markOf, refuseOwnMark } from './http/own-mark.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
@@ -49,6 +51,7 @@ import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
+import { installationName } from './store/installation.ts';
 import { requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
@@ -99,6 +102,8 @@ export async function openState(settings: Settings, clock: Clock) {
 /** The services with what only the wiring may do to them. */
 type OpenServices = Services & {
   telemetry: Telemetry;
+  /** By which calls of this installation are known. */
+  mark: string;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -137,12 +142,14 @@ async function openInFolder(
     onSpent: async () => (opened ? syncUsage(opened) : undefined),
   });
   const priceTable = createPriceTable(clock);
-  const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
+  const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log);
   opened = {
     settings,
     clock,
+    mark,
     folder,
     store,
     feed,
@@ -229,6 +236,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const gateway = openGateway({
       settings: settings.gateway,
+      mark: services.mark,
       clock,
       keyring: standIns.keyring,
       batchService,
@@ -259,9 +267,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       store,
       feed,
       vault: services.vault,
-      keyring,
-      catalog,
-      sink,
+      services: gateway.services,
       upstreams: services.mcpUpstreams,
       oauth: oauth.find,
       isStoreAway: isAway,
@@ -289,6 +295,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       bodyLimit: settings.gateway.bodyLimit,
     });
     const handlers = [
+      refuseOwnMark(services.mark),
       ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
       ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),

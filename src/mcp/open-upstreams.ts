@@ -26,15 +26,17 @@ export interface McpUpstreams {
 
 interface Needs {
   settings: Settings;
+  /** By which calls of this installation are known. */
+  mark: string;
   clock: Clock;
   store: Store;
   feed: ChangeFeed;
   vault: Vault;
 }
 
-export function openMcpUpstreams({ settings, clock, store, feed, vault }: Needs): McpUpstreams {
+export function openMcpUpstreams({ settings, mark, clock, store, feed, vault }: Needs): McpUpstreams {
   const now = () => clock.now();
-  const net = createUpstreamNet(settings);
+  const net = createUpstreamNet(settings, mark);
   const signing = createSigning(store, vault, settings.mcp.privateKey, now);
   const flows = createFlows(store, vault, now);
   const signIns = createUpstreamSignIns({ store, vault, feed, http: net.http, flows, now });

@@ -22,6 +22,7 @@ import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { CompanySignInTables } from './tables/company-sign-in.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
+import type { InstallationTables } from './tables/installation.ts';
 import type { LimitTables } from './tables/limits.ts';
 import type { LogExportTables } from './tables/log-exports.ts';
 import type { McpTables } from './tables/mcp.ts';
@@ -396,6 +397,7 @@ export interface Schema
   extends AccountTables,
     CompanySignInTables,
     GuardrailTables,
+    InstallationTables,
     LimitTables,
     LogExportTables,
     McpTables,

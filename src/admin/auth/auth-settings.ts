@@ -1,5 +1,6 @@
 /** The organisation's rules for signing in: methods, sessions, and the tokens that it issues itself. */
 import { z } from 'zod';
+import type { TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import { findAuthSettings, saveAuthSettings } from '../../identity/auth-settings.ts';
 import {
@@ -124,7 +125,7 @@ export const changeAuthSettings = endpoint({
 function jwtAfter(
   before: JwtSettings | null,
   input: z.output<ReturnType<typeof jwtSettingsInput>> | null | undefined,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): JwtSettings | null {
   if (input === undefined) return before;
   if (input === null) return null;

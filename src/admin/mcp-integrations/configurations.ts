@@ -2,7 +2,7 @@
 import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
 import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
 import type { Vault } from '../../store/vault.ts';
 import { unmaskedSettings } from './masking.ts';
@@ -19,7 +19,7 @@ export function savedSettings(
   sent: Readonly<Record<string, unknown>>,
   storedSealed: string | null,
   integration: Integration,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): string | null {
   const stored = openMcpSettings(vault, storedSealed);
   const merged = { ...stored, ...unmaskedSettings(withoutAliases(sent), stored) };
@@ -31,7 +31,7 @@ export function savedSettings(
 function checkSettings(
   settings: Readonly<Record<string, unknown>>,
   { url, authType }: Integration,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { checks } from '../../guardrails/catalogue.ts';
 import { pluginOf } from '../../guardrails/compile.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { conflict, type FieldError, invalid, invalidFields, notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import type { PluginTable } from '../../store/tables/guardrails.ts';
@@ -211,7 +211,7 @@ function merge(saved: PluginCredentials, sent: PluginCredentials): PluginCredent
 
 const isFields = (value: unknown): value is PluginCredentials => typeof value === 'object' && value !== null;
 
-function requireFit(plugin: string, given: PluginCredentials, trustedHosts: readonly string[]): void {
+function requireFit(plugin: string, given: PluginCredentials, trustedHosts: TrustedHosts): void {
   const schema = known().get(plugin);
   if (!schema) throw invalid('id', `is no plugin with credentials; known are ${[...known().keys()].join(', ')}`);
   const parsed = schema.safeParse(given);

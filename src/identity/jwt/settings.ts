@@ -1,6 +1,6 @@
 /** Which tokens an organisation accepts: its key set, by address or by value, and what else it checks. */
 import { z } from 'zod';
-import { faultOfCustomHost, isTrustedHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, isTrustedHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { lazy } from '../../lazy.ts';
 
 export interface PublicJwk {
@@ -82,7 +82,7 @@ export function changedJwtSettings(before: JwtSettings, input: JwtSettingsInput)
 /** What is wrong with the settings, with the field at fault; null: nothing. */
 export function faultOfJwtSettings(
   settings: JwtSettings,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): { path: string; message: string } | null {
   const { jwks_url, jwks_json, enabled } = settings;
   if (jwks_url !== null && jwks_json !== null) {
@@ -96,11 +96,11 @@ export function faultOfJwtSettings(
 }
 
 /** Why the service must not fetch settings of a company from this address; plain HTTP only where the operator trusts the host. */
-export function faultOfAddress(url: string, trustedHosts: readonly string[]): string | null {
+export function faultOfAddress(url: string, trustedHosts: TrustedHosts): string | null {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) return fault;
   const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || isTrustedHost(hostname, trustedHosts)) return null;
+  if (protocol === 'https:' || isTrustedHost(hostname, trustedHosts.named)) return null;
   return 'must start with https:// (plain http only for hosts in TRUSTED_CUSTOM_HOSTS)';
 }
 

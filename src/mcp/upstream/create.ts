@@ -15,7 +15,7 @@ export interface OpenUpstreams extends UpstreamDeps {
   close(): void;
 }
 
-export function createUpstreamNet(settings: Settings): { http: UpstreamHttp; close(): void } {
+export function createUpstreamNet(settings: Settings, mark: string): { http: UpstreamHttp; close(): void } {
   const client = new HttpClient(process.env);
   const guard = createHostGuard(
     settings.trustedHosts,
@@ -23,7 +23,7 @@ export function createUpstreamNet(settings: Settings): { http: UpstreamHttp; clo
       const found = await lookup(name, { all: true });
       return found.map(({ address }) => address);
     },
-    { ownHosts: settings.gateway.ownHosts },
+    { mark },
   );
   return { http: createUpstreamHttp(client, guard), close: () => client.close() };
 }

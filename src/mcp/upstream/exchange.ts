@@ -22,7 +22,7 @@ export interface UpstreamDeps {
   pause(ms: number): Promise<void>;
 }
 
-export interface Asked {
+export interface UpstreamCall {
   url?: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ export async function exchange(
   deps: UpstreamDeps,
   upstream: McpUpstream,
   identity: UpstreamIdentity,
-  asked: Asked,
+  asked: UpstreamCall,
   signal: Abortable,
 ): Promise<Exchanged> {
   const { breakers, tokens, http } = deps;
@@ -113,6 +113,7 @@ export async function exchange(
         method: asked.method,
         headers: { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers },
         body: asked.body,
+        tenant: upstream.organisationId,
       },
       signal,
     );
