@@ -355,7 +355,7 @@ onEachEngine('tokens of an organisation', (start) => {
       ['jwt.jwks_url', { jwks_url: 'http://id.example/keys' }],
       ['jwt.jwks_url', { jwks_url: 'https://10.0.0.1/keys' }],
       ['jwt.jwks_url', { jwks_url: 'ftp://id.example' }],
-      ['jwt.jwks_json', { jwks_json: { keys: [{ ...key, d: 'secret' }] } }],
+      ['jwt.jwks_json.keys.0.d', { jwks_json: { keys: [{ ...key, d: 'secret' }] } }],
       ['jwt.jwks_json', { jwks_json: { keys: [{ ...key, n: 'AQAB' }] } }],
       ['jwt.jwks_json', { jwks_json: { keys: [{ ...key, kid: undefined }] } }],
       ['jwt.jwks_json', { jwks_json: { keys: [{ kty: 'EC', kid: 'a', crv: 'P-256', x: 'x', y: 'y' }] } }],

@@ -33,7 +33,7 @@ const reply = lazy(() =>
       .object({
         enabled: z.boolean(),
         jwks_url: z.string().nullable(),
-        jwks_json: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) }).nullable(),
+        jwks_json: z.object({ keys: z.array(z.looseObject({ kty: z.string() })) }).nullable(),
         issuer: z.string().nullable(),
         audience: z.string().nullable(),
       })

@@ -10,7 +10,6 @@ export interface PublicJwk {
   use?: string | undefined;
   n?: string | undefined;
   e?: string | undefined;
-  [member: string]: unknown;
 }
 
 export interface JwtSettings {
@@ -37,8 +36,9 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 const text = (most: number) => z.string().trim().min(1).max(most);
 
+/** Other members, such as certificates, are not kept. */
 const publicJwk = lazy(() =>
-  z.looseObject({
+  z.object({
     kty: text(20),
     kid: text(256).optional(),
     alg: text(20).optional(),
@@ -48,14 +48,22 @@ const publicJwk = lazy(() =>
   }),
 );
 
-export const keySetSchema = lazy(() => z.looseObject({ keys: z.array(publicJwk()).max(mostKeys) }));
+export const keySetSchema = lazy(() => z.object({ keys: z.array(publicJwk()).max(mostKeys) }));
+
+/** The same with the members that nobody must send, so that they are noticed. */
+const sentJwk = lazy(() =>
+  publicJwk().extend(Object.fromEntries(privateMembers.map((member) => [member, mustNotBeSent(member)]))),
+);
+
+const mustNotBeSent = (member: string) =>
+  z.never({ error: `is a private member (${member}); send public keys only` }).optional();
 
 export const jwtSettingsInput = lazy(() =>
   z.strictObject({
     enabled: z.boolean().optional().describe('False: credentials in the form of a JWT are answered 401'),
     jwks_url: z.string().trim().max(2_048).nullish().describe('Where the public keys are published; https'),
     jwks_json: z
-      .strictObject({ keys: z.array(publicJwk()).min(1).max(mostKeys) })
+      .strictObject({ keys: z.array(sentJwk()).min(1).max(mostKeys) })
       .nullish()
       .describe('The public keys themselves, instead of jwks_url'),
     issuer: text(2_048).nullish().describe('Tokens must carry this `iss`; null: not checked'),
@@ -106,8 +114,6 @@ export function faultOfAddress(url: string, trustedHosts: TrustedHosts): string 
 
 function faultOfKeySet({ keys }: { keys: readonly PublicJwk[] }): string | null {
   for (const [index, key] of keys.entries()) {
-    const secret = privateMembers.find((member) => key[member] !== undefined);
-    if (secret) return `keys.${index} holds the private member "${secret}"; send public keys only`;
     if (key.kty === 'RSA' && bitsOf(key) < leastBits) return `keys.${index} must have at least ${leastBits} bits`;
   }
   const kids = keys.map(({ kid }) => kid);
