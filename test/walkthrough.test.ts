@@ -14,6 +14,7 @@ const pages = [
   'docs/gateway.md',
   'docs/jwt.md',
   'docs/limits.md',
+  'docs/scim.md',
   'docs/prompts.md',
   'docs/cache.md',
   'docs/sandbox.md',

@@ -1,4 +1,4 @@
-/** The organisation's rules for signing in: methods, sessions, and the tokens that it issues itself. */
+/** The organisation's rules for signing in: methods, sessions, the tokens that it issues itself, and provisioning. */
 import { z } from 'zod';
 import type { TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
@@ -16,6 +16,15 @@ import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { AuthSettingsTable } from '../../store/tables/company-sign-in.ts';
 import { endpoint } from '../kernel/endpoint.ts';
+import {
+  asScimReply,
+  type ScimSettings,
+  scimDetails,
+  scimReply,
+  scimSettingsOf,
+  scimUpdate,
+  updateScimSettings,
+} from '../scim/settings.ts';
 
 const path = '/admin/organisation/auth-settings';
 
@@ -39,6 +48,7 @@ const reply = lazy(() =>
       })
       .nullable()
       .describe('Tokens of the organisation’s own issuer; null: it has none'),
+    scim: scimReply(),
   }),
 );
 
@@ -52,17 +62,23 @@ const update = () =>
       sso: laterSection('this version has no single sign-on'),
       disable_auto_provision_user: laterSection('this version has no single sign-on'),
       jwt: jwtSettingsInput().nullish().describe('Null removes the section'),
-      scim: laterSection('this version has no SCIM'),
+      scim: scimUpdate().optional(),
     })
     .refine((body) => Object.values(body).some((section) => section !== undefined), {
-      message: 'Send login_method, session_settings or jwt',
+      message: 'Send login_method, session_settings, jwt or scim',
     });
 
-const asReply = ({ session_settings }: OrganisationSettings, { jwt }: AuthSettingsTable) => ({
+const asReply = (
+  { session_settings }: OrganisationSettings,
+  { jwt }: AuthSettingsTable,
+  scim: ScimSettings,
+  place: { origin: string; organisationId: string },
+) => ({
   object: 'auth_settings' as const,
   login_method: 'any' as const,
   session_settings,
   jwt: jwt === null ? null : decode(jwt),
+  scim: asScimReply(scim, place.origin, place.organisationId),
 });
 
 export const readAuthSettings = endpoint({
@@ -72,8 +88,11 @@ export const readAuthSettings = endpoint({
   summary: 'Read the organisation’s rules for signing in',
   access: { callers: ['admin-key', 'session'], scope: 'organisation_settings.read', level: 'organisation' },
   reply,
-  handle: async ({ caller, db }) =>
-    asReply(await settingsOf(db, caller.organisationId), await findAuthSettings(db, caller.organisationId)),
+  async handle({ caller: { organisationId }, db, exchange: { origin } }) {
+    const scim = await scimSettingsOf(db, organisationId);
+    const auth = await findAuthSettings(db, organisationId);
+    return asReply(await settingsOf(db, organisationId), auth, scim, { origin, organisationId });
+  },
 });
 
 export const changeAuthSettings = endpoint({
@@ -88,7 +107,7 @@ export const changeAuthSettings = endpoint({
   audit: { resource: 'organisation', action: 'update' },
   body: update,
   reply,
-  async handle({ caller, body, db, now, services, changed, note }) {
+  async handle({ caller, body, db, now, services, exchange: { origin }, changed, note }) {
     const { organisationId } = caller;
     if (body.login_method === 'sso_only') {
       throw invalid('login_method', 'sso_only needs a working single sign-on, which is not available yet');
@@ -105,6 +124,7 @@ export const changeAuthSettings = endpoint({
       .execute();
     const saved = { ...stored, jwt: jwt && encode(jwt) };
     if (saved.jwt !== stored.jwt) await saveAuthSettings(db, now, saved);
+    const scim = await updateScimSettings(db, now, organisationId, body.scim ?? {});
     changed({ topic: 'organisation', id: organisationId });
     note({
       resourceId: organisationId,
@@ -116,9 +136,10 @@ export const changeAuthSettings = endpoint({
           },
         }),
         ...(body.jwt !== undefined && { jwt: { old: told(jwtBefore), new: told(jwt) } }),
+        ...(body.scim && { scim: { old: scimDetails(scim.before), new: scimDetails(scim.after) } }),
       },
     });
-    return asReply(after, saved);
+    return asReply(after, saved, scim.after, { origin, organisationId });
   },
 });
 

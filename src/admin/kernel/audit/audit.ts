@@ -18,11 +18,21 @@ interface SystemEvent {
   status?: number;
 }
 
-export async function recordSystemEvent(db: Db, now: Date, event: SystemEvent): Promise<void> {
-  await insertAuditRow(db, systemRow(now, event));
+/** Who stands behind it: the program itself, or an identity provider. */
+type SystemActor = { id: string; type: 'system' | 'scim' };
+
+const theProgram: SystemActor = { id: 'system', type: 'system' };
+
+export async function recordSystemEvent(
+  db: Db,
+  now: Date,
+  event: SystemEvent,
+  actor: SystemActor = theProgram,
+): Promise<void> {
+  await insertAuditRow(db, systemRow(now, event, actor));
 }
 
-export function systemRow(now: Date, event: SystemEvent): AuditRow {
+function systemRow(now: Date, event: SystemEvent, actor: SystemActor): AuditRow {
   return {
     id: Bun.randomUUIDv7(),
     timestamp: now.toISOString(),
@@ -32,8 +42,8 @@ export function systemRow(now: Date, event: SystemEvent): AuditRow {
     request_body: '',
     query_params: '',
     request_headers: '',
-    user_id: 'system',
-    user_type: 'system',
+    user_id: actor.id,
+    user_type: actor.type,
     organisation_id: event.organisationId,
     workspace_id: event.workspaceId ?? null,
     response_status_code: event.status ?? 200,
@@ -75,14 +85,18 @@ export const consentRow = (
 
 /** A JWT that was refused, on either plane. */
 export const refusedTokenRow = (now: Date, { organisationId, masked, reason, untold }: RefusedToken): AuditRow =>
-  systemRow(now, {
-    organisationId,
-    resource: 'jwt',
-    action: 'invoke',
-    resourceId: null,
-    status: reason.status,
-    details: { jwtToken: masked, error: reason.message, code: reason.code, ...(untold > 0 && { untold }) },
-  });
+  systemRow(
+    now,
+    {
+      organisationId,
+      resource: 'jwt',
+      action: 'invoke',
+      resourceId: null,
+      status: reason.status,
+      details: { jwtToken: masked, error: reason.message, code: reason.code, ...(untold > 0 && { untold }) },
+    },
+    theProgram,
+  );
 
 export const insertAuditRow = async (db: Db, row: AuditRow): Promise<void> => {
   await db.insertInto('audit_logs').values(row).execute();
