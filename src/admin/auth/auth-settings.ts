@@ -8,6 +8,7 @@ import {
   faultOfJwtSettings,
   type JwtSettings,
   jwtSettingsInput,
+  keySetSchema,
   noJwtSettings,
 } from '../../identity/jwt/settings.ts';
 import { type OrganisationSettings, organisationSettingsUpdate } from '../../identity/settings.ts';
@@ -42,7 +43,7 @@ const reply = lazy(() =>
       .object({
         enabled: z.boolean(),
         jwks_url: z.string().nullable(),
-        jwks_json: z.object({ keys: z.array(z.looseObject({ kty: z.string() })) }).nullable(),
+        jwks_json: keySetSchema().nullable(),
         issuer: z.string().nullable(),
         audience: z.string().nullable(),
       })
