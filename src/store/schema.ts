@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { AgentTables } from './tables/agents.ts';
 import type { CompanySignInTables } from './tables/company-sign-in.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { InstallationTables } from './tables/installation.ts';
@@ -396,6 +397,7 @@ interface MasterKeyProofTable {
 
 export interface Schema
   extends AccountTables,
+    AgentTables,
     CompanySignInTables,
     GuardrailTables,
     InstallationTables,
