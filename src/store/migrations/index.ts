@@ -8,6 +8,7 @@ import { logExports } from './0011_log_exports.ts';
 import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
+import { scim } from './0015_scim.ts';
 import { accounts } from './0018_accounts.ts';
 import { mcpGuardrails } from './0020_mcp_guardrails.ts';
 import { installation } from './0022_installation.ts';
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { name: 'accounts', up: accounts },
   { name: 'installation', up: installation },
   { name: 'mcp guardrails', up: mcpGuardrails },
+  { name: 'scim', up: scim },
 ];
