@@ -1,4 +1,6 @@
 /** The list of resources: one line each. */
+import { agentIntegrationsResource } from './agent-integrations/routes.ts';
+import { agentServersResource } from './agent-servers/routes.ts';
 import { analyticsResource } from './analytics/routes.ts';
 import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
@@ -62,6 +64,8 @@ export const resources: readonly Resource[] = [
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,
+  agentIntegrationsResource,
+  agentServersResource,
   cacheResource,
   collectionsResource,
   labelsResource,
