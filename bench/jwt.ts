@@ -34,6 +34,7 @@ export async function benchJwt(): Promise<Record<string, number>> {
       sso: null,
       sso_client_id: null,
       sso_secrets_sealed: null,
+      sso_verified_at: null,
       last_updated_at: '',
     });
     const tokens = await Promise.all(

@@ -10,6 +10,7 @@ const unset = (organisationId: string): AuthSettingsTable => ({
   sso: null,
   sso_client_id: null,
   sso_secrets_sealed: null,
+  sso_verified_at: null,
   last_updated_at: '',
 });
 

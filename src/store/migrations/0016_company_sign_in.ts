@@ -12,6 +12,7 @@ export async function companySignIn(db: Db): Promise<void> {
     .addColumn('sso', 'text')
     .addColumn('sso_client_id', 'text')
     .addColumn('sso_secrets_sealed', 'text')
+    .addColumn('sso_verified_at', 'text')
     .addColumn('last_updated_at', 'text', (c) => c.notNull())
     .execute();
   await db.schema.createIndex('auth_settings_client').on('auth_settings').columns(['sso_client_id']).execute();

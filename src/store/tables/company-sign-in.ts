@@ -14,6 +14,8 @@ export interface AuthSettingsTable {
   /** The OIDC client id, by which a sign-in may name the set-up that it wants. */
   sso_client_id: string | null;
   sso_secrets_sealed: string | null;
+  /** When somebody first signed in with the present set-up; null: it has not been shown to work. */
+  sso_verified_at: Timestamp | null;
   last_updated_at: Timestamp;
 }
 
