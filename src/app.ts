@@ -9,6 +9,7 @@ import { exportDownloads } from './admin/log-exports/links.ts';
 import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
+import { createScim } from './admin/scim/protocol/handler.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
@@ -257,9 +258,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       store,
       feed,
       vault: services.vault,
-      keyring,
-      catalog,
-      sink,
+      services: gateway.services,
       upstreams: services.mcpUpstreams,
       oauth: oauth.find,
       isStoreAway: isAway,
@@ -275,6 +274,11 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       clock,
       onFault: (fault, requestId) =>
         log.error('Telemetry could not be taken.', { request_id: requestId, ...faultFields(fault) }),
+    });
+    const scim = createScim({
+      services,
+      trail,
+      onFault: (fault, requestId) => log.error('A SCIM call failed.', { request_id: requestId, ...faultFields(fault) }),
     });
     const registry = createMcpRegistry({
       db: store.db,
@@ -296,6 +300,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         services.telemetry.handler,
         receiver,
         exportDownloads(services),
+        scim,
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

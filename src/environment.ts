@@ -127,6 +127,8 @@ export const environmentSchema = () =>
     LOG_SPOOL_MAX_BYTES: wholeNumber(2 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     DISABLE_ORG_CREATION: flag(),
     AUDIT_LOGS_ENABLED: onUnlessOff(),
+    SCIM_ENABLED: onUnlessOff(),
+    SCIM_MEMBERSHIP_USER_MODE: flag(),
     GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
     CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     LOG_QUERY_TIMEOUT_MS: wholeNumber(10_000, 100, 600_000),
@@ -209,6 +211,8 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** `userMode`: memberships of groups are written through users. */
+  scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
   /** Bytes that the files of one workspace may take which the gateway keeps itself. */
@@ -309,6 +313,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
     logStore: {

@@ -30,6 +30,7 @@ import { promptPartialsResource } from './prompt-partials/routes.ts';
 import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
+import { scimResource } from './scim/routes.ts';
 import { usersResource } from './users/routes.ts';
 import { virtualKeysResource } from './virtual-keys/routes.ts';
 import { webhooksResource } from './webhooks/routes.ts';
@@ -45,6 +46,7 @@ export const resources: readonly Resource[] = [
   apiKeysResource,
   configsResource,
   authResource,
+  scimResource,
   emailDomainsResource,
   auditLogResource,
   noticesResource,

@@ -32,6 +32,7 @@ import {
 } from './response/integrated-models.ts';
 import { gatewayErrorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
+import { createServiceCalls, type ServiceCalls } from './service-calls.ts';
 import { settle } from './settle/settle.ts';
 import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
@@ -44,6 +45,8 @@ export interface Gateway {
   passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
   /** What checks may do on behalf of a workspace. */
   checkIo(workspaceId: string | null): CheckIo;
+  /** The same stages for calls whose upstream is no model provider. */
+  readonly services: ServiceCalls;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
   /** Lets go of the connections to providers; calls that still come make new ones. */
@@ -242,6 +245,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return serve(request, asked, remainingRoute(asked));
     },
     checkIo: (workspaceId) => checkIo(deps, workspaceId),
+    services: createServiceCalls(deps),
     idle: () => inFlight.none(),
     close() {
       deps.http.close();

@@ -32,6 +32,8 @@ export interface HookSpec {
   bufferStream: boolean;
   /** Holds a stream back only as far as its checks need. */
   streamWindow: boolean;
+  /** As a default it guards calls of MCP tools too. */
+  applyToMcp: boolean;
   onSuccess: HookFeedback | null;
   onFail: HookFeedback | null;
   versionId: string | null;
@@ -82,6 +84,7 @@ const actionFields = () => ({
   message: z.string().max(2_000).optional(),
   buffer_stream: z.boolean().optional(),
   stream_window: z.boolean().optional(),
+  apply_to_mcp: z.boolean().optional(),
 });
 
 export const actionsSchema = () => z.strictObject(actionFields());
@@ -145,6 +148,7 @@ const headNames = new Set([
   'message',
   'buffer_stream',
   'stream_window',
+  'apply_to_mcp',
   'credentials',
 ]);
 
@@ -231,6 +235,7 @@ function specOf(actions: Actions, checks: readonly CheckSpec[], prefix: string):
     message: actions.message ?? null,
     bufferStream: actions.buffer_stream ?? false,
     streamWindow: actions.stream_window ?? false,
+    applyToMcp: actions.apply_to_mcp ?? false,
     onSuccess: feedbackOf(onSuccess, 5),
     onFail: feedbackOf(onFail, -5),
     versionId: null,

@@ -7,6 +7,7 @@ import { connectRedis } from '../redis/connect.ts';
 import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import {
+  amountWithin,
   type CounterState,
   type KnownSpend,
   type LimitEngine,
@@ -212,10 +213,10 @@ const waitsFor = ({ window, mode }: Limit, policy: OnStoreFailure): boolean =>
 
 function unchecked({ id, organisationId, demands }: ReserveRequest, now: number): ReserveResult {
   const states = demands.map(({ limit }) => ({ ...spanAt(limit.window, now), settled: 0, reserved: 0 }));
-  const holdings = demands.map(({ limit, most }, index) => ({
-    limit,
+  const holdings = demands.map((demand, index) => ({
+    limit: demand.limit,
     epoch: states[index]?.epoch ?? 0,
-    amount: most,
+    amount: amountWithin(demand.limit.value, demand),
   }));
   return { granted: true, reservation: { id, organisationId, holdings }, states };
 }

@@ -28,6 +28,7 @@ import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
 import type { PromptTables } from './tables/prompts.ts';
+import type { ScimTables } from './tables/scim.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -399,7 +400,8 @@ export interface Schema
     McpTables,
     OauthTables,
     PriceTables,
-    PromptTables {
+    PromptTables,
+    ScimTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -53,7 +53,7 @@ const ownHeaders = (request: KeptMessage | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('x-gw-')));
 
 export function showMetrics(metrics: LogMetrics, organisationName: string): z.input<ReturnType<typeof metricsSchema>> {
-  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, attempt, ...same } = metrics;
+  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, attempt, mcp, ...same } = metrics;
   return {
     ...same,
     organisation_name: organisationName,
@@ -68,6 +68,10 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     cache_processing_time: null,
     response_parsing_time: null,
     prompt_slug: metrics.prompt_slug || null,
+    mcp_server: metrics.mcp_server || null,
+    mcp_method: metrics.mcp_method || null,
+    mcp_tool: metrics.mcp_tool || null,
+    mcp: mcp ?? null,
     log_store_file_path_format: 'v1',
     ignored_config_keys: [...ignored_config_keys],
     attempt: attempt && { ...attempt, after: [...attempt.after], retries: [...attempt.retries] },

@@ -13,6 +13,7 @@ import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint
 import { empty } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
+import { requireGuardrailsIn } from '../mcp-servers/guardrails.ts';
 import { integrationAccess, mcpCatalogChange, reachMcpIntegration, requireMcpIntegrationScope } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';
 import { savedSettings } from './configurations.ts';
@@ -54,6 +55,8 @@ const createMcpIntegration = endpoint({
     const url = body.url ?? body.server_url ?? '';
     const integration = { url, transport: body.transport, authType: body.auth_type };
     const sealed = savedSettings(vault, body.configurations ?? {}, null, integration, settings.trustedHosts);
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     if (body.slug && (await isMcpIntegrationSlugTaken(db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another MCP integration, perhaps a deleted one`);
     }
@@ -225,6 +228,9 @@ const updateMcpIntegration = endpoint({
       { url, transport, authType },
       settings.trustedHosts,
     );
+    const { organisation_id: organisationId, workspace_id: workspaceId } = row;
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     const moved = url !== row.url || transport !== row.transport || authType !== row.auth_type;
     const columns: Partial<McpIntegrationTable> = {
       url,

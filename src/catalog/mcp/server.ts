@@ -35,6 +35,8 @@ export interface McpServer extends McpUpstream {
   /** By user id, where it differs from the default. */
   users: ReadonlyMap<string, boolean>;
   capabilities: CapabilityRules;
+  /** Ids or slugs of the guardrails that its tool calls pass: its own, else those of its integration. */
+  guardrails: { input: readonly string[]; output: readonly string[] };
   metadata: McpMetadata;
   createdAt: string;
   updatedAt: string;

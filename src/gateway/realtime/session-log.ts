@@ -111,8 +111,9 @@ export class SessionLog {
     const { hold } = session;
     if (!admission || !hold) return;
     const { usage, cost } = settlementOf(this.#deps, context, record);
-    admission.settle(hold, spentOf(hold, record, usage, cost));
-    const next = hold.again();
+    const spent = spentOf(hold, record, usage, cost);
+    admission.settle(hold, spent);
+    const next = hold.again(spent);
     const taken = (reserved: Reserved) => {
       if ('refusal' in reserved) this.#exceeded(reserved.refusal);
       else session.hold = reserved.hold;

@@ -96,6 +96,10 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
     cost: exactCents(metrics.cost).toFixed(9),
     saved_cost: exactCents(metrics.saved_cost ?? 0).toFixed(9),
     attempt: metrics.attempt ? JSON.stringify(metrics.attempt) : '',
+    mcp_server: metrics.mcp_server ?? '',
+    mcp_method: metrics.mcp_method ?? '',
+    mcp_tool: metrics.mcp_tool ?? '',
+    mcp: metrics.mcp ? JSON.stringify(metrics.mcp) : '',
     prompt_preview: prompt,
     answer_preview: answer,
   };

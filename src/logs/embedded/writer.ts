@@ -22,7 +22,10 @@ const openMonths = 4;
 const endpointType = contextFields.indexOf('endpoint_type');
 const createdAt = firstMeasure + measureFields.indexOf('created_at');
 const metadataAt = firstMeasure + measureFields.indexOf('metadata');
-const attemptAt = firstMeasure + measureFields.indexOf('attempt');
+/** The fields that hold objects. */
+const objectsAt = new Set(
+  [measureFields.indexOf('attempt'), measureFields.indexOf('mcp')].map((at) => at + firstMeasure),
+);
 const ownCells = rowFields.map((field) => firstMeasure + measureFields.indexOf(field));
 
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
@@ -372,7 +375,7 @@ function rowCells(
   for (const at of ownCells) {
     // An older release wrote fewer fields.
     const value = row[at] ?? null;
-    cells.push(at === attemptAt && value !== null ? JSON.stringify(value) : value);
+    cells.push(objectsAt.has(at) && value !== null ? JSON.stringify(value) : value);
   }
   const at = row[1];
   const { prompt, answer } = (at === null ? undefined : previews[at]) ?? noPreviews;

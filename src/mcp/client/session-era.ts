@@ -92,7 +92,8 @@ export class SessionEra {
     try {
       const { result, token } = await this.open(context, request.params);
       const body = asText(resultMessage(request.id, result));
-      logAnswer(this.#deps, context, { message: request, text }, body, 200, null, performance.now() - startedAt);
+      const upstreamMs = performance.now() - startedAt;
+      logAnswer(this.#deps, context, { message: request, text }, { text: body, status: 200, upstreamMs });
       return jsonReply(200, body, { 'mcp-session-id': token });
     } catch (fault) {
       return this.#refused(context, { message: request, text }, fault, startedAt);
@@ -149,7 +150,11 @@ export class SessionEra {
     try {
       if (waiting && message.kind === 'response') waiting(message);
       else await this.#forward(session, message, posted);
-      logAnswer(this.#deps, session.context, posted, null, 202, null, performance.now() - startedAt);
+      logAnswer(this.#deps, session.context, posted, {
+        text: null,
+        status: 202,
+        upstreamMs: performance.now() - startedAt,
+      });
       responder.finish('', 202);
     } catch (fault) {
       const { body, status, headers } = this.#failure(session.context, posted, fault, null, startedAt);
@@ -173,7 +178,7 @@ export class SessionEra {
       const local = this.#answeredHere(session, request);
       if (local) {
         const body = asText(resultMessage(request.id, local));
-        logAnswer(this.#deps, context, posted, body, 200, null, 0);
+        logAnswer(this.#deps, context, posted, { text: body, status: 200, upstreamMs: 0 });
         responder.finish(body, 200);
         return;
       }
@@ -183,23 +188,13 @@ export class SessionEra {
       });
       const called = await this.#called(session, request, way);
       if (!called.response) {
-        logAnswer(this.#deps, context, posted, null, 200, null, performance.now() - startedAt);
+        logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: performance.now() - startedAt });
         responder.end();
         return;
       }
       const body = textOfCalled({ ...called, response: called.response });
-      const isError = called.response.error !== undefined || called.response.result?.isError === true;
-      logAnswer(
-        this.#deps,
-        context,
-        posted,
-        body,
-        200,
-        null,
-        performance.now() - startedAt,
-        isError,
-        called.tokenRefreshed,
-      );
+      const upstreamMs = performance.now() - startedAt;
+      logAnswer(this.#deps, context, posted, { text: body, status: 200, upstreamMs, called });
       responder.finish(body, 200, {}, eventId);
     } catch (fault) {
       const { body, status, headers } = this.#failure(context, posted, fault, request.id, startedAt);
@@ -415,7 +410,7 @@ export class SessionEra {
     const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
     const status = error instanceof UpstreamRefusal ? 200 : error.status;
     const body = asText(errorMessage(id, shown));
-    logAnswer(this.#deps, context, posted, body, status, error, performance.now() - startedAt, true);
+    logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
     return { body, status, headers: error instanceof McpError ? error.headers : {} };
   }
 }

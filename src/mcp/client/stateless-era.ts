@@ -54,7 +54,7 @@ export class StatelessEra {
 
   /** Core notifications do not exist in this era; an extension's is taken and goes nowhere. */
   notified(context: CallContext, message: RpcNotification, text: string): Reply {
-    logAnswer(this.#deps, context, { message, text }, null, 202, null, 0);
+    logAnswer(this.#deps, context, { message, text }, { text: null, status: 202, upstreamMs: 0 });
     return { status: 202, headers: {}, body: null };
   }
 
@@ -88,20 +88,9 @@ export class StatelessEra {
           : await this.#called(context, request, posted, responder, abort, link);
       const { response } = called;
       if (!response) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
-      const isError = response.error !== undefined || response.result?.isError === true;
       const status = response.error ? statusOfError(response, called.status) : 200;
       const body = textOfCalled({ ...called, response });
-      logAnswer(
-        this.#deps,
-        context,
-        posted,
-        body,
-        status,
-        null,
-        performance.now() - startedAt,
-        isError,
-        called.tokenRefreshed,
-      );
+      logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, called });
       responder.finish(body, status);
     } catch (fault) {
       const error = forClient(
@@ -111,7 +100,7 @@ export class StatelessEra {
       const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
       const status = error instanceof UpstreamRefusal ? error.status : error.status;
       const body = JSON.stringify(errorMessage(request.id, shown));
-      logAnswer(this.#deps, context, posted, body, status, error, performance.now() - startedAt, true);
+      logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
       responder.finish(body, status, error instanceof McpError ? error.headers : {});
     }
   }
@@ -152,7 +141,7 @@ export class StatelessEra {
       text: null,
       status: 200,
       tokenRefreshed: false,
-      hookResults: null,
+      guard: null,
     };
   }
 
@@ -237,7 +226,7 @@ export class StatelessEra {
     const tell = (method: string, params: JsonRpcFields) =>
       stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, params)) }));
     tell('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured });
-    logAnswer(this.#deps, context, posted, null, 200, null, 0);
+    logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: 0 });
     const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
     if (link.era === 'session') {
       for (const uri of uris)
@@ -313,7 +302,7 @@ function discovered(request: RpcRequest, { facts }: Link): Called {
     text: null,
     status: 200,
     tokenRefreshed: false,
-    hookResults: null,
+    guard: null,
   };
 }
 

@@ -4,7 +4,7 @@ import { incomingOf } from '../../http/web.ts';
 import { collected } from '../../wire/client/collected.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-import type { CallContext } from '../call-context.ts';
+import { type CallContext, followedAs } from '../call-context.ts';
 import { failed } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
@@ -58,7 +58,7 @@ export function createServerSideTools({
             ? new McpError(fault.kind, `${reference.label}: ${fault.message}`, { headers: { ...fault.headers } })
             : fault;
         });
-        resolved.push({ reference, context: { ...context, traceId, spanId } });
+        resolved.push({ reference, context: followedAs(context, { traceId, spanId }) });
       }
       const traced = { ...fields, 'x-gw-trace-id': traceId, 'x-gw-parent-span-id': spanId };
       const { 'x-gw-span-id': _span, ...inner } = traced as Record<string, string>;

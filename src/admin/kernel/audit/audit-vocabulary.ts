@@ -39,5 +39,7 @@ export const auditResources = [
   'prompt_partial',
   'collection',
   'label',
+  'scim_group',
+  'scim_workspace',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
