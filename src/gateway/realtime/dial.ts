@@ -98,15 +98,34 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
   );
   try {
     const address = await addressOf(deps, context, await authorised(deps, target, upstream, abort.signal));
-    return await UpstreamSocket.open(address, abort.signal).catch((fault) => {
-      if (!tookNoOffer(fault)) throw fault;
-      return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
-    });
+    return await withinShare(deps, upstream.tenant, () =>
+      UpstreamSocket.open(address, abort.signal).catch((fault) => {
+        if (!tookNoOffer(fault)) throw fault;
+        return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
+      }),
+    );
   } catch (fault) {
     throw refusal(fault, target) ?? explain(fault, abort.signal, target);
   } finally {
     deadline.clear();
     gone.removeEventListener('abort', leave);
+  }
+}
+
+/** A session takes a connection out of the organisation's share, until it is over. */
+async function withinShare(
+  { http }: GatewayDeps,
+  tenant: string,
+  open: () => Promise<UpstreamSocket>,
+): Promise<UpstreamSocket> {
+  http.claim(tenant);
+  try {
+    const socket = await open();
+    socket.whenClosed(() => http.release(tenant));
+    return socket;
+  } catch (fault) {
+    http.release(tenant);
+    throw fault;
   }
 }
 
