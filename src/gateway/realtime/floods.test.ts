@@ -48,7 +48,9 @@ function bareSession() {
   const noted: string[] = [];
   let listener: UpstreamListener | null = null;
   const upstream: ProviderSocket = {
-    listen: (given) => void (listener = given),
+    listen: (given) => {
+      listener = given;
+    },
     protocol: '',
     waiting: 0,
     paused: false,

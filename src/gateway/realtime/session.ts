@@ -47,6 +47,7 @@ export class Session implements Relay {
   #ended = false;
   #clientPaused = false;
   #upstreamRests = false;
+  #isCut = false;
   #silence: Deadline | null = null;
   #pinged = false;
   #standingSeenAt = performance.now();
@@ -99,6 +100,8 @@ export class Session implements Relay {
 
   /** Ends it at once: a provider that floods us would go on during a farewell. */
   cut(code: number, reason: string): void {
+    if (this.#isCut) return;
+    this.#isCut = true;
     if (this.#end({ by: 'gateway', code, reason })) this.#client?.close(code, reason);
     this.#upstream.terminate();
   }
