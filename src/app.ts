@@ -11,6 +11,7 @@ import { type FirstStart, firstStart } from './admin/organisations/first-start.t
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
+import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
@@ -107,6 +108,7 @@ type OpenServices = Services & {
   folder: { close(): void };
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
+  agentCards: LiveCards;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -143,6 +145,7 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault });
+  const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log);
   opened = {
@@ -171,6 +174,8 @@ async function openInFolder(
     }),
     telemetry,
     mcp: mcpUpstreams.probe,
+    agents: agentCards,
+    agentCards,
     mcpUpstreams,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),

@@ -59,6 +59,7 @@ export const environmentSchema = () =>
       .optional(),
     GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
     GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
     DATABASE_URL: z
       .string()
@@ -198,6 +199,8 @@ export interface Settings {
   /** Null: notices are kept, and nobody is mailed. */
   mail: MailSettings | null;
   masterKey: string | null;
+  /** The token with which parts of the service ask each other; null: none may. */
+  clientAuth: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
   ownerPassword: string | null;
@@ -301,6 +304,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
+    clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,
     ownerPassword: values.GW_OWNER_PASSWORD ?? null,

@@ -1,4 +1,6 @@
 /** The list of resources: one line each. */
+import { agentIntegrationsResource } from './agent-integrations/routes.ts';
+import { agentServersResource } from './agent-servers/routes.ts';
 import { analyticsResource } from './analytics/routes.ts';
 import { apiKeysResource } from './api-keys/routes.ts';
 import { auditLogResource } from './audit-logs/routes.ts';
@@ -12,6 +14,7 @@ import { feedbackResource } from './feedback/routes.ts';
 import { guardrailsResource } from './guardrails/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
+import { internalResource } from './internal/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { labelsResource } from './labels/routes.ts';
@@ -61,6 +64,8 @@ export const resources: readonly Resource[] = [
   modelConfigsResource,
   mcpIntegrationsResource,
   mcpServersResource,
+  agentIntegrationsResource,
+  agentServersResource,
   cacheResource,
   collectionsResource,
   labelsResource,
@@ -72,4 +77,5 @@ export const resources: readonly Resource[] = [
   analyticsResource,
   batchesResource,
   referenceResource,
+  internalResource,
 ];

@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { AgentTables } from './tables/agents.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { InstallationTables } from './tables/installation.ts';
 import type { LimitTables } from './tables/limits.ts';
@@ -393,6 +394,7 @@ interface MasterKeyProofTable {
 
 export interface Schema
   extends AccountTables,
+    AgentTables,
     GuardrailTables,
     InstallationTables,
     LimitTables,

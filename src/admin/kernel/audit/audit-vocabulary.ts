@@ -35,6 +35,8 @@ export const auditResources = [
   'webhook',
   'mcp_integration',
   'mcp_server',
+  'agent_integration',
+  'agent_server',
   'prompt',
   'prompt_partial',
   'collection',
