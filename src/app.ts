@@ -215,7 +215,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens });
     const standIns = createImpersonation(keyring);
-    const batchService = openBatchService(store, services.vault, clock);
+    const batchService = openBatchService(store, services.vault, clock, settings.storedFileBytes);
     const authenticator = createAuthenticator(store.db, keyring, clock);
     const pricer = createPricer(services.priceTable);
     const kernel = createKernel({
