@@ -9,7 +9,9 @@ import { exportDownloads } from './admin/log-exports/links.ts';
 import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
+import { createScim } from './admin/scim/protocol/handler.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
+import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
@@ -106,6 +108,7 @@ type OpenServices = Services & {
   folder: { close(): void };
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
+  agentCards: LiveCards;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -142,6 +145,7 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault });
+  const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log);
   opened = {
@@ -170,6 +174,8 @@ async function openInFolder(
     }),
     telemetry,
     mcp: mcpUpstreams.probe,
+    agents: agentCards,
+    agentCards,
     mcpUpstreams,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
@@ -274,6 +280,11 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       onFault: (fault, requestId) =>
         log.error('Telemetry could not be taken.', { request_id: requestId, ...faultFields(fault) }),
     });
+    const scim = createScim({
+      services,
+      trail,
+      onFault: (fault, requestId) => log.error('A SCIM call failed.', { request_id: requestId, ...faultFields(fault) }),
+    });
     const registry = createMcpRegistry({
       db: store.db,
       keyring,
@@ -294,6 +305,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         services.telemetry.handler,
         receiver,
         exportDownloads(services),
+        scim,
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

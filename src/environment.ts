@@ -59,6 +59,7 @@ export const environmentSchema = () =>
       .optional(),
     GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
     GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
     DATABASE_URL: z
       .string()
@@ -126,6 +127,8 @@ export const environmentSchema = () =>
     LOG_SPOOL_MAX_BYTES: wholeNumber(2 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     DISABLE_ORG_CREATION: flag(),
     AUDIT_LOGS_ENABLED: onUnlessOff(),
+    SCIM_ENABLED: onUnlessOff(),
+    SCIM_MEMBERSHIP_USER_MODE: flag(),
     GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
     CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     LOG_QUERY_TIMEOUT_MS: wholeNumber(10_000, 100, 600_000),
@@ -195,6 +198,8 @@ export interface Settings {
   /** Null: notices are kept, and nobody is mailed. */
   mail: MailSettings | null;
   masterKey: string | null;
+  /** The token with which parts of the service ask each other; null: none may. */
+  clientAuth: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
   ownerPassword: string | null;
@@ -208,6 +213,8 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** `userMode`: memberships of groups are written through users. */
+  scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
   /** How much memory cached answers may take. */
@@ -294,6 +301,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
+    clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,
     ownerPassword: values.GW_OWNER_PASSWORD ?? null,
@@ -305,6 +313,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
     logStore: {

@@ -162,6 +162,7 @@ const workspaceOf = (lab: Omit<Lab, 'deps'>): WorkspaceCatalog => ({
     return lab.guardrails;
   },
   mcp: { servers: [], bySlug: () => null },
+  agents: { find: () => null },
   prompts: { prompt: () => null, partial: () => null, sharedBy: () => null },
 });
 

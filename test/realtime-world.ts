@@ -132,6 +132,7 @@ function workspaceCatalog(
   const plans = new Map(Object.entries(configs).map(([slug, config]) => [slug, savedPlan(slug, config)]));
   return {
     mcp: { servers: [], bySlug: () => null },
+    agents: { find: () => null },
     prompts: { prompt: () => null, partial: () => null, sharedBy: () => null },
     organisationId: 'organisation-1',
     organisationName: 'Test',

@@ -3,6 +3,7 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
+import type { AgentCatalog } from './agents/server.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
 import type { PromptShelf } from './saved-prompts.ts';
@@ -72,6 +73,8 @@ export interface WorkspaceCatalog {
   readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;
+  /** The agent servers of the workspace. */
+  readonly agents: AgentCatalog;
 }
 
 export interface Catalog {

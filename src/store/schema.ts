@@ -20,6 +20,7 @@ import type { OrganisationSettings, OverrideSection, WorkspaceSettings } from '.
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { AgentTables } from './tables/agents.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { InstallationTables } from './tables/installation.ts';
 import type { LimitTables } from './tables/limits.ts';
@@ -28,6 +29,7 @@ import type { McpTables } from './tables/mcp.ts';
 import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
 import type { PromptTables } from './tables/prompts.ts';
+import type { ScimTables } from './tables/scim.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -392,6 +394,7 @@ interface MasterKeyProofTable {
 
 export interface Schema
   extends AccountTables,
+    AgentTables,
     GuardrailTables,
     InstallationTables,
     LimitTables,
@@ -399,7 +402,8 @@ export interface Schema
     McpTables,
     OauthTables,
     PriceTables,
-    PromptTables {
+    PromptTables,
+    ScimTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

@@ -1,4 +1,4 @@
-/** The organisation's rules for signing in. Single sign-on, JWT and SCIM will have their sections here. */
+/** The organisation's rules for signing in. Single sign-on and JWT will have their sections here. */
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
 import { type OrganisationSettings, organisationSettingsUpdate } from '../../identity/settings.ts';
@@ -6,6 +6,15 @@ import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import { endpoint } from '../kernel/endpoint.ts';
+import {
+  asScimReply,
+  type ScimSettings,
+  scimDetails,
+  scimReply,
+  scimSettingsOf,
+  scimUpdate,
+  updateScimSettings,
+} from '../scim/settings.ts';
 
 const path = '/admin/organisation/auth-settings';
 
@@ -19,6 +28,7 @@ const reply = lazy(() =>
         .nullable()
         .describe('Seconds after which everyone signs in again; null: no such limit'),
     }),
+    scim: scimReply(),
   }),
 );
 
@@ -32,16 +42,21 @@ const update = () =>
       sso: laterSection('this version has no single sign-on'),
       disable_auto_provision_user: laterSection('this version has no single sign-on'),
       jwt: laterSection('this version accepts no organisation JWT'),
-      scim: laterSection('this version has no SCIM'),
+      scim: scimUpdate().optional(),
     })
-    .refine((body) => body.login_method !== undefined || body.session_settings !== undefined, {
-      message: 'Send login_method, session_settings or both',
+    .refine((body) => [body.login_method, body.session_settings, body.scim].some((section) => section !== undefined), {
+      message: 'Send login_method, session_settings or scim',
     });
 
-const asReply = ({ session_settings }: OrganisationSettings) => ({
+const asReply = (
+  { session_settings }: OrganisationSettings,
+  scim: ScimSettings,
+  place: { origin: string; organisationId: string },
+) => ({
   object: 'auth_settings' as const,
   login_method: 'any' as const,
   session_settings,
+  scim: asScimReply(scim, place.origin, place.organisationId),
 });
 
 export const readAuthSettings = endpoint({
@@ -51,7 +66,10 @@ export const readAuthSettings = endpoint({
   summary: 'Read the organisation’s rules for signing in',
   access: { callers: ['admin-key', 'session'], scope: 'organisation_settings.read', level: 'organisation' },
   reply,
-  handle: async ({ caller, db }) => asReply(await settingsOf(db, caller.organisationId)),
+  async handle({ caller: { organisationId }, db, exchange: { origin } }) {
+    const scim = await scimSettingsOf(db, organisationId);
+    return asReply(await settingsOf(db, organisationId), scim, { origin, organisationId });
+  },
 });
 
 export const changeAuthSettings = endpoint({
@@ -64,7 +82,7 @@ export const changeAuthSettings = endpoint({
   audit: { resource: 'organisation', action: 'update' },
   body: update,
   reply,
-  async handle({ caller, body, db, now, changed, note }) {
+  async handle({ caller, body, db, now, exchange: { origin }, changed, note }) {
     const { organisationId } = caller;
     if (body.login_method === 'sso_only') {
       throw invalid('login_method', 'sso_only needs a working single sign-on, which is not available yet');
@@ -76,14 +94,16 @@ export const changeAuthSettings = endpoint({
       .set({ settings: encode(after), last_updated_at: now.toISOString() })
       .where('id', '=', organisationId)
       .execute();
+    const scim = await updateScimSettings(db, now, organisationId, body.scim ?? {});
     changed({ topic: 'organisation', id: organisationId });
     note({
       resourceId: organisationId,
       details: {
         max_session_ttl: { old: before.session_settings.max_session_ttl, new: after.session_settings.max_session_ttl },
+        ...(body.scim && { scim: { old: scimDetails(scim.before), new: scimDetails(scim.after) } }),
       },
     });
-    return asReply(after);
+    return asReply(after, scim.after, { origin, organisationId });
   },
 });
 

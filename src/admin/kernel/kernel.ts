@@ -323,19 +323,20 @@ export class AttributedError extends ApiError {
   }
 }
 
-function refusalOf(error: unknown): ApiError {
+export function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return isAway(error) ? storeAway() : new ApiError('AB04', 'Something went wrong on our side');
 }
 
 const emptyTrace = (): Trace => ({ changes: [], note: {}, headers: new Headers() });
 
-const bounded = (text: string): string => (text.length > auditTextLimit ? `${text.slice(0, auditTextLimit)}…` : text);
+export const bounded = (text: string): string =>
+  text.length > auditTextLimit ? `${text.slice(0, auditTextLimit)}…` : text;
 
 /** The most specific thing that the path names. */
 const lastParameter = (params: Record<string, string>): string | null => Object.values(params).at(0) ?? null;
 
-function exchangeOf(
+export function exchangeOf(
   request: Request,
   url: URL,
   client: ClientAddress,

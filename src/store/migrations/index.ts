@@ -8,7 +8,9 @@ import { logExports } from './0011_log_exports.ts';
 import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
+import { scim } from './0015_scim.ts';
 import { accounts } from './0018_accounts.ts';
+import { agents } from './0019_agents.ts';
 import { mcpGuardrails } from './0020_mcp_guardrails.ts';
 import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
@@ -32,4 +34,6 @@ export const migrations: readonly Migration[] = [
   { name: 'accounts', up: accounts },
   { name: 'installation', up: installation },
   { name: 'mcp guardrails', up: mcpGuardrails },
+  { name: 'scim', up: scim },
+  { name: 'agents', up: agents },
 ];

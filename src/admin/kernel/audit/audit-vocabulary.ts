@@ -35,9 +35,13 @@ export const auditResources = [
   'webhook',
   'mcp_integration',
   'mcp_server',
+  'agent_integration',
+  'agent_server',
   'prompt',
   'prompt_partial',
   'collection',
   'label',
+  'scim_group',
+  'scim_workspace',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];

@@ -15,7 +15,15 @@ interface SystemEvent {
   details: Record<string, unknown>;
 }
 
-export async function recordSystemEvent(db: Db, now: Date, event: SystemEvent): Promise<void> {
+/** Who stands behind it: the program itself, or an identity provider. */
+type SystemActor = { id: string; type: 'system' | 'scim' };
+
+export async function recordSystemEvent(
+  db: Db,
+  now: Date,
+  event: SystemEvent,
+  actor: SystemActor = { id: 'system', type: 'system' },
+): Promise<void> {
   await insertAuditRow(db, {
     id: Bun.randomUUIDv7(),
     timestamp: now.toISOString(),
@@ -25,8 +33,8 @@ export async function recordSystemEvent(db: Db, now: Date, event: SystemEvent): 
     request_body: '',
     query_params: '',
     request_headers: '',
-    user_id: 'system',
-    user_type: 'system',
+    user_id: actor.id,
+    user_type: actor.type,
     organisation_id: event.organisationId,
     workspace_id: event.workspaceId ?? null,
     response_status_code: 200,
