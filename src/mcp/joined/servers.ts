@@ -1,6 +1,8 @@
 /** The servers behind the joined address, and what stands for all of them where a single one is named. */
+
+import { mayUse } from '../../catalog/access-rules.ts';
 import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
-import { type McpServer, mayUse } from '../../catalog/mcp/server.ts';
+import type { McpServer } from '../../catalog/mcp/server.ts';
 import { version } from '../../version.ts';
 import { type CallContext, upstreamIdentityOf } from '../call-context.ts';
 import type { McpDeps } from '../deps.ts';
