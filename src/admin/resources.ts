@@ -14,6 +14,7 @@ import { feedbackResource } from './feedback/routes.ts';
 import { guardrailsResource } from './guardrails/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
+import { internalResource } from './internal/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { labelsResource } from './labels/routes.ts';
@@ -76,4 +77,5 @@ export const resources: readonly Resource[] = [
   analyticsResource,
   batchesResource,
   referenceResource,
+  internalResource,
 ];
