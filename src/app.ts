@@ -204,7 +204,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const { store, feed } = services;
     const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
     const standIns = createImpersonation(keyring);
-    const batchService = openBatchService(store, services.vault, clock);
+    const batchService = openBatchService(store, services.vault, clock, settings.storedFileBytes);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
     const authenticator = createAuthenticator(store.db, keyring, clock);
     const pricer = createPricer(services.priceTable);

@@ -115,6 +115,7 @@ export const environmentSchema = () =>
     STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
     MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     MAX_BUFFERED_BYTES: wholeNumber(1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
+    MAX_STORED_FILE_BYTES: wholeNumber(10 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     MAX_CONNECTIONS_PER_ORGANISATION: wholeNumber(0, 0, 1_000_000),
     REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
     MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
@@ -217,6 +218,8 @@ export interface Settings {
   scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
+  /** Bytes that the files of one workspace may take which the gateway keeps itself. */
+  storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
   /** How long a failing log store is left alone, and when. */
@@ -308,6 +311,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     apiKeyPrefix: values.API_KEY_PREFIX,
     publicUrl: values.CONTROL_PLANE_URL?.replace(/\/+$/, '') ?? null,
     trustedHosts,
+    storedFileBytes: values.MAX_STORED_FILE_BYTES,
     trustedProxies: values.TRUSTED_PROXIES,
     adminRateLimit: values.ADMIN_RATE_LIMIT,
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,

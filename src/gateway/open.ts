@@ -26,6 +26,7 @@ import { guardOutput } from './guardrails/guard-output.ts';
 import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
+import { FrameBudgets } from './realtime/frame-budget.ts';
 import { BodyBudget } from './request/body-budget.ts';
 import { InlinePlans } from './request/inline-plans.ts';
 import { createBreakers } from './routing/breakers.ts';
@@ -93,6 +94,7 @@ export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gatew
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    frameBudgets: new FrameBudgets(),
     bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new InlinePlans(),
     random: Math.random,
