@@ -39,7 +39,7 @@ interface GatewayNeeds {
   /** By which calls of this installation are known. */
   mark: string;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
