@@ -7,6 +7,7 @@ import type { CorsRules } from './http/cors.ts';
 import type { TrustedHosts } from './http/custom-host.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jwt/variables.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
@@ -115,6 +116,7 @@ export const environmentSchema = () =>
     STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
     MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     MAX_BUFFERED_BYTES: wholeNumber(1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
+    MAX_STORED_FILE_BYTES: wholeNumber(10 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     MAX_CONNECTIONS_PER_ORGANISATION: wholeNumber(0, 0, 1_000_000),
     REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
     MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
@@ -135,6 +137,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...jwtVariables(),
     ...mcpVariables(),
     ...telemetryVariables(),
   });
@@ -217,6 +220,8 @@ export interface Settings {
   scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
+  /** Bytes that the files of one workspace may take which the gateway keeps itself. */
+  storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
   /** How long a failing log store is left alone, and when. */
@@ -226,6 +231,7 @@ export interface Settings {
   cors: CorsRules;
   gateway: GatewaySettings;
   mcp: McpEnvironment;
+  jwt: JwtEnvironment;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -308,6 +314,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     apiKeyPrefix: values.API_KEY_PREFIX,
     publicUrl: values.CONTROL_PLANE_URL?.replace(/\/+$/, '') ?? null,
     trustedHosts,
+    storedFileBytes: values.MAX_STORED_FILE_BYTES,
     trustedProxies: values.TRUSTED_PROXIES,
     adminRateLimit: values.ADMIN_RATE_LIMIT,
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
@@ -362,6 +369,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       connectionsOfOrganisation: values.MAX_CONNECTIONS_PER_ORGANISATION || null,
     },
     mcp: mcpEnvironment(values),
+    jwt: jwtEnvironment(values),
     telemetry: telemetrySettings(values),
   };
 }

@@ -100,10 +100,12 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
   try {
     const handshake = await handshakeOf(deps, context, await authorised(deps, target, upstream, abort.signal));
     const address = addressOf(handshake);
-    const socket = UpstreamSocket.open(address, abort.signal).catch((fault) => {
-      if (!tookNoOffer(fault)) throw fault;
-      return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
-    });
+    const socket = withinShare(deps, upstream.tenant, () =>
+      UpstreamSocket.open(address, abort.signal).catch((fault) => {
+        if (!tookNoOffer(fault)) throw fault;
+        return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
+      }),
+    );
     return await socket.catch((fault) => {
       throw refusal(fault, target, handshake) ?? fault;
     });
@@ -112,6 +114,23 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
   } finally {
     deadline.clear();
     gone.removeEventListener('abort', leave);
+  }
+}
+
+/** A session takes a connection out of the organisation's share, until it is over. */
+async function withinShare(
+  { http }: GatewayDeps,
+  tenant: string,
+  open: () => Promise<UpstreamSocket>,
+): Promise<UpstreamSocket> {
+  http.claim(tenant);
+  try {
+    const socket = await open();
+    socket.whenClosed(() => http.release(tenant));
+    return socket;
+  } catch (fault) {
+    http.release(tenant);
+    throw fault;
   }
 }
 
