@@ -261,6 +261,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       cache,
       isStoreAway: isAway,
       sink,
+      giveFeedback: (feedback) => services.logs.giveFeedback(feedback),
       log,
     });
     const oauth = openOauth({
