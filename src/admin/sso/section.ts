@@ -25,7 +25,8 @@ import { findWorkspace } from '../kernel/workspace-lock.ts';
 
 const text = (most: number) => z.string().trim().min(1).max(most);
 /** Shown in replies; accepted so that a record that was read can be sent back, and ignored. */
-const readOnly = () => z.unknown().optional();
+const readOnlyText = () => z.string().max(4_096).nullish();
+const readOnlyFlag = () => z.boolean().optional();
 
 const privateJwk = lazy(() => {
   const member = () => z.string().max(4_000).optional();
@@ -68,17 +69,17 @@ export const ssoInput = lazy(() =>
           .nullish()
           .describe('The client’s private keys; without a method given, private_key_jwt is used'),
         scopes: z.array(text(128)).min(1).max(30).optional(),
-        redirect_uri: readOnly(),
-        client_secret_set: readOnly(),
-        jwks_set: readOnly(),
+        redirect_uri: readOnlyText(),
+        client_secret_set: readOnlyFlag(),
+        jwks_set: readOnlyFlag(),
       })
       .nullish(),
     saml: z
       .strictObject({
         metadata_url: text(2_048).nullish(),
         metadata_xml: z.string().trim().min(1).max(200_000).nullish(),
-        acs_url: readOnly(),
-        entity_id: readOnly(),
+        acs_url: readOnlyText(),
+        entity_id: readOnlyText(),
       })
       .nullish(),
     provisioning: z
@@ -98,7 +99,7 @@ export const ssoInput = lazy(() =>
           .optional(),
       })
       .optional(),
-    verified_at: readOnly(),
+    verified_at: readOnlyText(),
   }),
 );
 
