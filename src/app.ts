@@ -183,6 +183,7 @@ async function openInFolder(
       clock,
       trustedHosts: settings.trustedHosts,
       fetchFor: (tenant) => webFetch(mcpUpstreams.http, tenant),
+      fetchDocument: fetchPublicDocument(mcpUpstreams.http),
     }),
     mcp: mcpUpstreams.probe,
     agents: agentCards,

@@ -1,4 +1,6 @@
 /** Where browsers come back from identity providers: the answer is checked, the person is let in, and the console opens. */
+
+import { readBytes } from '../../http/body.ts';
 import { clientAddress, parseRanges } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { WebHandler } from '../../http/web.ts';
@@ -7,6 +9,7 @@ import { readCookie } from '../../identity/authenticate.ts';
 import { digestOf } from '../../identity/secrets.ts';
 import { openSession } from '../../identity/sessions.ts';
 import { type SsoFlow, type SsoIdentity, SsoRefused } from '../../identity/sso/flows.ts';
+import { partyMetadata } from '../../identity/sso/saml.ts';
 import { errorPage } from '../../oauth/pages.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
@@ -21,6 +24,7 @@ import { createCallLimiter } from '../kernel/rate-limit.ts';
 import type { Services } from '../kernel/services.ts';
 import { browserCookie, clearBrowserCookie } from './browser-cookie.ts';
 import { admitPerson } from './provision.ts';
+import { partyOf } from './service.ts';
 
 interface SsoHandlerParts {
   services: Services;
@@ -108,16 +112,17 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     }
   };
 
+  const refused = (fault: unknown, exchange: Exchange, url: URL, flow: SsoFlow): Response => {
+    const reason = reasonOf(fault);
+    if (reason === null) throw fault;
+    if (services.settings.auditLogs) trail.queue(loginRow(exchange, url.pathname, 403, flow, '', { reason }));
+    return errorPage('Sign-in not possible', `You could not be signed in: ${reason}.`, 403);
+  };
+
   const finish = async (exchange: Exchange, url: URL): Promise<Response> => {
     const state = url.searchParams.get('state');
     const flow = state === null ? null : await sso.flows.take(state);
-    if (!flow || flow.kind === 'saml') {
-      return errorPage(
-        'Sign-in not possible',
-        'This sign-in is unknown, too old, or was used before. Begin anew.',
-        400,
-      );
-    }
+    if (!flow || flow.kind === 'saml') return unknownSignIn();
     try {
       requireSameBrowser(exchange, flow);
       const row = await findAuthSettings(store.db, flow.organisationId);
@@ -130,27 +135,74 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
       headers.append('set-cookie', clearBrowserCookie(exchange));
       return new Response(null, { status: 302, headers });
     } catch (fault) {
-      const reason = reasonOf(fault);
-      if (reason === null) throw fault;
-      if (services.settings.auditLogs) {
-        trail.queue(loginRow(exchange, url.pathname, 403, flow, '', { reason }));
-      }
-      return errorPage('Sign-in not possible', `You could not be signed in: ${reason}.`, 403);
+      return refused(fault, exchange, url, flow);
     }
+  };
+
+  /** The browser of whoever posts an assertion sends no cookie here; it fetches its session with the ticket that it gets. */
+  const assertion = async (
+    exchange: Exchange,
+    url: URL,
+    organisationId: string,
+    request: Request,
+  ): Promise<Response> => {
+    const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
+    const relayState = form.get('RelayState');
+    const flow = relayState === null ? null : await sso.flows.take(relayState);
+    if (flow?.kind !== 'saml') return unknownSignIn();
+    try {
+      if (flow.organisationId !== organisationId) throw new SsoRefused('the answer came to another organisation');
+      const row = await findAuthSettings(store.db, organisationId);
+      const { id, expiresAt, identity } = await sso.asserted(
+        row,
+        flow,
+        exchange.origin,
+        form.get('SAMLResponse') ?? '',
+      );
+      await spendAssertion(store.db, organisationId, id, expiresAt);
+      const { returnTo, browserDigest } = flow;
+      const ticket = await sso.flows.begin({ kind: 'saml-ticket', organisationId, returnTo, browserDigest, identity });
+      const location = `/v2/auth/callback?state=${ticket}`;
+      return new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store' } });
+    } catch (fault) {
+      return refused(fault, exchange, url, flow);
+    }
+  };
+
+  const metadata = async (exchange: Exchange, url: URL): Promise<Response> => {
+    const named = url.searchParams.get('organisation_id');
+    const rows = await store.db
+      .selectFrom('organisations')
+      .select('id')
+      .where('status', '=', 'active')
+      .limit(2)
+      .execute();
+    const organisationId = named ?? (rows.length === 1 ? rows[0]?.id : undefined);
+    if (!organisationId || !/^[\w-]{1,64}$/.test(organisationId)) {
+      return errorPage('Which organisation?', 'Name it: ?organisation_id=', 400);
+    }
+    return new Response(await partyMetadata(partyOf(exchange.origin, organisationId)), {
+      headers: { 'content-type': 'application/samlmetadata+xml', 'cache-control': 'no-store' },
+    });
   };
 
   return async (request, peer) => {
     const url = new URL(request.url);
-    if (!/^\/v[12]\/auth\/callback\/?$/.test(url.pathname)) return null;
+    const place = places.exec(url.pathname);
+    if (!place) return null;
+    const [, isCallback, organisationId] = place;
     const client = clientAddress(peer(), request.headers, proxies);
     const exchange = exchangeOf(request, url, client, Bun.randomUUIDv7(), services.settings.publicUrl);
     const wait = calls.count(exchange.clientIp);
     if (wait > 0) return errorPage('Too many calls', `Try again in ${wait} seconds.`, 429);
-    if (request.method !== 'GET')
-      return errorPage('Not offered', 'Identity providers lead browsers here with GET.', 405);
+    const method = organisationId === undefined ? 'GET' : 'POST';
+    if (request.method !== method) return errorPage('Not offered', `This address takes ${method}.`, 405);
     try {
-      return await finish(exchange, url);
+      if (organisationId !== undefined) return await assertion(exchange, url, organisationId, request);
+      return await (isCallback ? finish(exchange, url) : metadata(exchange, url));
     } catch (fault) {
+      if (fault instanceof ApiError && fault.status < 500)
+        return errorPage('Sign-in not possible', fault.message, fault.status);
       onFault(fault, exchange.requestId);
       return errorPage(
         'Sign-in not possible',
@@ -159,6 +211,27 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
       );
     }
   };
+}
+
+const formLimit = 512 * 1024;
+/** `/callback`, the address of assertions with its organisation, or our metadata. */
+const places = /^\/v[12]\/auth\/(?:(callback)|saml(?:\/callback\/([\w-]{1,64}))?)\/?$/;
+
+const unknownSignIn = (): Response =>
+  errorPage('Sign-in not possible', 'This sign-in is unknown, too old, or was used before. Begin anew.', 400);
+
+/** An assertion opens one session, however often it is sent. */
+async function spendAssertion(db: Db, organisationId: string, assertionId: string, expiresAt: Date): Promise<void> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('sso_used_assertions')
+    .values({
+      organisation_id: organisationId,
+      assertion_digest: digestOf(assertionId),
+      expires_at: expiresAt.toISOString(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if ((numInsertedOrUpdatedRows ?? 0n) === 0n) throw new SsoRefused('the assertion was used before');
 }
 
 /** What may be told to the person; null for faults of ours. */

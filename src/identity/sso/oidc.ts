@@ -1,8 +1,13 @@
-/** OpenID Connect: where a sign-in is sent, and who came back. The library checks state, nonce, PKCE, issuer, audience and signature. */
-import { importJWK } from 'jose';
-import * as client from 'openid-client';
+/**
+ * OpenID Connect: where a sign-in is sent, and who came back. The library checks state, nonce, PKCE, issuer, audience and
+ * signature; it is loaded when somebody first signs in this way.
+ */
+import type { ClientAuth, CustomFetch } from 'openid-client';
 import { type SsoIdentity, SsoRefused } from './flows.ts';
 import type { OidcSettings, SsoSecrets } from './settings.ts';
+
+const library = () => import('openid-client');
+type Library = Awaited<ReturnType<typeof library>>;
 
 export type WebFetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -27,14 +32,15 @@ const timeoutSeconds = 15;
 export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHttp: (url: string) => boolean): Oidc {
   const configuration = async (settings: OidcSettings, secrets: SsoSecrets, tenant: string) => {
     const issuer = new URL(settings.issuer_url);
+    const client = await library();
     try {
-      return await client.discovery(issuer, settings.client_id, {}, await authentication(settings, secrets), {
-        [client.customFetch]: fetchFor(tenant) as client.CustomFetch,
+      return await client.discovery(issuer, settings.client_id, {}, await authentication(client, settings, secrets), {
+        [client.customFetch]: fetchFor(tenant) as CustomFetch,
         timeout: timeoutSeconds,
         execute: trustsPlainHttp(settings.issuer_url) ? [client.allowInsecureRequests] : [],
       });
     } catch (fault) {
-      throw new SsoRefused(`the issuer's discovery document cannot be used: ${reasonOf(fault)}`);
+      throw new SsoRefused(`the issuer's discovery document cannot be used: ${reasonOf(client, fault)}`);
     }
   };
 
@@ -46,6 +52,7 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
       }
     },
     async authorization(settings, secrets, { state, redirectUri, email, tenant }) {
+      const client = await library();
       const config = await configuration(settings, secrets, tenant);
       const verifier = client.randomPKCECodeVerifier();
       const nonce = client.randomNonce();
@@ -62,6 +69,7 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
       return { url: url.href, verifier, nonce };
     },
     async identity(settings, secrets, { url, state, verifier, nonce, tenant, roleClaim }) {
+      const client = await library();
       const config = await configuration(settings, secrets, tenant);
       try {
         const tokens = await client.authorizationCodeGrant(config, url, {
@@ -85,17 +93,18 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
               : null,
         };
       } catch (fault) {
-        throw new SsoRefused(reasonOf(fault));
+        throw new SsoRefused(reasonOf(client, fault));
       }
     },
   };
 }
 
-async function authentication(settings: OidcSettings, secrets: SsoSecrets): Promise<client.ClientAuth> {
+async function authentication(client: Library, settings: OidcSettings, secrets: SsoSecrets): Promise<ClientAuth> {
   if (settings.token_endpoint_auth_method === 'private_key_jwt') {
     const [jwk] = secrets.jwks?.keys ?? [];
     if (!jwk) throw new SsoRefused('private_key_jwt needs the private keys in jwks');
     const alg = typeof jwk.alg === 'string' ? jwk.alg : 'RS256';
+    const { importJWK } = await import('jose');
     const key = await importJWK(jwk as Parameters<typeof importJWK>[0], alg);
     if (!(key instanceof CryptoKey)) throw new SsoRefused('the first key of jwks is no private key');
     return client.PrivateKeyJwt(typeof jwk.kid === 'string' ? { key, kid: jwk.kid } : key);
@@ -121,7 +130,7 @@ function identityIn(claims: Record<string, unknown>): Omit<SsoIdentity, 'logout'
 }
 
 /** The library's words name what did not fit; secrets are not among them. */
-function reasonOf(fault: unknown): string {
+function reasonOf(client: Library, fault: unknown): string {
   if (fault instanceof SsoRefused) return fault.message;
   if (fault instanceof client.AuthorizationResponseError || fault instanceof client.ResponseBodyError) {
     return `the identity provider refused: ${fault.error}${fault.error_description ? ` (${fault.error_description})` : ''}`.slice(
