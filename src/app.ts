@@ -19,6 +19,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
@@ -45,6 +46,7 @@ import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
+import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { requireSameMasterKey } from './store/master-key.ts';
@@ -101,6 +103,7 @@ type OpenServices = Services & {
   folder: { close(): void };
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
+  secrets: OpenSecrets;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -137,7 +140,8 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  const telemetry = openTelemetry(settings.telemetry, log);
+  const secrets = openSecrets({ settings, clock, log });
+  const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
   opened = {
     settings,
     clock,
@@ -164,6 +168,7 @@ async function openInFolder(
     telemetry,
     mcp: mcpUpstreams.probe,
     mcpUpstreams,
+    secrets,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -174,6 +179,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   await services.limits.close();
   services.priceFollower.close();
   services.mcpUpstreams.close();
+  services.secrets.close();
   await services.logs.close();
   await services.telemetry.close();
   await services.feed.close();
@@ -226,6 +232,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       pricer,
       limits: services.limits,
       cache,
+      secrets: services.secrets,
       isStoreAway: isAway,
       sink,
       log,

@@ -53,6 +53,7 @@ const statusOf = {
   rate_limit_exceeded: 429,
   client_closed: 499,
   internal_error: 500,
+  secret_unavailable: 500,
   buffers_full: 503,
   invalid_provider_response: 502,
   upstream_unreachable: 502,

@@ -11,6 +11,7 @@ import { faultFields, type Log, throttled } from '../log.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { pause } from './attempt/pause.ts';
 import { Coalescing } from './cache/coalesce.ts';
@@ -41,6 +42,7 @@ interface GatewayNeeds {
   cache: ResponseCache;
   sink: LogSink;
   limits: Limits;
+  secrets: Secrets;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }

@@ -57,6 +57,7 @@ const createMcpIntegration = endpoint({
     if (body.slug && (await isMcpIntegrationSlugTaken(db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another MCP integration, perhaps a deleted one`);
     }
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
     const at = now.toISOString();
     const row: McpIntegrationTable = {
       id: Bun.randomUUIDv7(),
@@ -70,7 +71,7 @@ const createMcpIntegration = endpoint({
       transport: body.transport,
       auth_type: body.auth_type,
       configurations_sealed: sealed,
-      secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+      secret_mappings: encode(mappings),
       global_workspace_access: null,
       metadata: encode({}),
       sync_status: 'pending',
@@ -235,7 +236,13 @@ const updateMcpIntegration = endpoint({
       ...(body.name !== undefined && { name: body.name }),
       ...(body.description !== undefined && { description: body.description || null }),
       ...(body.secret_mappings !== undefined && {
-        secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+        secret_mappings: encode(
+          await storedMappings(
+            db,
+            { organisationId: row.organisation_id, workspaceId: row.workspace_id },
+            body.secret_mappings ?? [],
+          ),
+        ),
       }),
       ...((moved || body.configurations) && { sync_status: 'pending' as const }),
     };

@@ -15,6 +15,7 @@ import { WireFault } from '../../wire/fault.ts';
 import { signed } from '../credentials/aws.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { filledProvider } from '../secrets/filled-target.ts';
 import { checked, unlessSaid } from '../upstream/send.ts';
 
 const largestAnswer = 5 * 1024 * 1024;
@@ -32,6 +33,7 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
   const call = (asked: OutboundCall) => outbound(deps, asked);
   return {
     call,
+    ...(deps.secrets && { secrets: deps.secrets.resolve }),
     cache,
     now: () => deps.clock.now().getTime(),
     newId: () => Bun.randomUUIDv7(),
@@ -46,7 +48,8 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     },
     async moderate(slug, model, text, timeoutMs) {
       const workspace = workspaceId === null ? null : await deps.catalog.workspace(workspaceId);
-      const saved = workspace?.provider(slug);
+      const named = workspace?.provider(slug);
+      const saved = named && (await filledProvider(deps, named));
       const provider = saved && deps.providers.get(saved.provider);
       const address = saved?.customHost ?? (typeof provider?.address === 'string' ? provider.address : null);
       if (!saved || !provider?.endpoints.moderate || address === null) {

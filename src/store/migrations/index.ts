@@ -8,6 +8,7 @@ import { logExports } from './0011_log_exports.ts';
 import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
+import { secretReferences } from './0017_secret_references.ts';
 import { accounts } from './0018_accounts.ts';
 import { prices } from './0030_prices.ts';
 
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   { name: 'prices', up: prices },
   { name: 'guardrails', up: guardrails },
   { name: 'accounts', up: accounts },
+  { name: 'secret references', up: secretReferences },
 ];

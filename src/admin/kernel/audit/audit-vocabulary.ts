@@ -39,5 +39,6 @@ export const auditResources = [
   'prompt_partial',
   'collection',
   'label',
+  'secret_reference',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
