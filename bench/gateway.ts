@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import runtimeSettings from '../scripts/runtime-settings.json';
 import { builtProgram, type Child, residentMegabytes, startChild } from './child.ts';
 import {
   type Aim,
@@ -148,6 +149,7 @@ async function startProgram(): Promise<Child> {
     GW_DATA_DIR: folder,
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
     NODE_ENV: 'production',
+    ...runtimeSettings,
   });
   return {
     ...child,

@@ -72,6 +72,10 @@ const alike: LogMetrics = {
   prompt_slug: '',
   saved_cost: 0,
   attempt: null,
+  mcp_server: '',
+  mcp_method: '',
+  mcp_tool: '',
+  mcp: null,
 };
 
 const server = Bun.serve({

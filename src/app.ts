@@ -1,4 +1,5 @@
 /** The one place that wires the parts together; parts never reach for globals. */
+import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
@@ -23,6 +24,7 @@ import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
+import { markOf, refuseOwnMark } from './http/own-mark.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
@@ -49,6 +51,7 @@ import { createPricer } from './pricing/pricer.ts';
 import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
+import { installationName } from './store/installation.ts';
 import { requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
@@ -99,6 +102,8 @@ export async function openState(settings: Settings, clock: Clock) {
 /** The services with what only the wiring may do to them. */
 type OpenServices = Services & {
   telemetry: Telemetry;
+  /** By which calls of this installation are known. */
+  mark: string;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -138,13 +143,15 @@ async function openInFolder(
     onSpent: async () => (opened ? syncUsage(opened) : undefined),
   });
   const priceTable = createPriceTable(clock);
-  const mcpUpstreams = openMcpUpstreams({ settings, clock, store, feed, vault });
+  const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
+  const secrets = openSecrets({ settings, mark, clock, log });
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  const secrets = openSecrets({ settings, clock, log });
   const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
   opened = {
     settings,
     clock,
+    mark,
     folder,
     store,
     feed,
@@ -225,6 +232,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     const gateway = openGateway({
       settings: settings.gateway,
+      mark: services.mark,
       clock,
       keyring: standIns.keyring,
       batchService,
@@ -243,6 +251,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       store,
       feed,
       vault: services.vault,
+      secrets: services.secrets,
       http: services.mcpUpstreams.http,
       authenticator,
       signing: services.mcpUpstreams.signing,
@@ -256,9 +265,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       store,
       feed,
       vault: services.vault,
-      keyring,
-      catalog,
-      sink,
+      services: gateway.services,
       upstreams: services.mcpUpstreams,
       oauth: oauth.find,
       isStoreAway: isAway,
@@ -286,6 +293,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       bodyLimit: settings.gateway.bodyLimit,
     });
     const handlers = [
+      refuseOwnMark(services.mark),
       ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
       ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),

@@ -32,10 +32,10 @@ test('a variable that names a path keeps it', () => {
 });
 
 test('hosts under which the gateway itself answers are known', () => {
-  const { ownHosts } = readEnvironment({
+  const { own } = readEnvironment({
     HOST: '0.0.0.0',
     PORT: '80',
     CONTROL_PLANE_URL: 'https://gw.example',
-  }).gateway;
-  expect(ownHosts).toEqual(['gw.example', '0.0.0.0', 'localhost', '127.0.0.1', '[::1]']);
+  }).trustedHosts;
+  expect(own).toEqual(['gw.example', '0.0.0.0', 'localhost', '127.0.0.1', '[::1]']);
 });

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CorsRules } from './http/cors.ts';
+import type { TrustedHosts } from './http/custom-host.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
 import type { LimitsSettings } from './limits/limits.ts';
@@ -114,6 +115,7 @@ export const environmentSchema = () =>
     STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
     MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     MAX_BUFFERED_BYTES: wholeNumber(1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
+    MAX_CONNECTIONS_PER_ORGANISATION: wholeNumber(0, 0, 1_000_000),
     REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
     MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     CORS_ALLOWED_ORIGINS: list(),
@@ -179,9 +181,9 @@ export interface GatewaySettings {
   bodyTimeout: number;
   /** Bytes of an answer that must be read before it is handed on. */
   answerLimit: number;
-  trustedHosts: readonly string[];
-  /** Hosts and ports under which this gateway itself answers. */
-  ownHosts: readonly string[];
+  /** Connections to providers that one organisation may use at once; null: its share of the files that the process may open. */
+  connectionsOfOrganisation: number | null;
+  trustedHosts: TrustedHosts;
 }
 
 export interface Settings {
@@ -201,7 +203,7 @@ export interface Settings {
   apiKeyPrefix: string;
   /** The public address of the console, for links in notices; null: as the caller reached us. */
   publicUrl: string | null;
-  trustedHosts: readonly string[];
+  trustedHosts: TrustedHosts;
   trustedProxies: readonly string[];
   /** Calls a minute for one credential; 0 switches the limit off. */
   adminRateLimit: number;
@@ -276,7 +278,10 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
   }
   const values = parsed.data;
   const dataDir = resolve(values.GW_DATA_DIR);
-  const trustedHosts = values.TRUSTED_CUSTOM_HOSTS ?? (values.NODE_ENV === 'production' ? [] : localHosts);
+  const trustedHosts = {
+    named: values.TRUSTED_CUSTOM_HOSTS ?? (values.NODE_ENV === 'production' ? [] : localHosts),
+    own: ownHosts(values),
+  };
   return {
     port: values.PORT,
     host: values.HOST,
@@ -348,7 +353,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       bodyTimeout: values.REQUEST_BODY_TIMEOUT,
       answerLimit: values.MAX_RESPONSE_BODY_BYTES,
       trustedHosts,
-      ownHosts: ownHosts(values),
+      connectionsOfOrganisation: values.MAX_CONNECTIONS_PER_ORGANISATION || null,
     },
     mcp: mcpEnvironment(values),
     secrets: secretSettings(values),

@@ -10,10 +10,12 @@ import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
 import { BodyBudget } from '../src/gateway/request/body-budget.ts';
+import { InlinePlans } from '../src/gateway/request/inline-plans.ts';
 import { createBreakers } from '../src/gateway/routing/breakers.ts';
 import { createStickyChoices } from '../src/gateway/routing/sticky.ts';
 import { Deadlines } from '../src/gateway/upstream/deadlines.ts';
-import { createHostGuard, type Lookup } from '../src/gateway/upstream/host-guard.ts';
+import type { Lookup } from '../src/gateway/upstream/fair-lookups.ts';
+import { createHostGuard } from '../src/gateway/upstream/host-guard.ts';
 import { listen } from '../src/http/server.ts';
 import type { KeyCaller } from '../src/identity/caller.ts';
 import type { Scope } from '../src/identity/scopes.ts';
@@ -135,7 +137,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     }),
     discoveries: new TokenCache(now),
     bodies: new BodyBudget(gatewaySettings.bufferedBytes),
-    inlinePlans: new Map(),
+    inlinePlans: new InlinePlans(),
     random,
     pause: async (ms) => void lab.waits.push(ms),
     isStoreAway: () => false,

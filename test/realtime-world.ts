@@ -10,6 +10,7 @@ import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
 import { BodyBudget } from '../src/gateway/request/body-budget.ts';
+import { InlinePlans } from '../src/gateway/request/inline-plans.ts';
 import { createBreakers } from '../src/gateway/routing/breakers.ts';
 import { createStickyChoices } from '../src/gateway/routing/sticky.ts';
 import { Deadlines } from '../src/gateway/upstream/deadlines.ts';
@@ -75,7 +76,7 @@ export function startRealtimeWorld(
     deadlines: new Deadlines(),
     breakers: createBreakers(() => performance.now()),
     sticky: createStickyChoices(() => performance.now()),
-    hostGuard: { check: async (url) => pinnedExample(url) ?? (await guard.check(url)) },
+    hostGuard: { mark: '', check: async (url, tenant) => pinnedExample(url) ?? (await guard.check(url, tenant)) },
     batchService: null,
     steps: noSteps,
     settlers: [],
@@ -88,7 +89,7 @@ export function startRealtimeWorld(
     }),
     discoveries: new TokenCache(() => Date.now()),
     bodies: new BodyBudget(1e9),
-    inlinePlans: new Map(),
+    inlinePlans: new InlinePlans(),
     random: () => 0,
     pause: async () => undefined,
     isStoreAway: () => false,

@@ -234,6 +234,10 @@ function call(
     prompt_version_id: null,
     prompt_slug: '',
     saved_cost: hit && config ? cents : 0,
+    mcp_server: '',
+    mcp_method: '',
+    mcp_tool: '',
+    mcp: null,
     attempt: {
       rule: config ? `fallback: target ${rescuedByFallback ? 1 : 0}` : 'single',
       after: rescuedByFallback

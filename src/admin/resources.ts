@@ -15,6 +15,7 @@ import { integrationsResource } from './integrations/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { labelsResource } from './labels/routes.ts';
+import { limitUsageResource } from './limit-usage/routes.ts';
 import { logExportsResource } from './log-exports/routes.ts';
 import { logsResource } from './logs/routes.ts';
 import { mcpIntegrationsResource } from './mcp-integrations/routes.ts';
@@ -55,6 +56,7 @@ export const resources: readonly Resource[] = [
   guardrailsResource,
   pluginsResource,
   policiesResource,
+  limitUsageResource,
   webhooksResource,
   modelConfigsResource,
   mcpIntegrationsResource,

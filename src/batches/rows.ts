@@ -22,7 +22,7 @@ const row = lazy(() =>
   }),
 );
 
-export type BatchRow = z.infer<ReturnType<typeof row>>;
+export type ManagedBatchRow = z.infer<ReturnType<typeof row>>;
 
 /** What is wrong with a line of an uploaded file; null when nothing is. */
 export function faultOfLine(line: string, purpose: string): string | null {
@@ -33,7 +33,7 @@ export function faultOfLine(line: string, purpose: string): string | null {
   return read.success ? null : faultIn(read.error);
 }
 
-export function readRow(line: string): BatchRow {
+export function readRow(line: string): ManagedBatchRow {
   return row().parse(readJson(line));
 }
 

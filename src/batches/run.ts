@@ -7,7 +7,7 @@ import type { Vault } from '../store/vault.ts';
 import { optionsPurpose } from './batches.ts';
 import { type ManagedFiles, resultLimits } from './files.ts';
 import { BatchResults, type LineResult } from './results.ts';
-import { type BatchRow, readRow } from './rows.ts';
+import { type ManagedBatchRow, readRow } from './rows.ts';
 import type { BatchFault, BatchStatus, ManagedBatchTable } from './schema.ts';
 
 /** Makes one call as the holder of a key; null when the key no longer counts. */
@@ -85,7 +85,7 @@ async function keepLine(
   run: Run,
   batch: ManagedBatchTable,
   line: number,
-  row: BatchRow,
+  row: ManagedBatchRow,
 ): Promise<'answered' | 'key gone'> {
   const result = await runLine(run, batch, line, row);
   if (!result) return 'key gone';
@@ -107,9 +107,9 @@ async function nextLines(
   { files, results }: Run,
   batch: ManagedBatchTable,
   kept: number,
-): Promise<{ line: number; row: BatchRow }[]> {
+): Promise<{ line: number; row: ManagedBatchRow }[]> {
   const { from, answered } = await results.gaps(batch, kept);
-  const next: { line: number; row: BatchRow }[] = [];
+  const next: { line: number; row: ManagedBatchRow }[] = [];
   for await (const { firstLine, text } of files.content(batch.input_file_id, from)) {
     for (const [index, line] of text.trimEnd().split('\n').entries()) {
       const number = firstLine + index;
@@ -126,7 +126,7 @@ async function runLine(
   parts: RunnerParts,
   batch: ManagedBatchTable,
   line: number,
-  row: BatchRow,
+  row: ManagedBatchRow,
 ): Promise<LineResult | null> {
   const id = `${batch.id}_${line}`;
   const makes = () => requestOf(parts, batch, row);
@@ -161,7 +161,7 @@ function isSendable(makes: () => Request): boolean {
   }
 }
 
-const unsendable = (id: string, { custom_id }: BatchRow): string => {
+const unsendable = (id: string, { custom_id }: ManagedBatchRow): string => {
   const error = { code: 'invalid_body', message: 'the line cannot be sent: its body is nested too deeply' };
   return JSON.stringify({ id, custom_id, response: null, error });
 };
@@ -177,7 +177,7 @@ function bodyOf(text: string): unknown {
 }
 
 /** One trace for the whole batch. The host is never dialled. */
-const requestOf = ({ vault }: RunnerParts, batch: ManagedBatchTable, row: BatchRow): Request =>
+const requestOf = ({ vault }: RunnerParts, batch: ManagedBatchTable, row: ManagedBatchRow): Request =>
   new Request(`http://batch.invalid${row.url}`, {
     method: 'POST',
     headers: {

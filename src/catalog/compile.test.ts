@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { fallback, fieldsLike, type Json, leafOf, leavesOf, planIdentity, planOf, when } from '../../test/plans.ts';
 import { compileConfig, parseConfig, planForProvider } from './compile.ts';
-import { holds, type RequestFacts } from './conditions.ts';
+import { queryHolds, type RequestFacts } from './conditions.ts';
 import type { LeafProvider, PlanNode, Strategy } from './plan.ts';
 
 const a = { provider: '@a' };
@@ -223,7 +223,7 @@ describe('a strategy', () => {
     };
     const conditions = [when({ 'metadata.plan': 'free' }, 'b'), when({ 'metadata.plan': 'paid' }, 'a')];
     const root = rootOf({ mode: 'conditional', conditions, default: 'b' });
-    expect(root.conditions.map(({ query, child }) => [holds(query, facts), child])).toEqual([
+    expect(root.conditions.map(({ query, child }) => [queryHolds(query, facts), child])).toEqual([
       [false, 1],
       [true, 0],
     ]);

@@ -4,7 +4,7 @@ import type { PatternRoom } from '../patterns/pattern.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import { compileQuery, newPatternRoom } from './conditions.ts';
 import type { ConfigBody } from './config-schema.ts';
-import { breakerRule, frozenCopy, inherit, noSettings, type Settings } from './inheritance.ts';
+import { breakerRule, frozenCopy, type InheritedSettings, inherit, noSettings } from './inheritance.ts';
 import type { BreakerRule, Leaf, LeafProvider, Plan, PlanNode, Strategy } from './plan.ts';
 import { targetFields } from './target-fields.ts';
 import { exceededTargetLimit, type TargetLimits } from './target-limits.ts';
@@ -66,7 +66,7 @@ interface Notes {
 
 interface Place {
   path: string;
-  above: Settings;
+  above: InheritedSettings;
   /** Whether a breaker may take this node out: it is one of several that its parent can choose from by itself. */
   judged: boolean;
 }
@@ -82,7 +82,7 @@ function strategy(
   node: ConfigBody,
   rule: NonNullable<ConfigBody['strategy']>,
   place: Place,
-  settings: Settings,
+  settings: InheritedSettings,
   notes: Notes,
 ): Strategy {
   const { mode } = rule;
@@ -137,7 +137,7 @@ const defaultBreaker: BreakerRule = Object.freeze({
   failureStatus: null,
 });
 
-function leaf(node: ConfigBody, place: Place, settings: Settings, provider: LeafProvider): Leaf {
+function leaf(node: ConfigBody, place: Place, settings: InheritedSettings, provider: LeafProvider): Leaf {
   const { breaker, fields: options, ...inForce } = settings;
   // An inline provider carries its own fields; beside any other they are options over what it has saved.
   const fields = provider.from === 'inline' ? options : { ...options, ...fieldsOf(node) };
@@ -160,7 +160,7 @@ const nodeBase = (node: ConfigBody, place: Place, breaker: BreakerRule | null) =
 });
 
 /** Saved provider, raw provider, virtual key, prompt, prefix of the model, and at last the request itself. A virtual key beside a raw name supplies its credential. */
-function providerOf(node: ConfigBody, settings: Settings): LeafProvider {
+function providerOf(node: ConfigBody, settings: InheritedSettings): LeafProvider {
   const { provider, virtual_key: virtualKey } = node;
   if (provider?.startsWith('@')) return savedProvider(provider);
   if (virtualKey !== undefined) return { from: 'saved', slug: virtualKey.replace(/^@/, ''), model: null };

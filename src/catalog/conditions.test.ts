@@ -1,6 +1,6 @@
 /** Which branch a request takes: queries against its metadata, parameters and headers. */
 import { describe, expect, test } from 'bun:test';
-import { chosenChild, compileQuery, holds, newPatternRoom, type RequestFacts } from './conditions.ts';
+import { chosenChild, compileQuery, newPatternRoom, queryHolds, type RequestFacts } from './conditions.ts';
 
 const facts: RequestFacts = {
   metadata: { plan: 'paid', seats: '12' },
@@ -10,7 +10,7 @@ const facts: RequestFacts = {
   kind: 'chatComplete',
 };
 
-const answer = (query: unknown): boolean => holds(compileQuery(query).query, facts);
+const answer = (query: unknown): boolean => queryHolds(compileQuery(query).query, facts);
 const warningsOf = (query: unknown): string[] => compileQuery(query).warnings;
 
 describe('a query', () => {

@@ -29,7 +29,7 @@ const instructionsPerConfig = 100_000;
 export const newPatternRoom = (): PatternRoom => ({ instructions: instructionsPerConfig });
 
 /** Whether a query holds for a request. */
-export const holds = (query: Query, facts: RequestFacts): boolean => query(facts, { steps: stepsPerRequest });
+export const queryHolds = (query: Query, facts: RequestFacts): boolean => query(facts, { steps: stepsPerRequest });
 
 /** The child that a conditional strategy sends a request to; null when no query holds and there is no default. */
 export function chosenChild(

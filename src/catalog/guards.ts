@@ -3,6 +3,7 @@ import { type CompiledHook, compileHook } from '../guardrails/compile.ts';
 import { parseInline } from '../guardrails/hook.ts';
 import { isObject } from '../providers/json.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
+import type { McpServer } from './mcp/server.ts';
 import type { Leaf } from './plan.ts';
 
 export interface HookSet {
@@ -46,6 +47,42 @@ function compileGuards(workspace: WorkspaceCatalog, leaf: Leaf): Guards {
   const faults: string[] = [];
   const input = hooksOf(workspace, [...leaf.hooks.before, ...defaults.input], 'input', faults);
   const output = hooksOf(workspace, [...leaf.hooks.after, ...defaults.output], 'output', faults);
+  return { input: hookSet(input), output: hookSet(output), fault: faults[0] ?? null };
+}
+
+const knownOfServers = new WeakMap<WorkspaceCatalog, WeakMap<McpServer, Guards>>();
+
+/** What guards the tools of an MCP server: what it names itself, and those defaults that apply to MCP. Null where nothing does. */
+export function guardsOfServer(workspace: WorkspaceCatalog, server: McpServer): Guards | null {
+  const { defaults } = workspace.guardrails;
+  const { input, output } = server.guardrails;
+  if (input.length + output.length + defaults.input.length + defaults.output.length === 0) return null;
+  let ofWorkspace = knownOfServers.get(workspace);
+  if (!ofWorkspace) {
+    ofWorkspace = new WeakMap();
+    knownOfServers.set(workspace, ofWorkspace);
+  }
+  let guards = ofWorkspace.get(server);
+  if (!guards) {
+    guards = compileServerGuards(workspace, server);
+    ofWorkspace.set(server, guards);
+  }
+  const { input: before, output: after, fault } = guards;
+  const all = before.sync.length + before.async.length + after.sync.length + after.async.length;
+  return all === 0 && fault === null ? null : guards;
+}
+
+function compileServerGuards(workspace: WorkspaceCatalog, server: McpServer): Guards {
+  const { defaults, find } = workspace.guardrails;
+  const faults: string[] = [];
+  const applies = (reference: string) => find(reference)?.hook()?.applyToMcp === true;
+  const input = hooksOf(workspace, [...server.guardrails.input, ...defaults.input.filter(applies)], 'input', faults);
+  const output = hooksOf(
+    workspace,
+    [...server.guardrails.output, ...defaults.output.filter(applies)],
+    'output',
+    faults,
+  );
   return { input: hookSet(input), output: hookSet(output), fault: faults[0] ?? null };
 }
 

@@ -6,7 +6,7 @@ import type { BreakerRule, CacheRule, Leaf, RetryRule } from './plan.ts';
 import { inheritedFields } from './target-fields.ts';
 
 /** The settings in force at a node, in the form in which leaves carry them. */
-export interface Settings
+export interface InheritedSettings
   extends Pick<
     Leaf,
     | 'retry'
@@ -28,7 +28,7 @@ export interface Settings
   breaker: BreakerRule | null;
 }
 
-export const noSettings: Settings = Object.freeze({
+export const noSettings: InheritedSettings = Object.freeze({
   retry: null,
   requestTimeout: null,
   firstTokenTimeout: null,
@@ -47,7 +47,7 @@ export const noSettings: Settings = Object.freeze({
 });
 
 /** Single values, rules and lists: the nearest one as a whole. Parameters, metadata and provider options: merged, the nearer one wins a key. Dropped paths: all of them. */
-export function inherit(above: Settings, node: ConfigBody): Settings {
+export function inherit(above: InheritedSettings, node: ConfigBody): InheritedSettings {
   return {
     retry: node.retry ? retryRule(node.retry) : above.retry,
     requestTimeout: node.request_timeout ?? above.requestTimeout,
@@ -116,7 +116,7 @@ const pathsOf = (paths: readonly string[]): ParameterPath[] =>
   paths.map(parseParameterPath).filter((path) => path !== null);
 
 /** All lists of one object for a phase make one list, which replaces the inherited one. */
-function hooksOf(above: Settings['hooks'], node: ConfigBody): Settings['hooks'] {
+function hooksOf(above: InheritedSettings['hooks'], node: ConfigBody): InheritedSettings['hooks'] {
   const before = listOf(node.before_request_hooks, node.input_guardrails, node.input_mutators);
   const after = listOf(node.after_request_hooks, node.output_guardrails, node.output_mutators);
   return before || after ? Object.freeze({ before: before ?? above.before, after: after ?? above.after }) : above;

@@ -27,6 +27,7 @@ export async function readSources(
     )
     .select([
       'reference.id',
+      'reference.organisation_id',
       'reference.slug',
       'reference.manager_type',
       'reference.auth_config_sealed',

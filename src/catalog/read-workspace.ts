@@ -111,7 +111,6 @@ const policiesOf = (db: Db, workspaceId: string) =>
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('status', '=', 'active')
-    .where('target', '=', 'llm')
     .orderBy('created_at')
     .orderBy('id')
     .execute();

@@ -2,6 +2,8 @@
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
 import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { McpDetails } from '../logs/record.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { GatewayError } from './errors.ts';
@@ -80,6 +82,25 @@ export interface RequestProvider {
   model: string | null;
 }
 
+/** What is called where that is no model: an MCP server or an agent. */
+export interface ServiceCall {
+  /** Stands in place of a provider in logs. */
+  kind: 'mcp' | 'agent';
+  slug: string;
+  integrationId: string | null;
+  url: string;
+  /** The operation in the words of its protocol: `tools/call`. */
+  method: string;
+  /** The tool, or empty. */
+  tool: string;
+  /** Limits of its own. */
+  limits: readonly Limit[];
+  /** False: the log keeps no bodies of this service. */
+  keepsBodies: boolean;
+  /** What the log tells of an MCP message. */
+  mcp: McpDetails | null;
+}
+
 export interface RequestContext extends Identified {
   body: ClientBody;
   plan: Plan;
@@ -96,6 +117,8 @@ export interface RequestContext extends Identified {
   lentBuckets: ReadonlySet<string>;
   /** Headers that the operator keeps from passing through. */
   ignoredHeaders: ReadonlySet<string>;
+  /** Absent for model calls. */
+  service?: ServiceCall;
 }
 
 /** How long one try may take: as the request says, else its target, else the installation. */

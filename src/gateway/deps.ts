@@ -1,7 +1,6 @@
 /** What the data plane works with; wired once, in app.ts. */
 import type { BatchService } from '../batches/service.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Plan } from '../catalog/plan.ts';
 import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
@@ -16,6 +15,7 @@ import type { AttemptSteps } from './attempt/steps.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { TokenCache } from './credentials/token-cache.ts';
 import type { BodyBudget } from './request/body-budget.ts';
+import type { InlinePlans } from './request/inline-plans.ts';
 import type { Breakers } from './routing/breakers.ts';
 import type { StickyChoices } from './routing/sticky.ts';
 import type { Settler } from './settle/settlement.ts';
@@ -53,7 +53,7 @@ export interface GatewayDeps {
   /** What bodies in memory may take. */
   bodies: BodyBudget;
   /** Inline configs seen lately, by their text. */
-  inlinePlans: Map<string, Plan>;
+  inlinePlans: InlinePlans;
   /** Uniform in [0, 1); tests hand in their own. */
   random: () => number;
   /** Between two tries of a target; tests hand in one that does not wait. */

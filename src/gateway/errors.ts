@@ -1,94 +1,11 @@
-/** The catalogue of what the data plane answers when it is the gateway itself that refuses or fails. Messages say what to do. */
+/** What the data plane answers when it is the gateway itself that refuses or fails. Messages say what to do. */
+import { errorCatalogue, type GatewayErrorCode } from './error-catalogue.ts';
 import { asAnthropicType } from './response/anthropic-errors.ts';
 
-const statusOf = {
-  invalid_body: 400,
-  invalid_content_type: 400,
-  missing_provider: 400,
-  invalid_provider: 400,
-  invalid_config: 400,
-  invalid_config_json: 400,
-  config_not_found: 400,
-  guardrail_not_found: 400,
-  config_override_not_allowed: 400,
-  config_targets_exceeded: 400,
-  invalid_custom_host: 400,
-  invalid_forward_headers: 400,
-  invalid_header: 400,
-  invalid_path: 400,
-  inline_config_blocked: 400,
-  inline_provider_blocked: 400,
-  inline_custom_host_blocked: 400,
-  inline_provider_url_blocked: 400,
-  inline_forward_headers_blocked: 400,
-  router_no_match: 400,
-  router_invalid_target: 400,
-  no_eligible_target: 400,
-  unsupported_endpoint: 400,
-  nitro_unsupported: 400,
-  provider_conflict: 400,
-  provider_not_found: 400,
-  missing_credential: 400,
-  invalid_prompt: 400,
-  invalid_subprotocol: 400,
-  invalid_api_key: 401,
-  expired_api_key: 401,
-  insufficient_scope: 403,
-  key_type_not_allowed: 403,
-  model_not_allowed: 403,
-  provider_not_allowed: 403,
-  unknown_route: 404,
-  prompt_not_found: 404,
-  prompt_partial_not_found: 404,
-  model_not_found: 404,
-  file_not_found: 404,
-  batch_not_found: 404,
-  request_timeout: 408,
-  body_too_slow: 408,
-  batch_not_finished: 409,
-  usage_limit_exceeded: 412,
-  body_too_large: 413,
-  upgrade_required: 426,
-  guardrail_denied: 446,
-  rate_limit_exceeded: 429,
-  client_closed: 499,
-  internal_error: 500,
-  secret_unavailable: 500,
-  buffers_full: 503,
-  invalid_provider_response: 502,
-  upstream_unreachable: 502,
-  upstream_refused: 502,
-  stream_incomplete: 502,
-  stream_diverged: 502,
-  upstream_connect_timeout: 503,
-  too_many_connections: 503,
-  store_unavailable: 503,
-  limits_unavailable: 503,
-  first_token_timeout: 504,
-  stream_stalled: 504,
-} as const;
-
-export type GatewayErrorCode = keyof typeof statusOf;
-export const gatewayErrorStatuses: Readonly<Record<GatewayErrorCode, number>> = statusOf;
-
-const typeByCode: Partial<Record<GatewayErrorCode, string>> = {
-  request_timeout: 'timeout_error',
-  body_too_slow: 'timeout_error',
-  first_token_timeout: 'timeout_error',
-  stream_stalled: 'timeout_error',
-  invalid_api_key: 'authentication_error',
-  expired_api_key: 'authentication_error',
-  insufficient_scope: 'permission_error',
-  key_type_not_allowed: 'permission_error',
-  model_not_allowed: 'permission_error',
-  provider_not_allowed: 'permission_error',
-  usage_limit_exceeded: 'usage_limit_error',
-  guardrail_denied: 'hooks_failed',
-  rate_limit_exceeded: 'rate_limit_error',
+const typeOf = (code: GatewayErrorCode): string => {
+  const entry = errorCatalogue[code];
+  return 'type' in entry ? entry.type : entry.status >= 500 ? 'api_error' : 'invalid_request_error';
 };
-
-const typeOf = (code: GatewayErrorCode): string =>
-  typeByCode[code] ?? (statusOf[code] >= 500 ? 'api_error' : 'invalid_request_error');
 
 /** Lets a client tell our words from a provider's. */
 const prefix = 'Gateway error: ';
@@ -124,7 +41,7 @@ export class GatewayError extends Error {
   ) {
     super(more.spoken ? message : prefix + message);
     this.code = code;
-    this.status = more.status ?? statusOf[code];
+    this.status = more.status ?? errorCatalogue[code].status;
     this.type = more.type ?? typeOf(code);
     this.field = more.field ?? null;
     this.faults = more.faults ?? [];

@@ -14,9 +14,9 @@ import { requireAllowedType } from './guardrails/gate.ts';
 import { checkIo } from './guardrails/io.ts';
 import type { Admission } from './limits/admission.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
-import { dial } from './realtime/dial.ts';
+import { dialSession } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
-import { openSession } from './realtime/open-session.ts';
+import { openRealtimeSession } from './realtime/open-session.ts';
 import { admit } from './request/admit.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify } from './request/identify.ts';
@@ -30,8 +30,9 @@ import {
   wantsIntegratedModel,
   wantsIntegratedModels,
 } from './response/integrated-models.ts';
-import { errorReply, markUnpriced, replyHeaders } from './response/reply.ts';
+import { gatewayErrorReply, markUnpriced, replyHeaders } from './response/reply.ts';
 import { type Routed, route } from './routing/route.ts';
+import { createServiceCalls, type ServiceCalls } from './service-calls.ts';
 import { settle } from './settle/settle.ts';
 import { isUnpriced, type Outcome } from './settle/settlement.ts';
 import { clientStream, type EventAnswer, isEventAnswer, type StreamEnd } from './streaming/client-stream.ts';
@@ -44,6 +45,8 @@ export interface Gateway {
   passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
   /** What checks may do on behalf of a workspace. */
   checkIo(workspaceId: string | null): CheckIo;
+  /** The same stages for calls whose upstream is no model provider. */
+  readonly services: ServiceCalls;
   /** Resolves when no stream and no session is open any more. */
   idle(): Promise<void>;
   /** Lets go of the connections to providers; calls that still come make new ones. */
@@ -103,7 +106,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   /** A refusal before any target was tried. It is logged where it is known whose request it was. */
   const turnAway = (arrival: Arrival, identified: Identified | null, error: GatewayError): Reply => {
-    const told = errorReply(arrival, error, null);
+    const told = gatewayErrorReply(arrival, error, null);
     // Rendering is not logged, and neither is what is wrong with it.
     if (identified && arrival.matched.route.prompt !== 'render') {
       const context = unplanned(deps, identified);
@@ -128,10 +131,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   /** A realtime session: the client is accepted once a provider has accepted us. */
   const connect = async (context: RequestContext): Promise<Reply | Upgraded> => {
     const records: AttemptRecord[] = [];
-    const routed = { answer: await route(deps, context, records, dial), records };
+    const routed = { answer: await route(deps, context, records, dialSession), records };
     const { content, record } = routed.answer;
     if (content.form !== 'socket') return reply(context, routed);
-    if (openSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
+    if (openRealtimeSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
     return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };
 
@@ -191,7 +194,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 
   const refuse = (context: RequestContext, answer: Answer, records: AttemptRecord[], error: GatewayError): Reply => {
-    const told = errorReply(context, error, answer.record);
+    const told = gatewayErrorReply(context, error, answer.record);
     close(context, records, { status: told.status, headers: told.headers, body: told.body });
     return told;
   };
@@ -242,6 +245,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return serve(request, asked, remainingRoute(asked));
     },
     checkIo: (workspaceId) => checkIo(deps, workspaceId),
+    services: createServiceCalls(deps),
     idle: () => inFlight.none(),
     close() {
       deps.http.close();

@@ -13,6 +13,7 @@ import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
 import type { Secrets } from '../secrets/resolver.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
+import { shareOfFiles } from '../wire/client/open-files.ts';
 import { pause } from './attempt/pause.ts';
 import { Coalescing } from './cache/coalesce.ts';
 import { embedded } from './cache/embed.ts';
@@ -27,6 +28,7 @@ import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
 import { BodyBudget } from './request/body-budget.ts';
+import { InlinePlans } from './request/inline-plans.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
 import { Deadlines } from './upstream/deadlines.ts';
@@ -34,6 +36,8 @@ import { createHostGuard } from './upstream/host-guard.ts';
 
 interface GatewayNeeds {
   settings: GatewaySettings;
+  /** By which calls of this installation are known. */
+  mark: string;
   clock: Clock;
   keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
   batchService: BatchService;
@@ -49,7 +53,7 @@ interface GatewayNeeds {
 
 const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
 
-export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
+export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gateway {
   const coalescing = new Coalescing();
   const { semanticCache } = needs.settings;
   const semantic: Semantic | null = semanticCache && {
@@ -77,9 +81,10 @@ export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
         const found = await lookup(name, { all: true });
         return found.map(({ address }) => address);
       },
-      { ownHosts: needs.settings.ownHosts },
+      { mark },
     ),
     http: new HttpClient(process.env, {
+      shareOfTenant: needs.settings.connectionsOfOrganisation ?? shareOfFiles(),
       onShortage: () => warn(shortage),
       onReplay: (what) => warn(`A request was sent a second time, because its connection was closing: ${what}`),
     }),
@@ -91,7 +96,7 @@ export function openGateway({ log, cache, ...needs }: GatewayNeeds): Gateway {
     }),
     discoveries: new TokenCache(now),
     bodies: new BodyBudget(needs.settings.bufferedBytes),
-    inlinePlans: new Map(),
+    inlinePlans: new InlinePlans(),
     random: Math.random,
     pause,
     onFault: (fault, requestId) => log.error('A call failed.', { request_id: requestId, ...faultFields(fault) }),

@@ -1,12 +1,12 @@
 /** What a check sees of a request and of its answer. */
 import type { JsonObject } from '../providers/provider.ts';
 import type { HookEvent } from './check.ts';
-import { inputSegments, outputSegments, type Segment } from './text/segments.ts';
+import { inputSegments, outputSegments, type TextSegment } from './text/segments.ts';
 
 /** One side of an exchange as checks see it. */
 export interface Side {
   json: JsonObject;
-  segments: readonly Segment[];
+  segments: readonly TextSegment[];
   isTransformed: boolean;
 }
 
@@ -29,7 +29,7 @@ export class CheckContext {
   readonly json: JsonObject;
   readonly isTransformed: boolean;
   readonly #headers: Readonly<Record<string, string>>;
-  #segments: readonly Segment[] | null = null;
+  #segments: readonly TextSegment[] | null = null;
   #text: string | null = null;
 
   constructor(
@@ -67,7 +67,7 @@ export class CheckContext {
   }
 
   /** The texts that are checked. */
-  get segments(): readonly Segment[] {
+  get segments(): readonly TextSegment[] {
     this.#segments ??= this.isInput
       ? inputSegments(this.requestType, this.json)
       : outputSegments(this.requestType, this.json);
@@ -124,7 +124,7 @@ export function wireContext(context: CheckContext): JsonObject {
   };
 }
 
-const joined = (segments: readonly Segment[]): string =>
+const joined = (segments: readonly TextSegment[]): string =>
   segments
     .map(({ text }) => text)
     .filter((text) => text !== '')

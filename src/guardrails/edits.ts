@@ -1,14 +1,14 @@
 /** Writes what checks replaced back into the body; places that two of them replaced are replaced once. */
 import type { JsonObject } from '../providers/provider.ts';
 import type { Edit } from './check.ts';
-import { type Segment, withTexts } from './text/segments.ts';
+import { type TextSegment, withTexts } from './text/segments.ts';
 
 /** The body with the edits made. `seen` are the segments that the edits speak of, where the body was replaced since. */
 export function edited(
   body: JsonObject,
-  segments: readonly Segment[],
+  segments: readonly TextSegment[],
   edits: readonly Edit[],
-  seen: readonly Segment[] = segments,
+  seen: readonly TextSegment[] = segments,
 ): JsonObject {
   const bySegment = new Map<number, Edit[]>();
   for (const edit of edits) {
@@ -16,7 +16,7 @@ export function edited(
     if (known) known.push(edit);
     else bySegment.set(edit.segment, [edit]);
   }
-  const changes: { segment: Segment; text: string }[] = [];
+  const changes: { segment: TextSegment; text: string }[] = [];
   for (const [index, own] of bySegment) {
     const segment = segments[index];
     if (!segment || segment.text !== seen[index]?.text) continue;

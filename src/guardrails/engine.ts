@@ -17,7 +17,7 @@ export interface Denial {
   message: string | null;
 }
 
-export interface Outcome {
+export interface GuardrailOutcome {
   results: HookResult[];
   /** The body of the event's side: the very same where nothing changed it. */
   json: JsonObject;
@@ -40,7 +40,11 @@ interface RanHook {
 }
 
 /** Runs hooks that are all of one manner: sync ones before the answer goes out, async ones beside it. */
-export function runHooks(hooks: readonly CompiledHook[], facts: HookFacts, io: CheckIo): MaybePromise<Outcome> {
+export function runHooks(
+  hooks: readonly CompiledHook[],
+  facts: HookFacts,
+  io: CheckIo,
+): MaybePromise<GuardrailOutcome> {
   const side = facts.event === 'beforeRequestHook' ? facts.request : (facts.response?.json ?? {});
   const start = new CheckContext(facts, side, false);
   const mutators = hooks.filter(({ type }) => type === 'mutator');
@@ -53,7 +57,7 @@ async function mutateFirst(
   hooks: readonly CompiledHook[],
   start: CheckContext,
   io: CheckIo,
-): Promise<Outcome> {
+): Promise<GuardrailOutcome> {
   const ran: RanHook[] = [];
   let context = start;
   for (const mutator of mutators) {
@@ -74,7 +78,7 @@ function runGuardrails(
   context: CheckContext,
   before: readonly RanHook[],
   io: CheckIo,
-): MaybePromise<Outcome> {
+): MaybePromise<GuardrailOutcome> {
   const running = hooks.map((hook) => (hook.sequential ? runInOrder(hook, context, io) : runAtOnce(hook, context, io)));
   if (running.some((ran) => ran instanceof Promise)) {
     return Promise.all(running).then((ran) => outcomeOf(before, ran, context));
@@ -215,7 +219,11 @@ function finished(
   return { compiled, result, transformed, startedAt, endedAt, note: null };
 }
 
-function outcomeOf(before: readonly RanHook[], guardrails: readonly RanHook[], context: CheckContext): Outcome {
+function outcomeOf(
+  before: readonly RanHook[],
+  guardrails: readonly RanHook[],
+  context: CheckContext,
+): GuardrailOutcome {
   let json = context.json;
   const edits: Edit[] = [];
   for (const ran of guardrails) {
@@ -253,7 +261,7 @@ function editsBetween(from: CheckContext, to: CheckContext): Edit[] {
   });
 }
 
-function restoresOf(ran: readonly RanHook[]): Outcome['restores'] {
+function restoresOf(ran: readonly RanHook[]): GuardrailOutcome['restores'] {
   let all: Map<string, string> | null = null;
   for (const { checks } of ran) {
     for (const { result } of checks) {
@@ -284,7 +292,7 @@ function denialOf(ran: readonly RanHook[], results: readonly HookResult[]): Deni
 }
 
 /** What stands in for the results of hooks whose runner broke: those that deny have failed. */
-export function brokenOutcome(hooks: readonly CompiledHook[], facts: HookFacts, io: CheckIo): Outcome {
+export function brokenOutcome(hooks: readonly CompiledHook[], facts: HookFacts, io: CheckIo): GuardrailOutcome {
   const now = io.now();
   const ran = hooks.map((hook): RanHook => {
     const checks = hook.checks.map((compiled): RanCheck => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isObject } from '../providers/json.ts';
 import type { JsonObject } from '../providers/provider.ts';
 
-export interface Feedback {
+export interface HookFeedback {
   value: number;
   weight: number;
   metadata: Readonly<JsonObject>;
@@ -32,8 +32,10 @@ export interface HookSpec {
   bufferStream: boolean;
   /** Holds a stream back only as far as its checks need. */
   streamWindow: boolean;
-  onSuccess: Feedback | null;
-  onFail: Feedback | null;
+  /** As a default it guards calls of MCP tools too. */
+  applyToMcp: boolean;
+  onSuccess: HookFeedback | null;
+  onFail: HookFeedback | null;
   versionId: string | null;
   /** For every check of the hook that has none of its own. */
   credentials: Readonly<JsonObject>;
@@ -82,6 +84,7 @@ const actionFields = () => ({
   message: z.string().max(2_000).optional(),
   buffer_stream: z.boolean().optional(),
   stream_window: z.boolean().optional(),
+  apply_to_mcp: z.boolean().optional(),
 });
 
 export const actionsSchema = () => z.strictObject(actionFields());
@@ -145,6 +148,7 @@ const headNames = new Set([
   'message',
   'buffer_stream',
   'stream_window',
+  'apply_to_mcp',
   'credentials',
 ]);
 
@@ -231,6 +235,7 @@ function specOf(actions: Actions, checks: readonly CheckSpec[], prefix: string):
     message: actions.message ?? null,
     bufferStream: actions.buffer_stream ?? false,
     streamWindow: actions.stream_window ?? false,
+    applyToMcp: actions.apply_to_mcp ?? false,
     onSuccess: feedbackOf(onSuccess, 5),
     onFail: feedbackOf(onFail, -5),
     versionId: null,
@@ -250,7 +255,7 @@ function specOf(actions: Actions, checks: readonly CheckSpec[], prefix: string):
   return faults.length > 0 ? { ok: false, faults } : { ok: true, value: spec };
 }
 
-function feedbackOf(given: Actions['on_success'], value: number): Feedback | null {
+function feedbackOf(given: Actions['on_success'], value: number): HookFeedback | null {
   if (given === undefined || typeof given === 'string' || !given.feedback) return null;
   const { metadata } = given.feedback;
   return {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { faultOfAddress, faultOfCustomHost, isTrustedHost } from './custom-host.ts';
 
-const fault = (url: string, ...trusted: string[]) => faultOfCustomHost(url, trusted);
+const fault = (url: string, ...trusted: string[]) => faultOfCustomHost(url, { named: trusted, own: [] });
 
 describe('a custom host', () => {
   test.each([
@@ -182,4 +182,31 @@ describe('at the moment of dialling', () => {
     expect(isTrustedHost('API.models.corp', ['*.models.corp'])).toBe(true);
     expect(isTrustedHost('models.corp.example.com', ['*.models.corp', 'models.corp'])).toBe(false);
   });
+});
+
+describe('the service itself is no custom host, whatever the operator trusts', () => {
+  const rules = {
+    named: ['localhost', '127.0.0.1', '[::1]', '10.0.0.5', '0.0.0.0'],
+    own: ['gw.example', 'localhost:8787'],
+  };
+
+  test.each([
+    'https://gw.example/v1',
+    'https://GW.example:443/v1',
+    'http://localhost:8787/v1',
+    'http://a.localhost:8787/v1',
+    'http://deep.below.localhost:8787/v1',
+    'http://127.0.0.1:8787/v1',
+    'http://[::1]:8787/v1',
+    'http://0.0.0.0:8787/v1',
+  ])('%s', (url) => {
+    expect(faultOfCustomHost(url, rules)).toContain('this gateway itself');
+  });
+
+  test.each(['http://localhost:11434/v1', 'http://127.0.0.1:8788/v1', 'http://10.0.0.5:8787/v1'])(
+    '%s is another',
+    (url) => {
+      expect(faultOfCustomHost(url, rules)).toBeNull();
+    },
+  );
 });

@@ -68,8 +68,15 @@ const deniedPorts = new Set([
 /** Scheme, host and port as they were written; whatever a URL parser would tidy up first does not match. */
 const writtenUrl = /^(https?):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?(?:[/?]|$)/i;
 
-/** Why the service must not call this URL, or null when it may. `trusted` holds the hosts that the operator has named. */
-export function faultOfCustomHost(url: string, trusted: readonly string[]): string | null {
+export interface TrustedHosts {
+  /** Private hosts that the operator has named. */
+  named: readonly string[];
+  /** Hosts and ports under which this service itself answers: never to be called, whatever is named. */
+  own: readonly string[];
+}
+
+/** Why the service must not call this URL, or null when it may. */
+export function faultOfCustomHost(url: string, { named, own }: TrustedHosts): string | null {
   if (url === '') return 'must not be empty';
   if (url.length > longest) return `must be at most ${longest} characters long`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
@@ -80,9 +87,31 @@ export function faultOfCustomHost(url: string, trusted: readonly string[]): stri
   const written = writtenUrl.exec(url);
   if (!written || !URL.canParse(url)) return 'must be a URL with a plain ASCII host name or an IP address';
   const host = (written[2] ?? '').toLowerCase();
-  const { hostname } = new URL(url);
-  return faultOfName(host) ?? faultOfHost(host, hostname, trusted) ?? faultOfPort(written[3]);
+  const parsed = new URL(url);
+  return (
+    faultOfName(host) ??
+    faultOfHost(host, parsed.hostname, named) ??
+    faultOfPort(written[3]) ??
+    (namesOurselves(parsed, own)
+      ? 'must not name this gateway itself, because a call that calls itself has no end'
+      : null)
+  );
 }
+
+/** One of our own hosts, or any other name or address of the machine itself with the port on which we listen. */
+function namesOurselves({ host, hostname, port, protocol }: URL, ownHosts: readonly string[]): boolean {
+  if (ownHosts.includes(host)) return true;
+  const address = addressIn(hostname);
+  const inner = address && (embeddedIn(address) ?? address);
+  const isHere = inner ? isThisMachine.has(inner.range()) : liesIn(hostname, 'localhost');
+  if (!isHere) return false;
+  const dialled = port || (protocol === 'https:' ? '443' : '80');
+  return ownHosts.some((own) => URL.parse(`http://${own}`)?.hostname === 'localhost' && portOf(own) === dialled);
+}
+
+const isThisMachine: ReadonlySet<string> = new Set(['loopback', 'unspecified']);
+
+const portOf = (host: string): string => /:(\d+)$/.exec(host)?.[1] ?? '80';
 
 /** Whether the operator has named this host: a name, or an address with or without brackets. */
 export const isTrustedHost = (host: string, trusted: readonly string[]): boolean =>

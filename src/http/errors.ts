@@ -2,30 +2,44 @@
 import type { Bytes } from '../wire/client/collected.ts';
 import type { Reply } from '../wire/server/reply.ts';
 
-/** Each code stands for one status; the exceptions are named where they are made. */
-const statusOf = {
-  /** A field is missing, of the wrong type, out of bounds, or does not fit the others. */
-  AB01: 400,
-  /** No such route, or an id that cannot be one. */
-  AB02: 404,
-  /** The caller is known and may not do this. */
-  AB03: 403,
-  /** Our fault; the log has the cause under the request id. */
-  AB04: 500,
-  /** No credential, or one that does not count (any more). */
-  AB05: 401,
-  /** Too many calls; `retry-after` says when to come back. */
-  AB06: 429,
-  /** It exists already, or something that depends on it does. */
-  AB07: 409,
-  /** The thing named does not exist for this caller. */
-  AB08: 404,
-  /** A quota of the installation is used up. */
-  AB09: 402,
+/** Each code stands for one status, the exceptions aside that are made below. The docs show these very texts. */
+export const adminErrorCatalogue = {
+  AB01: {
+    status: 400,
+    remedy:
+      'A field is missing, of the wrong type, out of bounds, or does not fit the others: mend what `errors` names. 413 for a body above 1 MiB, 415 for one that is no JSON, 408 for one that is not complete after 30 seconds.',
+  },
+  AB02: {
+    status: 404,
+    remedy:
+      'No such route, or an id that cannot be one: `/docs` shows them all. 405 with `Allow` where the path has other methods.',
+  },
+  AB03: { status: 403, remedy: 'The caller is known and may not do this. Use a key or a role that may.' },
+  AB04: {
+    status: 500,
+    remedy:
+      'Our fault: look in the log under the request id. 503 with `retry-after` while the database does not answer; nothing was changed, unless it fell silent in the very moment of saving.',
+  },
+  AB05: {
+    status: 401,
+    remedy: 'No credential, or one that does not count (any more). Send an active key, or sign in again.',
+  },
+  AB06: { status: 429, remedy: 'Too many calls. Come back after `retry-after` seconds.' },
+  AB07: {
+    status: 409,
+    remedy:
+      'It exists already, or something that depends on it does. Choose another name, or remove what depends on it.',
+  },
+  AB08: {
+    status: 404,
+    remedy:
+      'The thing named does not exist for this caller. Check its id and the workspace of the key. 410 for a link that was good once.',
+  },
+  AB09: { status: 402, remedy: 'A quota of the installation is used up. No call of this release answers so.' },
 } as const;
 
-type ErrorCode = keyof typeof statusOf;
-export const errorCodes = Object.keys(statusOf) as ErrorCode[];
+type ErrorCode = keyof typeof adminErrorCatalogue;
+export const errorCodes = Object.keys(adminErrorCatalogue) as ErrorCode[];
 
 export interface FieldError {
   location: 'body' | 'query' | 'path' | 'header';
@@ -47,7 +61,7 @@ export class ApiError extends Error {
   ) {
     super(message);
     this.code = code;
-    this.status = more.status ?? statusOf[code];
+    this.status = more.status ?? adminErrorCatalogue[code].status;
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
   }

@@ -48,7 +48,7 @@ export type ResponseEntry = { $ref: string } | { description: string; content: M
 
 export type SecurityRequirement = Record<string, string[]>;
 
-export interface Operation {
+export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
@@ -68,14 +68,14 @@ export interface Operation {
 }
 
 const methods = ['get', 'post', 'put', 'delete'] as const;
-export type Method = (typeof methods)[number];
+export type HttpMethod = (typeof methods)[number];
 
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: { title: string; version: string; summary: string; description: string };
   servers: { url: string }[];
   tags: { name: string }[];
-  paths: Record<string, Partial<Record<Method, Operation>>>;
+  paths: Record<string, Partial<Record<HttpMethod, OpenApiOperation>>>;
   components: {
     schemas: Record<string, JsonSchema>;
     responses: Record<string, { description: string; content: MediaContent }>;
@@ -84,9 +84,9 @@ export interface OpenApiDocument {
 }
 
 export interface ListedOperation {
-  method: Method;
+  method: HttpMethod;
   path: string;
-  operation: Operation;
+  operation: OpenApiOperation;
 }
 
 /** Every operation, in the order of the document. */

@@ -3,7 +3,7 @@
 import { InFlight } from '../in-flight.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
-import { type Answering, HttpListener } from '../wire/server/listener.ts';
+import { HttpListener, type ListenerHost } from '../wire/server/listener.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import type { RefusedHead } from '../wire/server/request-head.ts';
 import type { Cors } from './cors.ts';
@@ -100,7 +100,7 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
   };
 }
 
-function listenerAt({ host, port, tls }: ListenAddress, answering: Answering): HttpListener {
+function listenerAt({ host, port, tls }: ListenAddress, answering: ListenerHost): HttpListener {
   try {
     return new HttpListener({ hostname: host, port, tls: tls ? tlsOf(tls) : null }, answering);
   } catch (fault) {

@@ -13,11 +13,11 @@ export interface LoginAttempt {
 }
 
 /** When the attempt may be made: so many milliseconds from now, or, where too many wait already, not before it is asked again. */
-export type Admission = { afterMs: number } | { againInSeconds: number };
+export type LoginAdmission = { afterMs: number } | { againInSeconds: number };
 
 export interface LoginThrottle {
   /** Counts an attempt before the password is looked at, so that a burst of guesses gains nothing. */
-  admit(attempt: LoginAttempt): Admission;
+  admit(attempt: LoginAttempt): LoginAdmission;
   /** The attempt was no guess. Earlier failures of its network stay: they may have aimed at other people. */
   succeeded(attempt: LoginAttempt): void;
 }

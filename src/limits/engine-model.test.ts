@@ -77,6 +77,7 @@ const operation = fc.oneof(
       of: fc.subarray([0, 1, 2, 3], { minLength: 1 }),
       least: fc.nat(40),
       more: fc.nat(60),
+      usual: fc.option(fc.nat(60), { nil: undefined }),
     }),
   },
   {
@@ -143,6 +144,7 @@ async function take(place: EngineUnderTest, oracle: Oracle, step: Step): Promise
       limit: oracle.limit(index),
       least: step.least,
       most: step.least + step.more,
+      ...(step.usual !== undefined && { usual: step.usual }),
     }));
     const id = Bun.randomUUIDv7();
     const result = await engine.reserve({ id, organisationId, demands });
@@ -158,7 +160,9 @@ async function take(place: EngineUnderTest, oracle: Oracle, step: Step): Promise
     expect(refusing).toBeUndefined();
     const parts = step.of.map((index) => {
       const room = oracle.limit(index).value - oracle.settled(index, now) - oracle.reserved(index, now);
-      const amount = Math.max(step.least, Math.min(step.least + step.more, room));
+      const most = step.least + step.more;
+      const share = Math.max(step.usual ?? most, Math.floor(room / 16));
+      const amount = Math.max(step.least, Math.min(most, room, share));
       return { index, epoch: oracle.epoch(index, now), amount };
     });
     expect(result.reservation.holdings.map(({ epoch, amount }) => ({ epoch, amount }))).toEqual(

@@ -9,6 +9,16 @@ export interface Demand {
   least: number;
   /** Taken where there is room for it. */
   most: number;
+  /** Beyond this a sixteenth of the room is taken at most, so that a call of unknown size leaves some for others. Absent: `most`. */
+  usual?: number;
+}
+
+const largestShare = 16;
+
+/** What a demand takes of the room that a limit has left. */
+export function amountWithin(room: number, { limit, least, most, usual = most }: Demand): number {
+  if (limit.mode === 'shadow') return Math.max(least, Math.min(most, usual));
+  return Math.max(least, Math.min(most, room, Math.max(usual, Math.floor(room / largestShare))));
 }
 
 export interface ReserveRequest {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { lazy } from '../lazy.ts';
 import type { LedgerEntry } from './engine.ts';
 
-export interface Segment {
+export interface JournalSegment {
   id: string;
   entries: LedgerEntry[];
 }
@@ -23,7 +23,7 @@ export class LimitJournal {
   }
 
   /** The segments that an earlier process left. */
-  left(): Segment[] {
+  left(): JournalSegment[] {
     return readdirSync(this.#folder)
       .filter((name) => name.endsWith(ending))
       .sort()

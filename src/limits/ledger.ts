@@ -4,7 +4,7 @@ import type { Db, Store } from '../store/database.ts';
 import type { LimitCounterTable } from '../store/tables/limits.ts';
 import type { KnownSpend, LedgerEntry } from './engine.ts';
 import { LimitJournal } from './journal.ts';
-import { readCounter } from './limit.ts';
+import { type Limit, readCounter } from './limit.ts';
 
 export interface Ledger {
   record(entries: readonly LedgerEntry[]): void;
@@ -12,6 +12,8 @@ export interface Ledger {
   flush(): Promise<void>;
   /** What is known of counters that still count, of one organisation or of all. */
   known(organisationId?: string): Promise<KnownSpend[]>;
+  /** What is known of the counters of these limits. */
+  sums(limits: readonly Pick<Limit, 'counter'>[]): Promise<KnownSpend[]>;
   close(): Promise<void>;
 }
 
@@ -122,9 +124,20 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       const at = now().getTime();
       const rows = await store.db
         .selectFrom('limit_counters')
-        .select(['organisation_id', 'counter', 'epoch', 'settled', 'ends_at'])
+        .select(knownColumns)
         .where((eb) => eb.or([eb('ends_at', 'is', null), eb('ends_at', '>', at)]))
         .$if(organisationId !== undefined, (query) => query.where('organisation_id', '=', organisationId ?? ''))
+        .execute();
+      return rows.map(knownFrom);
+    },
+    async sums(limits) {
+      await flush();
+      if (limits.length === 0) return [];
+      const counters = limits.map(({ counter }) => counter);
+      const rows = await store.db
+        .selectFrom('limit_counters')
+        .select(knownColumns)
+        .where('counter', 'in', counters)
         .execute();
       return rows.map(knownFrom);
     },
@@ -136,7 +149,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   };
 }
 
-const knownFrom = (row: Pick<LimitCounterTable, 'organisation_id' | 'counter' | 'epoch' | 'settled' | 'ends_at'>) => ({
+const knownColumns = ['organisation_id', 'counter', 'epoch', 'settled', 'ends_at'] as const;
+
+const knownFrom = (row: Pick<LimitCounterTable, (typeof knownColumns)[number]>) => ({
   organisationId: row.organisation_id,
   counter: row.counter,
   epoch: row.epoch,
@@ -235,7 +250,7 @@ function upsert(tx: Db, entries: readonly Pending[], at: string) {
         };
       }),
     )
-    .returning(['organisation_id', 'counter', 'epoch', 'settled', 'ends_at'])
+    .returning(knownColumns)
     .execute();
 }
 

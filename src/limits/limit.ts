@@ -54,14 +54,14 @@ export const windowMs: Readonly<Record<RateUnit, number>> = {
 /** Weeks begin on Monday; the first day of the clock was a Thursday. */
 export const windowOffsetMs = (unit: RateUnit): number => (unit === 'rpw' ? 4 * dayMs : 0);
 
-export interface Span {
+export interface RunningWindow {
   epoch: number;
   /** Null: it never ends by itself. */
   endsAt: number | null;
 }
 
 /** The window or period that runs at `now`. */
-export function spanAt(window: LimitWindow, now: number): Span {
+export function spanAt(window: LimitWindow, now: number): RunningWindow {
   if (window.kind === 'rate') {
     const length = windowMs[window.unit];
     const offset = windowOffsetMs(window.unit);

@@ -7,6 +7,7 @@ import { connectRedis } from '../redis/connect.ts';
 import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import {
+  amountWithin,
   type CounterState,
   type KnownSpend,
   type LimitEngine,
@@ -36,6 +37,7 @@ export interface Limits {
   reserve(request: ReserveRequest): MaybePromise<ReserveResult>;
   /** Puts the truth in the reservation's place; never throws, for the call is over. */
   settle(reservation: Reservation, spent: readonly number[]): void;
+  /** While the counters cannot be asked, what the ledger has; what is reserved is then not known. */
   read(limits: readonly Limit[]): MaybePromise<readonly CounterState[]>;
   /** Brings all that was spent here so far into the database. */
   flush(): Promise<void>;
@@ -153,7 +155,14 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
         .finally(() => settling.delete(told));
       settling.add(told);
     },
-    read: (limits) => counting.read(limits),
+    read(limits) {
+      const states = counting.read(limits);
+      if (!(states instanceof Promise)) return states;
+      return states.catch(async (fault) => {
+        if (!(fault instanceof LimitStoreAway)) throw fault;
+        return statesFrom(await ledger.sums(limits), limits, clock.now().getTime());
+      });
+    },
     async flush() {
       await Promise.all(settling);
       await ledger.flush();
@@ -190,15 +199,24 @@ function shared(url: string, timeoutMs: number, clock: Clock, ledger: Ledger, lo
   });
 }
 
+function statesFrom(sums: readonly KnownSpend[], limits: readonly Limit[], now: number): CounterState[] {
+  const known = new Map(sums.map((sum) => [sum.counter, sum]));
+  return limits.map(({ counter, window }) => {
+    const { epoch, endsAt } = spanAt(window, now);
+    const sum = known.get(counter);
+    return { epoch, endsAt, settled: sum && sum.epoch >= epoch ? sum.settled : 0, reserved: 0 };
+  });
+}
+
 const waitsFor = ({ window, mode }: Limit, policy: OnStoreFailure): boolean =>
   mode === 'enforce' && (policy === 'closed' || (policy === 'default' && window.kind === 'usage'));
 
 function unchecked({ id, organisationId, demands }: ReserveRequest, now: number): ReserveResult {
   const states = demands.map(({ limit }) => ({ ...spanAt(limit.window, now), settled: 0, reserved: 0 }));
-  const holdings = demands.map(({ limit, most }, index) => ({
-    limit,
+  const holdings = demands.map((demand, index) => ({
+    limit: demand.limit,
     epoch: states[index]?.epoch ?? 0,
-    amount: most,
+    amount: amountWithin(demand.limit.value, demand),
   }));
   return { granted: true, reservation: { id, organisationId, holdings }, states };
 }

@@ -1,5 +1,6 @@
 /** The embedded engine: counters in this process. The ledger keeps what is settled, so that a restart forgets no spend. */
 import {
+  amountWithin,
   type CounterState,
   type Demand,
   type KnownSpend,
@@ -29,15 +30,13 @@ interface Open {
   kept: number[] | null;
 }
 
-/** How long a late settle of an expired reservation is still told from a second one. */
-const rememberedMs = 3_600_000;
 const sweepEvery = 4_096;
 
 export class MemoryEngine implements LimitEngine {
   readonly #counters = new Map<string, Counter>();
   /** In the order of their expiry. */
   readonly #open = new Map<string, Open>();
-  /** Expired, and not settled yet; in the order of their expiry. */
+  /** Expired, and not settled yet: their calls run in this process, so that each will be settled. */
   readonly #expired = new Map<string, Open>();
   readonly #now: () => number;
   readonly #record: Recorder;
@@ -61,10 +60,10 @@ export class MemoryEngine implements LimitEngine {
     }
     const holdings: Reservation['holdings'][number][] = [];
     const states: CounterState[] = [];
-    for (const { limit, least, most } of demands) {
+    for (const demand of demands) {
+      const { limit } = demand;
       const counter = this.#running(limit, now);
-      const room = limit.mode === 'shadow' ? most : limit.value - counter.settled - counter.reserved;
-      const amount = Math.max(least, Math.min(most, room));
+      const amount = amountWithin(limit.value - counter.settled - counter.reserved, demand);
       counter.reserved += amount;
       holdings.push({ limit, epoch: counter.epoch, amount });
       states.push(stateOf(counter, limit, now));
@@ -157,10 +156,6 @@ export class MemoryEngine implements LimitEngine {
       this.#open.delete(id);
       this.#giveBack(open);
       this.#expired.set(id, open);
-    }
-    for (const [id, { expiresAt }] of this.#expired) {
-      if (expiresAt + rememberedMs > now) break;
-      this.#expired.delete(id);
     }
   }
 

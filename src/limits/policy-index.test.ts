@@ -11,6 +11,7 @@ const policy = (conditions: PolicyCondition[], groupBy: string[] = ['api_key'], 
     name: null,
     conditions,
     groupBy: groupBy.map((key) => ({ key })),
+    target: 'llm',
     type: 'requests',
     unit: 'rpm',
     value: 1,
@@ -30,6 +31,7 @@ const facts = (more: Partial<PolicyFacts> = {}): PolicyFacts => ({
   config: null,
   prompt: null,
   target: null,
+  service: null,
   ...more,
 });
 
@@ -152,4 +154,23 @@ test('they come in the order in which they were made', () => {
   const second = policy([{ key: 'api_key', value: 'key-1' }], [], { name: 'second' });
   const limits = new PolicyIndex([first, second]).onRequest(facts());
   expect(limits.map(({ name }) => name)).toEqual(['first', 'second']);
+});
+
+describe('calls of MCP tools', () => {
+  const call = facts({ endpointType: 'mcpToolCall', service: { server: 'notes', tool: 'echo' } });
+
+  test('are counted by policies on tools, apart by server and tool', () => {
+    const onTools = { target: 'mcp_tools' as const };
+    const own = policy([{ key: 'mcp_server', value: 'notes' }], ['mcp_tool'], onTools);
+    const other = policy([{ key: 'mcp_tool', value: 'write' }], [], onTools);
+    expect(groups([own, other], call)).toEqual(['mcp_tool:echo']);
+    expect(groups([own, other], facts())).toEqual([]);
+  });
+
+  test('are counted by policies on models only where these name the type of call', () => {
+    const everything = policy([{ key: 'api_key', value: '*' }]);
+    const named = policy([{ key: 'endpoint_type', value: ['mcpToolCall', 'chatComplete'] }], ['workspace_id']);
+    expect(groups([everything, named], call)).toEqual(['workspace_id:ws']);
+    expect(groups([everything, named], facts())).toEqual(['api_key:key-1', 'workspace_id:ws']);
+  });
 });

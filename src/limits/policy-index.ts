@@ -23,6 +23,15 @@ export interface PolicyFacts {
   config: string | null;
   prompt: string | null;
   target: TargetFacts | null;
+  /** The MCP server or agent that is called; null for model calls. */
+  service: ServiceFacts | null;
+}
+
+export interface ServiceFacts {
+  /** Its slug. */
+  server: string;
+  /** Empty where no tool is called. */
+  tool: string;
 }
 
 export interface TargetFacts {
@@ -40,6 +49,8 @@ export interface PolicySource {
   name: string | null;
   conditions: readonly PolicyCondition[];
   groupBy: readonly PolicyGroupKey[];
+  /** What it counts: model calls, or calls of MCP tools. */
+  target: 'llm' | 'mcp_tools';
   type: LimitType;
   unit: RateUnit | null;
   value: number;
@@ -159,6 +170,10 @@ function factsOf(key: string, facts: PolicyFacts): readonly string[] {
       return present(facts.target?.provider);
     case 'model':
       return modelNames(facts.target);
+    case 'mcp_server':
+      return present(facts.service?.server);
+    case 'mcp_tool':
+      return present(facts.service?.tool);
     default:
       return key.startsWith(metadataPrefix) ? present(facts.metadata[key.slice(metadataPrefix.length)]) : [];
   }
@@ -177,18 +192,30 @@ function modelNames(target: TargetFacts | null): string[] {
 export class PolicyIndex {
   readonly #onRequest: Stage;
   readonly #onTarget: Stage;
+  /** Those that count calls of services: of MCP tools, and those that name the type of such a call. */
+  readonly #onTool: Stage;
+  readonly #onService: Stage;
 
   constructor(policies: readonly PolicySource[]) {
     const compiled = policies.map(
       (source, order): Compiled => ({ source, order, tests: source.conditions.map(testOf) }),
     );
-    this.#onRequest = new Stage(compiled.filter(({ source }) => !needsTarget(source)));
-    this.#onTarget = new Stage(compiled.filter(({ source }) => needsTarget(source)));
+    const onModels = compiled.filter(({ source }) => source.target === 'llm');
+    this.#onRequest = new Stage(onModels.filter(({ source }) => !needsTarget(source)));
+    this.#onTarget = new Stage(onModels.filter(({ source }) => needsTarget(source)));
+    this.#onTool = new Stage(compiled.filter(({ source }) => source.target === 'mcp_tools'));
+    this.#onService = new Stage(onModels.filter(({ source }) => !needsTarget(source) && namesEndpoint(source)));
   }
 
   /** The limits that facts of the request alone decide. */
   onRequest(facts: PolicyFacts): Limit[] {
+    if (facts.service) return this.#ofService(facts, facts.service);
     return this.#onRequest.isEmpty ? none : this.#onRequest.match(facts).map((policy) => limitOf(policy.source, facts));
+  }
+
+  #ofService(facts: PolicyFacts, { tool }: ServiceFacts): Limit[] {
+    const found = [...(tool === '' ? [] : this.#onTool.match(facts)), ...this.#onService.match(facts)];
+    return found.sort((one, other) => one.order - other.order).map(({ source }) => limitOf(source, facts));
   }
 
   /** The limits that need to know the target. */
@@ -197,7 +224,7 @@ export class PolicyIndex {
   }
 
   get hasRequestPolicies(): boolean {
-    return !this.#onRequest.isEmpty;
+    return !this.#onRequest.isEmpty || !this.#onTool.isEmpty;
   }
 
   get hasTargetPolicies(): boolean {
@@ -214,6 +241,10 @@ const testOf = ({ key, value, excludes }: PolicyCondition): Test => {
 
 const needsTarget = ({ conditions, groupBy }: PolicySource): boolean =>
   conditions.some(({ key }) => isTargetKey(key)) || groupBy.some(({ key }) => isTargetKey(key));
+
+/** A policy on models counts a call of a service only where it asks for that type of call. */
+const namesEndpoint = ({ conditions }: PolicySource): boolean =>
+  conditions.some(({ key, value }) => key === 'endpoint_type' && !listOf(value).includes(anyValue));
 
 function limitOf(source: PolicySource, facts: PolicyFacts): Limit {
   return policyLimit(source, valueKeyOf(source.groupBy, facts));

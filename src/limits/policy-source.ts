@@ -10,6 +10,7 @@ export const policySource = (row: PolicyTable): PolicySource => ({
   name: row.name,
   conditions: decode(row.conditions),
   groupBy: decode(row.group_by),
+  target: row.target,
   type: row.type,
   unit: row.unit,
   value: row.value,

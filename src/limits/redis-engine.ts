@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from '../redis/connect.ts';
 import {
   type CounterState,
+  type Demand,
   type KnownSpend,
   keptOnExpiry,
   type LedgerEntry,
@@ -68,7 +69,7 @@ export class RedisEngine implements LimitEngine {
     const { id, organisationId, demands } = request;
     const now = this.#options.now();
     const args = [this.#serverTime(), id, String(leaseMs)];
-    for (const { limit, least, most } of demands) args.push(...demandOf(limit, least, most, now));
+    for (const demand of demands) args.push(...demandOf(demand, now));
     const reply = await this.#whole(reserveScript, organisationId, args);
     if (reply[0] === 'refused') {
       const [, index, epoch, ends, settled, reserved, told] = reply;
@@ -281,7 +282,7 @@ export class RedisEngine implements LimitEngine {
   }
 }
 
-function demandOf(limit: Limit, least: number, most: number, now: number): string[] {
+function demandOf({ limit, least, most, usual = most }: Demand, now: number): string[] {
   const { window, counter, value, mode } = limit;
   const isRate = window.kind === 'rate';
   const span = isRate ? null : spanAt(window, now);
@@ -296,6 +297,7 @@ function demandOf(limit: Limit, least: number, most: number, now: number): strin
     String(value),
     String(least),
     String(most),
+    String(usual),
     mode === 'enforce' ? '1' : '0',
     keptOnExpiry(limit) ? '1' : '0',
   ];

@@ -65,14 +65,14 @@ local function sweep(now, told)
 end
 `;
 
-/** ARGV: now or 0, id, lease; for each demand: counter, epoch or 0, window length, offset, roll epoch, ends, value, least, most, enforced, keep. */
+/** ARGV: now or 0, id, lease; for each demand: counter, epoch or 0, window length, offset, roll epoch, ends, value, least, most, usual, enforced, keep. */
 export const reserveScript = `${common}
 local now = clock(ARGV[1])
 if redis.call('EXISTS', prefix .. 'm') == 0 then return { 'rebuild' } end
 local told = {}
 sweep(now, told)
 local id, lease = ARGV[2], tonumber(ARGV[3])
-local fields = 11
+local fields = 12
 local count = (#ARGV - 3) / fields
 local list, states = {}, {}
 for i = 1, count do
@@ -88,17 +88,18 @@ for i = 1, count do
   local known, settled, reserved = counter(name)
   if known >= epoch then epoch = known else settled = 0 reserved = 0 end
   if length > 0 then ends = epoch + length expires = ends end
-  local value, least, most = tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8]), tonumber(ARGV[at + 9])
+  local value, least, most, usual = tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8]), tonumber(ARGV[at + 9]), tonumber(ARGV[at + 10])
   local room = value - settled - reserved
-  if ARGV[at + 10] == '1' then
+  local amount
+  if ARGV[at + 11] == '1' then
     if settled >= value or least > room then
       return { 'refused', tostring(i - 1), whole(epoch), whole(ends), whole(settled), whole(reserved), told }
     end
+    amount = math.max(least, math.min(most, room, math.max(usual, math.floor(room / 16))))
   else
-    room = most
+    amount = math.max(least, math.min(most, usual))
   end
-  local amount = math.max(least, math.min(most, room))
-  list[i] = { name = name, epoch = epoch, held = amount, kept = 0, keep = ARGV[at + 11] == '1', ends = expires, settled = settled, reserved = reserved + amount }
+  list[i] = { name = name, epoch = epoch, held = amount, kept = 0, keep = ARGV[at + 12] == '1', ends = expires, settled = settled, reserved = reserved + amount }
   states[#states + 1] = whole(epoch)
   states[#states + 1] = whole(ends)
   states[#states + 1] = whole(settled)

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } fro
 import { readJson } from '../bounded-json.ts';
 import type { KeptMessage } from './record.ts';
 
-export type Content =
+export type LoggedContent =
   | { form: 'none' }
   | { form: 'json'; value: unknown }
   | { form: 'text'; text: string }
@@ -24,7 +24,7 @@ const unpackers: Readonly<Record<string, (packed: Uint8Array) => Uint8Array>> = 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function contentOf(message: KeptMessage): Content {
+export function contentOf(message: KeptMessage): LoggedContent {
   const { body, size, headers, contentType } = message;
   if (body === null) return size > 0 ? { form: 'omitted', size } : { form: 'none' };
   let text: string;

@@ -42,6 +42,9 @@ export const contextFields = [
   'prompt_id',
   'prompt_version_id',
   'prompt_slug',
+  'mcp_server',
+  'mcp_method',
+  'mcp_tool',
 ] as const satisfies readonly Field[];
 
 /** What each record has of its own. */
@@ -66,6 +69,7 @@ export const measureFields = [
   'metadata',
   'saved_cost',
   'attempt',
+  'mcp',
 ] as const satisfies readonly Field[];
 
 /** Mostly the record's own id: a row says null then, in segments and in the store. */
@@ -116,6 +120,9 @@ export const contextOf = (m: LogMetrics): Context => [
   m.prompt_id,
   m.prompt_version_id,
   m.prompt_slug,
+  m.mcp_server,
+  m.mcp_method,
+  m.mcp_tool,
 ];
 
 /** The fields that differ most often come first, so that most comparisons end early. */
@@ -155,6 +162,9 @@ export const sameContext = (a: LogMetrics, b: LogMetrics): boolean =>
   a.prompt_version_id === b.prompt_version_id &&
   a.prompt_id === b.prompt_id &&
   a.prompt_slug === b.prompt_slug &&
+  a.mcp_tool === b.mcp_tool &&
+  a.mcp_method === b.mcp_method &&
+  a.mcp_server === b.mcp_server &&
   sameKeys(a.ignored_config_keys, b.ignored_config_keys);
 
 /** Nearly always both are empty. */
@@ -189,6 +199,7 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.metadata,
   m.saved_cost,
   m.attempt,
+  m.mcp,
 ];
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;

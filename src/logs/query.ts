@@ -28,6 +28,9 @@ export const listFields = [
   'cache_status',
   'ai_model',
   'source',
+  'mcp_server',
+  'mcp_method',
+  'mcp_tool',
 ] as const;
 export type ListField = (typeof listFields)[number];
 
@@ -97,6 +100,10 @@ export const groupFields = [
   'endpoint_type',
   'cache_status',
   'source',
+  'mcp_server',
+  'mcp_method',
+  'mcp_tool',
+  'user_id',
 ] as const;
 export type GroupField = (typeof groupFields)[number];
 

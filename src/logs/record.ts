@@ -75,6 +75,28 @@ export interface LogMetrics {
   saved_cost: number;
   /** Why this target was tried; null for records that no router made. */
   attempt: AttemptReason | null;
+  /** The slug of the MCP server that was called, or empty. */
+  mcp_server: string;
+  /** The JSON-RPC method of an MCP message, or empty. */
+  mcp_method: string;
+  /** The tool that was called, or empty. */
+  mcp_tool: string;
+  /** What else is known of an MCP message; null for all other calls. */
+  mcp: McpDetails | null;
+}
+
+/** Who sent an MCP message, with which client and in which session. */
+export interface McpDetails {
+  server_id: string;
+  auth_type: 'api_key' | 'oauth' | 'jwt' | 'external';
+  /** The OAuth scopes of the caller; empty where a key allows everything. */
+  scope: string;
+  /** The key, or the grant behind an OAuth token. */
+  principal: string;
+  session_id: string | null;
+  client_name: string;
+  client_version: string;
+  upstream_token_refreshed: boolean;
 }
 
 /** Why a target was tried, and what happened before it answered. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { logRecord, message, segmentOf } from '../../test/log-records.ts';
-import { type Frame, framesIn } from './segment.ts';
+import { framesIn, type SegmentFrame } from './segment.ts';
 import { SegmentFile } from './segment-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-segment-'));
@@ -13,7 +13,7 @@ const path = join(folder, 'segment');
 const file = new SegmentFile();
 
 /** What a frame holds now: its memory is used again for the next. */
-const copied = ({ rows, messages }: Frame) => ({ ids: rows.map((row) => row[2]), messages: Bun.hash(messages) });
+const copied = ({ rows, messages }: SegmentFrame) => ({ ids: rows.map((row) => row[2]), messages: Bun.hash(messages) });
 
 function readFrom(segment: Buffer): ReturnType<typeof copied>[] {
   writeFileSync(path, segment);

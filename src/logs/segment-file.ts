@@ -1,6 +1,6 @@
 /** Reads segments from the disk a window at a time: all of one would take more memory than everything else that imports it. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { type Frame, frameAt, frameLength, framesBehindDamage, headBytes, isTorn } from './segment.ts';
+import { frameAt, frameLength, framesBehindDamage, headBytes, isTorn, type SegmentFrame } from './segment.ts';
 
 const usualBytes = 256 * 1024;
 
@@ -17,7 +17,7 @@ export class SegmentFile {
   #damaged = false;
 
   /** Has the frames taken, each before the next is read. Null where there is no such file. */
-  read<T>(path: string, take: (frames: Iterable<Frame>) => T): ReadSegment<T> | null {
+  read<T>(path: string, take: (frames: Iterable<SegmentFrame>) => T): ReadSegment<T> | null {
     const file = opened(path);
     if (file === null) return null;
     this.#damaged = false;
@@ -30,7 +30,7 @@ export class SegmentFile {
   }
 
   /** All that are whole. The beginning of one at the end is what a kill leaves; anything else is damage. */
-  *#framesOf(file: number): Generator<Frame> {
+  *#framesOf(file: number): Generator<SegmentFrame> {
     const { size } = fstatSync(file);
     let start = 0;
     let end = 0;
@@ -57,7 +57,7 @@ export class SegmentFile {
     }
   }
 
-  *#salvaged(file: number, at: number, size: number): Generator<Frame> {
+  *#salvaged(file: number, at: number, size: number): Generator<SegmentFrame> {
     const rest = Buffer.allocUnsafeSlow(size - at);
     const read = readSync(file, rest, 0, rest.length, at);
     this.#damaged = !isTorn(rest.subarray(0, read));

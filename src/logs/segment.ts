@@ -79,7 +79,7 @@ function rowsOf(records: readonly LogRecord[], messages: MessageList): [Context[
   return [contexts, rows];
 }
 
-export interface Frame {
+export interface SegmentFrame {
   contexts: Context[];
   rows: Row[];
   /** Empty when no record of the frame has any. */
@@ -87,7 +87,7 @@ export interface Frame {
 }
 
 /** The frames of a segment up to its end or to the first that is not whole: a kill leaves such a tail. */
-export function* framesIn(segment: Buffer): Generator<Frame> {
+export function* framesIn(segment: Buffer): Generator<SegmentFrame> {
   for (let at = 0; at + headBytes <= segment.length; ) {
     const end = at + frameLength(segment, at);
     const frame = end > segment.length ? null : frameAt(segment, at);
@@ -98,7 +98,7 @@ export function* framesIn(segment: Buffer): Generator<Frame> {
 }
 
 /** The frames behind a damaged one: each is found by its mark and counts where its check sum is right. */
-export function* framesBehindDamage(rest: Buffer): Generator<Frame> {
+export function* framesBehindDamage(rest: Buffer): Generator<SegmentFrame> {
   for (let at = rest.indexOf(markBytes, 1); at !== -1; ) {
     const length = at + headBytes <= rest.length ? frameLength(rest, at) : Number.POSITIVE_INFINITY;
     const frame = at + length <= rest.length ? frameAt(rest, at) : null;
@@ -118,7 +118,7 @@ export function frameLength(segment: Buffer, at: number): number {
 }
 
 /** The frame that begins here and is here to its end; null where its check sum is wrong. */
-export function frameAt(segment: Buffer, at: number): Frame | null {
+export function frameAt(segment: Buffer, at: number): SegmentFrame | null {
   const rowsStart = at + headBytes;
   const rowsEnd = rowsStart + segment.readUInt32LE(at + 4);
   const end = at + frameLength(segment, at);

@@ -113,14 +113,14 @@ const templates: { [T in NoticeTemplate]: Template<T> } = {
 
 const greeting = (name: string): string => (name === '' ? 'Hello,' : `Hello ${name},`);
 
-export interface Rendered {
+export interface RenderedMail {
   subject: string;
   text: string;
   html: string;
 }
 
 /** Throws for a template that this release does not know. */
-export function rendered<T extends NoticeTemplate>(template: T, fields: NoticeFields[T]): Rendered {
+export function rendered<T extends NoticeTemplate>(template: T, fields: NoticeFields[T]): RenderedMail {
   const make = templates[template];
   if (!make) throw new Error(`No mail is called ${template}`);
   const { subject, paragraphs, link } = make(fields);

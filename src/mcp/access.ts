@@ -7,7 +7,7 @@ import { meets } from './claims.ts';
 import { McpError, unknownPrompt, unknownResource, unknownTool } from './errors.ts';
 import { needsWriteScope } from './identify.ts';
 import type { Principal } from './principal.ts';
-import { type Fields, isFields, type RpcRequest } from './protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcRequest } from './protocol/json-rpc.ts';
 
 /** The server that a slug names, if the caller may use it at all. */
 export function reachServer(principal: Principal, slug: string): McpServer {
@@ -87,7 +87,7 @@ function mayRead({ capabilities }: McpServer, uri: string): boolean {
   return matching.length > 0 ? matching.every(({ enabled }) => enabled) : capabilities.allows('resource', uri);
 }
 
-function textIn(params: Fields, field: string): string {
+function textIn(params: JsonRpcFields, field: string): string {
   const value = params[field];
   if (typeof value === 'string' && value !== '') return value;
   throw new McpError('invalid_params', `params.${field} must be text`);

@@ -1,11 +1,11 @@
 /** Tools that a person must approve each time: the client asks him, or the call is denied. */
-import type { Fields, RpcResponse } from './protocol/json-rpc.ts';
+import type { JsonRpcFields, RpcResponse } from './protocol/json-rpc.ts';
 
 /** Null: it may be called; else what the caller is told. */
 export async function approved(
   listed: readonly string[],
-  params: Fields,
-  askClient: ((method: string, params: Fields) => Promise<RpcResponse>) | null,
+  params: JsonRpcFields,
+  askClient: ((method: string, params: JsonRpcFields) => Promise<RpcResponse>) | null,
 ): Promise<string | null> {
   const name = String(params.name);
   if (!listed.includes(name)) return null;
@@ -23,5 +23,5 @@ export async function approved(
   });
   const content = result?.content;
   const accepted = result?.action === 'accept' && typeof content === 'object' && content !== null;
-  return accepted && (content as Fields).approve === true ? null : `The call of ${name} was not approved.`;
+  return accepted && (content as JsonRpcFields).approve === true ? null : `The call of ${name} was not approved.`;
 }

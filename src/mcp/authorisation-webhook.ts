@@ -4,11 +4,15 @@ import { lazy } from '../lazy.ts';
 import type { CallContext } from './call-context.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError } from './errors.ts';
-import type { Fields } from './protocol/json-rpc.ts';
+import type { JsonRpcFields } from './protocol/json-rpc.ts';
 
 const verdict = lazy(() => z.object({ decision: z.enum(['allow', 'deny']), reason: z.string().max(2_048).optional() }));
 
-export async function allowedByWebhook({ upstream }: McpDeps, context: CallContext, params: Fields): Promise<void> {
+export async function allowedByWebhook(
+  { upstream }: McpDeps,
+  context: CallContext,
+  params: JsonRpcFields,
+): Promise<void> {
   const webhook = context.server.settings.authorization_webhook;
   if (!webhook) return;
   const body = {

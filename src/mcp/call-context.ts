@@ -1,6 +1,7 @@
 /** One message on its way: who sent it to which server, and under which ids it is followed. */
 import type { McpServer } from '../catalog/mcp/server.ts';
-import type { Asked } from './identify.ts';
+import type { Identified } from '../gateway/context.ts';
+import type { McpArrival } from './identify.ts';
 import type { Principal, UpstreamIdentity } from './principal.ts';
 import type { ClientFacts } from './upstream/link.ts';
 
@@ -8,26 +9,30 @@ export interface CallContext {
   principal: Principal;
   server: McpServer;
   identity: UpstreamIdentity;
-  asked: Asked;
+  asked: McpArrival;
   client: ClientFacts;
   /** The client's session, as logs name it. */
   sessionId: string | null;
   /** Claims of an end user's own token, where the integration asks for one. */
   userClaims: Readonly<Record<string, unknown>> | null;
-  metadata: Readonly<Record<string, string>>;
+  /** Who calls, as every route of the data plane knows it, and under which ids the message is followed. */
+  identified: Identified;
   requestId: string;
-  traceId: string;
-  spanId: string;
-  parentSpanId: string;
-  receivedAt: number;
-  startedAt: number;
 }
+
+/** The same context for another message, with ids of its own. */
+export function followedAs(context: CallContext, ids: Partial<Pick<Identified, MessageId>>): CallContext {
+  const identified = { ...context.identified, ...ids };
+  return { ...context, identified, requestId: identified.requestId };
+}
+
+type MessageId = 'requestId' | 'traceId' | 'spanId' | 'parentSpanId' | 'receivedAt' | 'startedAt';
 
 /** Whoever signs in by himself, or is told to the upstream, has connections of his own. */
 export function upstreamIdentityOf(
   server: McpServer,
   principal: Principal,
-  { headers, origin }: Pick<Asked, 'headers' | 'origin'>,
+  { headers, origin }: Pick<McpArrival, 'headers' | 'origin'>,
 ): UpstreamIdentity {
   const { settings, authType } = server;
   const own = authType === 'oauth_auto' || settings.user_identity_forwarding || settings.forward_headers;

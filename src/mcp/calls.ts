@@ -1,17 +1,24 @@
 /** One request to an upstream, from the checks before it to the answer that the caller may see. */
 
+import { guardsOfServer } from '../catalog/guards.ts';
 import type { CapabilityDefinition } from '../catalog/mcp/types.ts';
+import type { RequestContext } from '../gateway/context.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import type { ServiceGuard } from '../gateway/guardrails/service-guard.ts';
+import { type GuardState, hookResults } from '../gateway/guardrails/state.ts';
+import type { JsonObject } from '../providers/provider.ts';
 import { authorise, isRepeatable, readsOnly, visible } from './access.ts';
 import { approved } from './approval.ts';
 import { allowedByWebhook } from './authorisation-webhook.ts';
 import type { CallContext } from './call-context.ts';
 import type { McpDeps } from './deps.ts';
-import { McpError, unknownTool } from './errors.ts';
+import { McpError, ofGateway, unknownTool } from './errors.ts';
 import { listAll, UpstreamRefusal } from './lists.ts';
+import { meteredTokens, serviceContext } from './log.ts';
 import { pageOf } from './paging.ts';
 import {
-  type Fields,
   isFields,
+  type JsonRpcFields,
   type RpcRequest,
   type RpcResponse,
   urlElicitationRequired,
@@ -25,7 +32,7 @@ export interface Way {
   /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
   link(lost: boolean): Promise<Link>;
   /** Asks the client itself; null where it cannot be asked. */
-  askClient: ((method: string, params: Fields) => Promise<RpcResponse>) | null;
+  askClient: ((method: string, params: JsonRpcFields) => Promise<RpcResponse>) | null;
   onEvent?(event: LinkEvent): void;
   /** False: the client takes up streams that the upstream ends early. */
   resume?: boolean;
@@ -43,8 +50,17 @@ export interface Called {
   text: string | null;
   status: number;
   tokenRefreshed: boolean;
-  hookResults: Fields | null;
+  /** What guardrails said of it; null where none did. */
+  guard: GuardState | null;
 }
+
+/** What fetches or does something counts against limits; lists and the rest of the protocol do not. */
+const countedMethods: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+]);
 
 const tries = 2;
 const firstPauseMs = 250;
@@ -57,64 +73,98 @@ export async function call(deps: McpDeps, context: CallContext, request: RpcRequ
   const asked = search ? executedTool(request) : request;
   const definitionOf = (tool: string) => definition(deps, context, way, tool);
   await authorise(context, asked, definitionOf);
-  if (asked.method !== 'tools/call') return sent(deps, context, asked, way, request === asked ? way.bytes : undefined);
-  return toolCalled(deps, context, asked, way, asked === request);
+  if (!countedMethods.has(asked.method)) return sent(deps, context, asked, way, way.bytes);
+  return admitted(deps, context, asked, way, asked === request);
 }
 
-async function toolCalled(
-  deps: McpDeps,
-  context: CallContext,
-  request: RpcRequest,
-  way: Way,
-  unchanged: boolean,
-): Promise<Called> {
-  const { server } = context;
-  const name = String(request.params.name);
-  await deps.limit?.(context, name);
+/** The limits and guardrails that stand around what is asked of an upstream. */
+async function admitted(deps: McpDeps, context: CallContext, request: RpcRequest, way: Way, unchanged: boolean) {
+  const { server, identified, principal } = context;
+  const isToolCall = request.method === 'tools/call';
+  const guards = isToolCall ? guardsOfServer(principal.workspace, server) : null;
+  const isLimited = server.settings.rate_limit !== undefined || deps.services.isLimited(identified);
+  const bytes = unchanged ? way.bytes : undefined;
+  if (!guards && !isLimited) {
+    const refusal = isToolCall ? await refused(deps, context, request, way) : null;
+    return refusal === null ? sent(deps, context, request, way, bytes) : denied(request, refusal, null);
+  }
+  const own = serviceContext(deps, context, request);
+  const tokens = () => meteredTokens(JSON.stringify(request.params.arguments ?? {}));
+  const admission = isLimited ? await counted(deps, own, tokens) : null;
+  let reached = false;
+  try {
+    const refusal = isToolCall ? await refused(deps, context, request, way) : null;
+    if (refusal !== null) return denied(request, refusal, null);
+    const ask = (asked: RpcRequest, written: LinkRequest['bytes']) => {
+      reached = true;
+      return sent(deps, context, asked, way, written);
+    };
+    const called = guards
+      ? await guarded(deps.services.guard(own, guards), request, bytes, ask)
+      : await ask(request, bytes);
+    if (admission?.countsTokens) {
+      admission.end(reached, tokens() + meteredTokens(JSON.stringify(called.response?.result ?? {})));
+    }
+    return called;
+  } finally {
+    admission?.end(reached, admission.countsTokens ? tokens() : 0);
+  }
+}
+
+const counted = async (deps: McpDeps, own: RequestContext, tokens: () => number) => {
+  try {
+    return await deps.services.admit(own, tokens);
+  } catch (fault) {
+    throw fault instanceof GatewayError ? ofGateway(fault) : fault;
+  }
+};
+
+/** Who must agree to a tool call before it is made; null where they do. */
+async function refused(deps: McpDeps, context: CallContext, request: RpcRequest, way: Way): Promise<string | null> {
   await allowedByWebhook(deps, context, request.params);
-  const refusal = await approved(server.settings.require_approval ?? [], request.params, way.askClient);
-  if (refusal) return denied(request, refusal, null);
-  const guard = deps.guard?.applies(server) ? deps.guard : null;
-  if (!guard) return sent(deps, context, request, way, unchanged ? way.bytes : undefined);
-  const before = await guard.before(context, request.params);
-  if (before.denial !== null) return denied(request, before.denial, before.hookResults);
-  const changed = before.value !== request.params;
-  const answer = await sent(
-    deps,
-    context,
-    { ...request, params: before.value },
-    way,
-    unchanged && !changed ? way.bytes : undefined,
-  );
-  const result = answer.response?.result;
-  if (!answer.response || !result) return answer;
-  const after = await guard.after(context, before.value, result);
-  if (after.denial !== null) return denied(request, after.denial, after.hookResults);
-  const hookResults = { ...before.hookResults, ...after.hookResults };
-  const told = Object.keys(hookResults).length > 0;
-  if (after.value === result && !told) return answer;
-  const shown = told ? withMeta(after.value, { 'gw/hook_results': hookResults }) : after.value;
-  return { ...answer, response: { ...answer.response, result: shown }, text: null, hookResults };
+  return approved(context.server.settings.require_approval ?? [], request.params, way.askClient);
 }
 
-const withMeta = (result: Fields, meta: Fields): Fields => ({
+async function guarded(
+  guard: ServiceGuard,
+  request: RpcRequest,
+  bytes: LinkRequest['bytes'],
+  ask: (request: RpcRequest, bytes: LinkRequest['bytes']) => Promise<Called>,
+): Promise<Called> {
+  const params: JsonObject = { ...request.params };
+  const before = await guard.before(params);
+  if (before.denial !== null) return denied(request, before.denial, guard);
+  const isChanged = before.value !== params;
+  const answer = await ask(isChanged ? { ...request, params: before.value } : request, isChanged ? undefined : bytes);
+  const result = answer.response?.result;
+  if (!answer.response || !result) return { ...answer, guard: guard.state };
+  const json: JsonObject = { ...result };
+  const after = await guard.after(json);
+  if (after.denial !== null) return denied(request, after.denial, guard);
+  const { told } = guard;
+  if (after.value === json && !told) return { ...answer, guard: guard.state };
+  const shown = told ? withMeta(after.value, { 'gw/hook_results': told }) : after.value;
+  return { ...answer, response: { ...answer.response, result: shown }, text: null, guard: guard.state };
+}
+
+const withMeta = (result: JsonRpcFields, meta: JsonRpcFields): JsonRpcFields => ({
   ...result,
   _meta: { ...(isFields(result._meta) ? result._meta : {}), ...meta },
 });
 
 /** A denial is a result that the model reads, not an error of the protocol. */
-function denied({ id }: RpcRequest, message: string, hookResults: Fields | null): Called {
+function denied({ id }: RpcRequest, message: string, guard: ServiceGuard | null): Called {
   const result = { isError: true, content: [{ type: 'text', text: message }] };
   return {
     response: {
       kind: 'response',
       id,
-      result: hookResults ? withMeta(result, { 'gw/hook_results': hookResults }) : result,
+      result: guard ? withMeta(result, { 'gw/hook_results': hookResults(guard.state) }) : result,
     },
     text: null,
     status: 200,
     tokenRefreshed: false,
-    hookResults,
+    guard: guard?.state ?? null,
   };
 }
 
@@ -140,7 +190,7 @@ async function sent(
         ...(way.onEvent && { onEvent: way.onEvent }),
         ...(way.resume !== undefined && { resume: way.resume }),
       });
-      return { ...answer, hookResults: null };
+      return { ...answer, guard: null };
     } catch (fault) {
       if (fault instanceof SessionLost && !lost) {
         lost = true;
@@ -186,11 +236,11 @@ async function listed(
     text: null,
     status: 200,
     tokenRefreshed,
-    hookResults: null,
+    guard: null,
   };
 }
 
-async function whole(deps: McpDeps, context: CallContext, params: Fields, method: ListMethod, way: Way) {
+async function whole(deps: McpDeps, context: CallContext, params: JsonRpcFields, method: ListMethod, way: Way) {
   const { server, identity } = context;
   const ask = async (lost: boolean) => {
     const link = await way.link(lost);
@@ -238,7 +288,7 @@ async function searched(deps: McpDeps, context: CallContext, request: RpcRequest
     text: null,
     status: 200,
     tokenRefreshed: false,
-    hookResults: null,
+    guard: null,
   };
 }
 

@@ -4,7 +4,7 @@ import type { McpServer } from '../catalog/mcp/server.ts';
 import type { JwtValidation } from '../catalog/mcp/settings.ts';
 import { meets } from './claims.ts';
 import { McpError } from './errors.ts';
-import { type Fields, isFields } from './protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields } from './protocol/json-rpc.ts';
 import type { UpstreamHttp } from './upstream/http.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ const refetchMs = 60_000;
 
 export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
   const keySets = new Map<string, { set: JSONWebKeySet; fetchedAt: number }>();
-  const introspected = new Map<string, { claims: Fields; until: number }>();
+  const introspected = new Map<string, { claims: JsonRpcFields; until: number }>();
 
   const keysAt = async (url: string, maxAge: number, anew: boolean): Promise<JSONWebKeySet> => {
     const known = keySets.get(url);
@@ -54,7 +54,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     }
   };
 
-  const asked = async (token: string, rule: JwtValidation): Promise<Fields> => {
+  const asked = async (token: string, rule: JwtValidation): Promise<JsonRpcFields> => {
     const key = `${rule.introspectEndpoint} ${Bun.CryptoHasher.hash('sha256', token, 'hex')}`;
     const known = introspected.get(key);
     if (known && known.until > now()) return known.claims;
@@ -82,7 +82,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     return claims;
   };
 
-  return async (server: McpServer, headers: Headers): Promise<Fields | null> => {
+  return async (server: McpServer, headers: Headers): Promise<JsonRpcFields | null> => {
     const rule = server.settings.jwt_validation;
     if (!rule) return null;
     const token = tokenIn(headers, rule.headerKey);

@@ -1,4 +1,6 @@
 /** The catalogue of what the MCP gateway answers when it is the gateway itself that refuses or fails. */
+import type { GatewayErrorCode } from '../gateway/error-catalogue.ts';
+import type { GatewayError } from '../gateway/errors.ts';
 import {
   headerMismatch,
   internalError,
@@ -99,3 +101,17 @@ export const sessionLost = (): McpError =>
     'session_not_found',
     'This session is unknown, has ended or belongs to another credential; initialize again',
   );
+
+const kindOf: Partial<Record<GatewayErrorCode, McpErrorKind>> = {
+  invalid_api_key: 'unauthorized',
+  expired_api_key: 'unauthorized',
+  insufficient_scope: 'insufficient_scope',
+  key_type_not_allowed: 'forbidden',
+  usage_limit_exceeded: 'usage_limit_exceeded',
+  rate_limit_exceeded: 'rate_limited',
+  limits_unavailable: 'store_unavailable',
+};
+
+/** What the stages that all routes share refuse, in the words of this protocol. */
+export const ofGateway = ({ code, message, headers }: GatewayError): McpError =>
+  new McpError(kindOf[code] ?? 'internal_error', message.replace(/^Gateway error: /, ''), { headers: { ...headers } });

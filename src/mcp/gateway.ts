@@ -18,13 +18,13 @@ import { SsePairs } from './client/sse-pair.ts';
 import { StatelessEra } from './client/stateless-era.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError } from './errors.ts';
-import { type Asked, identifyPrincipal } from './identify.ts';
+import { identifyPrincipal, type McpArrival, messageRoute } from './identify.ts';
 import { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
 import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
-import { requestMetadata } from './request-metadata.ts';
 import { createServerSideTools } from './server-side/handler.ts';
+import { filledUpstream } from './upstream/filled.ts';
 
 export interface McpGateway {
   /** Null for paths of others. */
@@ -66,14 +66,11 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   const contextOf = async (request: Incoming, slug: string, path: string): Promise<CallContext> => {
     const headers = request.headers.fields;
-    const asked: Asked = { headers, origin: originOf(request), path };
-    const principal = await identifyPrincipal(deps.identities, asked);
-    if (principal.caller.exhausted) {
-      throw new McpError('usage_limit_exceeded', `usage limit exceeded for API key "${principal.caller.keyName}"`);
-    }
-    const server = reachServer(principal, slug);
+    const asked: McpArrival = { headers, origin: originOf(request), path };
+    const arrival = deps.services.receive(request, path, messageRoute);
+    const { identified, principal } = await identifyPrincipal(deps, arrival, asked);
+    const server = await filledUpstream(deps.upstream.secrets, reachServer(principal, slug));
     const userClaims = await deps.endUser(server, headers);
-    const requestId = Bun.randomUUIDv7();
     return {
       principal,
       server,
@@ -82,10 +79,8 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       client: { info: {}, capabilities: {} },
       sessionId: null,
       userClaims,
-      ...requestMetadata(principal, headers, requestId),
-      requestId,
-      receivedAt: deps.clock.now().getTime(),
-      startedAt: performance.now(),
+      identified,
+      requestId: identified.requestId,
     };
   };
 

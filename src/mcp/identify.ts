@@ -1,8 +1,10 @@
 /** From the headers of a request to who calls: an API key, or a token of our own authorization server. */
-import type { Catalog, WorkspaceCatalog } from '../catalog/catalog.ts';
-import { type KeyCaller, mayInWorkspace } from '../identity/caller.ts';
-import type { Keyring } from '../identity/keyring.ts';
-import { McpError } from './errors.ts';
+import type { Arrival, Identified } from '../gateway/context.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import { serviceRoute } from '../gateway/request/routes.ts';
+import type { ServiceCalls } from '../gateway/service-calls.ts';
+import type { KeyCaller } from '../identity/caller.ts';
+import { McpError, ofGateway } from './errors.ts';
 import type { Claims, Principal } from './principal.ts';
 
 /** What a token of ours stands for. */
@@ -18,8 +20,6 @@ export interface OauthIdentity {
 export const oauthTokenPrefix = 'gwo_';
 
 export interface Identities {
-  keyring: Pick<Keyring, 'find'>;
-  catalog: Catalog;
   /** The grant behind a token; null where it is unknown, expired or revoked. */
   oauth(token: string): Promise<OauthIdentity | null>;
   /** A person's e-mail address, for claims. */
@@ -28,7 +28,7 @@ export interface Identities {
 }
 
 /** Where the request came in, and what it is for. */
-export interface Asked {
+export interface McpArrival {
   headers: Readonly<Record<string, string>>;
   /** `https://host`, as OAuth documents name us. */
   origin: string;
@@ -36,11 +36,25 @@ export interface Asked {
   path: string;
 }
 
-export async function identifyPrincipal(identities: Identities, asked: Asked): Promise<Principal> {
+export interface KnownPrincipal {
+  identified: Identified;
+  principal: Principal;
+}
+
+export const messageRoute = serviceRoute('mcp', 'mcp.invoke');
+export const toolCallRoute = serviceRoute('mcpToolCall', 'mcp.invoke');
+
+interface Needs {
+  identities: Identities;
+  services: ServiceCalls;
+}
+
+export async function identifyPrincipal(needs: Needs, arrival: Arrival, asked: McpArrival): Promise<KnownPrincipal> {
   try {
-    return await identified(identities, asked);
+    return await known(needs, arrival, asked);
   } catch (fault) {
-    if (!identities.isStoreAway(fault)) throw fault;
+    if (fault instanceof GatewayError) throw refusal(fault, asked);
+    if (!needs.identities.isStoreAway(fault)) throw fault;
     throw new McpError(
       'store_unavailable',
       'the database cannot be reached to check this credential; try again in a moment',
@@ -48,20 +62,19 @@ export async function identifyPrincipal(identities: Identities, asked: Asked): P
   }
 }
 
-async function identified(identities: Identities, asked: Asked): Promise<Principal> {
-  const key = asked.headers['x-gw-api-key'];
+async function known({ identities, services }: Needs, arrival: Arrival, asked: McpArrival): Promise<KnownPrincipal> {
+  const key = arrival.own.get('api-key');
   const bearer = /^bearer\s+(.+)$/i.exec(asked.headers.authorization ?? '')?.[1]?.trim() ?? null;
   const isToken = bearer?.startsWith(oauthTokenPrefix) ?? false;
   if (key && isToken) {
     throw new McpError('invalid_request', 'conflicting credentials: send an API key or an OAuth token, not both');
   }
-  if (isToken && bearer) return byToken(identities, asked, bearer);
+  if (isToken && bearer) return byToken({ identities, services }, arrival, asked, bearer);
   const credential = key ?? bearer;
   if (!credential) throw unauthorized(asked, 'send an API key in x-gw-api-key, or sign in with OAuth');
-  const caller = await identities.keyring.find(credential);
-  if (!caller) throw unauthorized(asked, 'this credential is unknown, expired or revoked', 'invalid_token');
-  const workspace = await workspaceOf(identities, caller, asked);
-  return {
+  const identified = await services.identify(arrival);
+  const { caller, workspace } = identified;
+  const principal: Principal = {
     id: caller.keyId,
     authType: credential.split('.').length === 3 ? 'jwt' : 'api_key',
     caller,
@@ -71,21 +84,27 @@ async function identified(identities: Identities, asked: Asked): Promise<Princip
     claims: await claimsOf(identities, caller, { sub: caller.userId ?? caller.keyId, scope: 'mcp' }),
     bearer: key ? bearer : null,
   };
+  return { identified, principal };
 }
 
-async function byToken(identities: Identities, asked: Asked, token: string): Promise<Principal> {
+async function byToken(
+  { identities, services }: Needs,
+  arrival: Arrival,
+  asked: McpArrival,
+  token: string,
+): Promise<KnownPrincipal> {
   const found = await identities.oauth(token);
   if (!found) throw unauthorized(asked, 'this token is unknown, expired or revoked', 'invalid_token');
-  if (found.resource !== null && found.resource !== asked.origin + asked.path && asked.path !== '/mcp') {
+  if (found.resource !== null && found.resource !== asked.origin + asked.path) {
     throw unauthorized(asked, 'this token was made out for another server', 'invalid_token');
   }
   const { caller, scopes, clientId } = found;
-  const workspace = await workspaceOf(identities, caller, asked);
-  return {
+  const identified = await services.identifyAs(arrival, { caller, credential: token, header: 'authorization' });
+  const principal: Principal = {
     id: found.grantId,
     authType: 'oauth',
     caller,
-    workspace,
+    workspace: identified.workspace,
     userId: caller.userId,
     scopes,
     claims: await claimsOf(identities, caller, {
@@ -95,23 +114,17 @@ async function byToken(identities: Identities, asked: Asked, token: string): Pro
     }),
     bearer: token,
   };
+  return { identified, principal };
 }
 
-async function workspaceOf(identities: Identities, caller: KeyCaller, asked: Asked): Promise<WorkspaceCatalog> {
-  if (caller.workspaceId === null) {
-    throw new McpError(
-      'forbidden',
-      'an admin key manages the organisation and calls no MCP servers; use a workspace or user key',
-    );
-  }
-  if (!mayInWorkspace(caller, 'mcp.invoke', caller.workspaceId)) {
-    throw new McpError('insufficient_scope', 'this credential needs the scope mcp.invoke', {
-      headers: { 'www-authenticate': challenge(asked, 'insufficient_scope') },
-    });
-  }
-  const workspace = await identities.catalog.workspace(caller.workspaceId);
-  if (!workspace) throw unauthorized(asked, 'the workspace of this credential is gone', 'invalid_token');
-  return workspace;
+/** The gateway's refusal in the words of this protocol; whoever lacks a credential is told where to get one. */
+function refusal(error: GatewayError, asked: McpArrival): McpError {
+  const told = ofGateway(error);
+  if (told.kind === 'unauthorized') return unauthorized(asked, told.message, 'invalid_token');
+  if (told.kind !== 'insufficient_scope') return told;
+  return new McpError('insufficient_scope', told.message, {
+    headers: { 'www-authenticate': challenge(asked, 'insufficient_scope') },
+  });
 }
 
 async function claimsOf(identities: Identities, caller: KeyCaller, own: Claims): Promise<Claims> {
@@ -125,17 +138,17 @@ async function claimsOf(identities: Identities, caller: KeyCaller, own: Claims):
   };
 }
 
-export const resourceMetadataUrl = ({ origin, path }: Asked): string =>
+export const resourceMetadataUrl = ({ origin, path }: McpArrival): string =>
   `${origin}/.well-known/oauth-protected-resource${path}`;
 
-const challenge = (asked: Asked, error: string | null, scope = 'mcp'): string =>
+const challenge = (asked: McpArrival, error: string | null, scope = 'mcp'): string =>
   `Bearer ${error === null ? '' : `error="${error}", `}resource_metadata="${resourceMetadataUrl(asked)}", scope="${scope}"`;
 
-const unauthorized = (asked: Asked, message: string, error: string | null = null): McpError =>
+const unauthorized = (asked: McpArrival, message: string, error: string | null = null): McpError =>
   new McpError('unauthorized', message, { headers: { 'www-authenticate': challenge(asked, error) } });
 
 /** A token that may only read was used to change something. */
-export const needsWriteScope = (asked: Asked): McpError =>
+export const needsWriteScope = (asked: McpArrival): McpError =>
   new McpError('insufficient_scope', 'this token may only read; calling this tool needs the scope mcp:write', {
     headers: { 'www-authenticate': challenge(asked, 'insufficient_scope', 'mcp:write') },
     data: { required_scope: 'mcp:write' },

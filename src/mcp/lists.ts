@@ -1,7 +1,7 @@
 /** Reads a whole list of an upstream, page by page. */
 import type { CapabilityDefinition } from '../catalog/mcp/types.ts';
 import { McpError } from './errors.ts';
-import { type Fields, isFields, type RpcError } from './protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcError } from './protocol/json-rpc.ts';
 import { type ListMethod, listMethods } from './protocol/versions.ts';
 import type { Link, LinkRequest } from './upstream/link.ts';
 
@@ -11,7 +11,7 @@ const mostPages = 20;
 export interface WholeList {
   items: CapabilityDefinition[];
   /** What else the first page said. */
-  rest: Fields;
+  rest: JsonRpcFields;
   tokenRefreshed: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function listAll(
   const items: CapabilityDefinition[] = [];
   const { cursor: _, ...params } = options.params;
   let cursor: string | null = null;
-  let first: Fields | null = null;
+  let first: JsonRpcFields | null = null;
   let tokenRefreshed = false;
   for (let page = 0; page < mostPages; page++) {
     const answer = await link.request({

@@ -1,12 +1,10 @@
 /** Puts the MCP data plane together from what the program has. */
-import type { Catalog } from '../catalog/catalog.ts';
 import { createObserver } from '../catalog/mcp/observer.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../environment.ts';
+import type { ServiceCalls } from '../gateway/service-calls.ts';
 import { clientAddress, parseRanges } from '../http/client-address.ts';
-import type { Keyring } from '../identity/keyring.ts';
 import { faultFields, type Log } from '../log.ts';
-import type { LogSink } from '../logs/record.ts';
 import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
@@ -18,7 +16,6 @@ import { createEndUserTokens } from './end-user-token.ts';
 import { createMcpGateway, type McpGateway } from './gateway.ts';
 import type { Identities, OauthIdentity } from './identify.ts';
 import type { McpUpstreams } from './open-upstreams.ts';
-import { createServerLimits } from './server-limits.ts';
 import { Pool } from './upstream/pool.ts';
 
 interface McpNeeds {
@@ -27,9 +24,7 @@ interface McpNeeds {
   store: Store;
   feed: ChangeFeed;
   vault: Vault;
-  keyring: Pick<Keyring, 'find'>;
-  catalog: Catalog;
-  sink: LogSink;
+  services: ServiceCalls;
   upstreams: McpUpstreams;
   /** The grant behind a token of our authorization server. */
   oauth(token: string): Promise<OauthIdentity | null>;
@@ -51,9 +46,7 @@ export function openMcp(needs: McpNeeds): McpGateway {
     pool,
     definitions: new Definitions(now),
     seal: sealOf(vault),
-    sink: needs.sink,
-    guard: null,
-    limit: createServerLimits(now),
+    services: needs.services,
     endUser: createEndUserTokens(upstreams.http, now),
     observe: createObserver(store, feed, clock, (fault) =>
       log.warn('What an MCP server offers could not be kept; it is tried again.', faultFields(fault)),
@@ -62,7 +55,6 @@ export function openMcp(needs: McpNeeds): McpGateway {
       const change = { topic: 'mcp_session' as const, id: digest };
       feed.publish(store.db, [change]).catch((fault) => onFault(fault, digest.slice(0, 8)));
     },
-    maskedHeaders: settings.gateway.maskedHeaders,
     onFault,
   };
   const gateway = createMcpGateway(deps, {
@@ -104,15 +96,13 @@ export function originFinder(settings: Settings): (request: Incoming) => string 
 
 const mostEmails = 10_000;
 
-function identitiesOf({ keyring, catalog, store, feed, oauth, isStoreAway }: McpNeeds): Identities {
+function identitiesOf({ store, feed, oauth, isStoreAway }: McpNeeds): Identities {
   const emails = new Map<string, string | null>();
   feed.subscribe((changes) => {
     if (changes === 'all') emails.clear();
     else for (const { topic, id } of changes) if (topic === 'user') emails.delete(id);
   });
   return {
-    keyring,
-    catalog,
     oauth,
     async emailOf(userId) {
       const known = emails.get(userId);

@@ -1,7 +1,7 @@
 /** Two tools in place of hundreds: one finds tools by words, the other calls what was found. */
 import type { CapabilityDefinition } from '../catalog/mcp/types.ts';
 import { McpError } from './errors.ts';
-import { type Fields, isFields, type RpcRequest } from './protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcRequest } from './protocol/json-rpc.ts';
 
 export const toolSearchNames = { search: 'search_tools', execute: 'execute_tool' } as const;
 
@@ -51,7 +51,7 @@ export function executedTool(request: RpcRequest): RpcRequest {
 
 const most = 50;
 
-export function searchResult(tools: readonly CapabilityDefinition[], given: Fields): Fields {
+export function searchResult(tools: readonly CapabilityDefinition[], given: JsonRpcFields): JsonRpcFields {
   const words = String(given.query ?? '')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)

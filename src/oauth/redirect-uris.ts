@@ -58,7 +58,7 @@ export function faultOfRedirectUri(uri: string, { schemes, hosts }: RedirectRule
 function faultOfHttps(uri: string, { hostname }: URL, hosts: readonly string[]): string | null {
   if (hosts.length > 0 && !hosts.includes(hostname.toLowerCase())) return 'names a host that is not allowed';
   if (loopback.has(hostname)) return null;
-  const fault = faultOfCustomHost(uri.split('?', 1)[0] ?? '', []);
+  const fault = faultOfCustomHost(uri.split('?', 1)[0] ?? '', { named: [], own: [] });
   return fault ? 'must name a public host' : null;
 }
 

@@ -6,7 +6,7 @@ import type { Fuel } from './pattern.ts';
 import { assemble } from './program.ts';
 import { PatternFault, type PatternFlags, type PatternNode, parsePattern } from './syntax.ts';
 
-export interface Span {
+export interface MatchSpan {
   start: number;
   end: number;
 }
@@ -23,8 +23,8 @@ export class OutOfFuel extends Error {}
 
 export interface Search {
   /** The first match from `from` on. */
-  find(text: string, from: number, fuel: Fuel): Span | null;
-  details(text: string, span: Span, fuel: Fuel): MatchDetails;
+  find(text: string, from: number, fuel: Fuel): MatchSpan | null;
+  details(text: string, span: MatchSpan, fuel: Fuel): MatchDetails;
   /** A search through a text that arrives piece by piece; null where the pattern looks around itself. */
   scanner: (() => Scanner) | null;
 }
@@ -45,13 +45,13 @@ function searchFor(tree: PatternNode): Search {
   const room = { instructions: instructionsOfPattern };
   const capturing = assemble(tree, room, { captures: true });
   const groups = groupsOf(tree);
-  const details = (text: string, span: Span, fuel: Fuel): MatchDetails => {
+  const details = (text: string, span: MatchSpan, fuel: Fuel): MatchDetails => {
     const found = findWithCaptures(capturing, text, span.start, true, fuel);
     if (found === 'no fuel') throw new OutOfFuel('the pattern takes too long on this text');
     return detailsOf(text, found ?? { ...span, captures: [] }, groups);
   };
   if (capturing.looks.length > 0) {
-    const find = (text: string, from: number, fuel: Fuel): Span | null => {
+    const find = (text: string, from: number, fuel: Fuel): MatchSpan | null => {
       const found = findWithCaptures(capturing, text, from, false, fuel);
       if (found === 'no fuel') throw new OutOfFuel('the pattern takes too long on this text');
       return found;
@@ -122,8 +122,8 @@ export class Scanner {
   }
 
   /** Reads on in `text`, of which all that was read before is still part; `dropped` characters before it are gone. */
-  read(text: string, final: boolean, fuel: Fuel): { found: Span[]; settled: number } {
-    const found: Span[] = [];
+  read(text: string, final: boolean, fuel: Fuel): { found: MatchSpan[]; settled: number } {
+    const found: MatchSpan[] = [];
     for (;;) {
       const atEnd = this.#position >= text.length;
       if (atEnd && !final) break;
@@ -152,7 +152,7 @@ export class Scanner {
     if (this.#end >= 0) this.#end -= characters;
   }
 
-  #take(text: string, fuel: Fuel): Span {
+  #take(text: string, fuel: Fuel): MatchSpan {
     const end = this.#end;
     const span = { start: this.#startOf(text, end, this.#from, fuel), end };
     // A match of nothing must not be found for ever.
@@ -188,7 +188,7 @@ function groupsOf(tree: PatternNode): Groups {
 
 function detailsOf(
   text: string,
-  { start, end, captures }: Span & { captures: readonly number[] },
+  { start, end, captures }: MatchSpan & { captures: readonly number[] },
   { count, names }: Groups,
 ): MatchDetails {
   const captured = (index: number): string | null => {

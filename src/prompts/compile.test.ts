@@ -1,7 +1,7 @@
 /** Prompts as a whole: messages, plain text, raw templates, and the variables found in them. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { compilePrompt, type Rendered } from './compile.ts';
+import { compilePrompt, type RenderedPrompt } from './compile.ts';
 import { TemplateFault } from './fault.ts';
 import type { Variables } from './render.ts';
 import { parseTemplate } from './template.ts';
@@ -15,7 +15,7 @@ const partials: Record<string, string> = {
 const prompt = (string: string, isRaw = false, metadata: Record<string, unknown> = {}) =>
   compilePrompt({ string, isRaw, metadata, model: 'gpt-4o' });
 
-const render = (string: string, variables: Variables, isRaw = false, metadata = {}): Rendered =>
+const render = (string: string, variables: Variables, isRaw = false, metadata = {}): RenderedPrompt =>
   prompt(string, isRaw, metadata).render({
     variables,
     findPartial: ({ slug }) => (partials[slug] === undefined ? null : parseTemplate(partials[slug])),

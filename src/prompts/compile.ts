@@ -6,7 +6,7 @@ import { beginRendering, type Rendering, type RenderSources, renderJson, renderT
 import { type PartialReference, parseTemplate, partialsOf, type Template } from './template.ts';
 
 /** What the template becomes: the messages of a chat, or the text of a completion. */
-export type Rendered = { messages: readonly unknown[] } | { prompt: string };
+export type RenderedPrompt = { messages: readonly unknown[] } | { prompt: string };
 
 /** A template inside the prompt, with the place it stands at: `[1].content`, or nothing for the whole text. */
 export interface PromptText {
@@ -18,7 +18,7 @@ export interface CompiledPrompt {
   texts: readonly PromptText[];
   /** The saved partials that it names, each once. */
   partials: readonly PartialReference[];
-  render(sources: RenderSources): Rendered;
+  render(sources: RenderSources): RenderedPrompt;
 }
 
 type TemplateSource = Pick<PromptContent, 'string' | 'isRaw' | 'metadata' | 'model'>;
@@ -37,7 +37,7 @@ function compileRaw(source: TemplateSource): CompiledPrompt {
   });
 }
 
-function fromJson(source: TemplateSource, text: string): Rendered {
+function fromJson(source: TemplateSource, text: string): RenderedPrompt {
   let value: unknown;
   try {
     value = readJson(text);
@@ -87,7 +87,7 @@ function compilePlain(source: TemplateSource): CompiledPrompt {
   return compiled([{ within: '', template }], (rendering) => asPlain(source, renderText(template, rendering)));
 }
 
-const asPlain = (source: TemplateSource, text: string): Rendered =>
+const asPlain = (source: TemplateSource, text: string): RenderedPrompt =>
   isTextPrompt(source) ? { prompt: text } : { messages: [{ role: 'user', content: text }] };
 
 /** Models that complete text and know no messages. */
@@ -101,7 +101,7 @@ function isTextPrompt({ metadata, model }: TemplateSource): boolean {
   return model !== null && textModel.test(model);
 }
 
-function compiled(texts: PromptText[], render: (rendering: Rendering) => Rendered): CompiledPrompt {
+function compiled(texts: PromptText[], render: (rendering: Rendering) => RenderedPrompt): CompiledPrompt {
   const partials = new Map<string, PartialReference>();
   for (const { template } of texts) {
     for (const reference of partialsOf(template)) partials.set(`${reference.slug}@${reference.version}`, reference);

@@ -44,7 +44,6 @@ function chatUsage(raw: Fields): Usage {
   const input = inside(raw, 'prompt_tokens_details');
   const output = inside(raw, 'completion_tokens_details');
   return {
-    ...noUsage,
     inputTokens: number(raw.prompt_tokens),
     outputTokens: number(raw.completion_tokens),
     cacheReadTokens:
@@ -109,7 +108,6 @@ function responsesUsage(raw: Fields): Usage {
   const input = inside(raw, 'input_tokens_details' in raw ? 'input_tokens_details' : 'input_token_details');
   const output = inside(raw, 'output_tokens_details' in raw ? 'output_tokens_details' : 'output_token_details');
   return {
-    ...noUsage,
     inputTokens: number(raw.input_tokens),
     outputTokens: number(raw.output_tokens),
     cacheReadTokens: number(input.cached_tokens),

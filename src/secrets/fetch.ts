@@ -13,7 +13,7 @@ export interface SecretNeeds {
   /** Whether the gateway may show its own identity at a cloud for references that ask for it. */
   lendsIdentity: boolean;
   /** The whole of an answer, within the size and until the signal ends it. Rejects with a SecretFault for an address that may not be called. */
-  call(call: ManagerCall, limits: { bytes: number; signal: AbortSignal }): Promise<ManagerAnswer>;
+  call(call: ManagerCall, limits: { bytes: number; signal: AbortSignal; tenant: string }): Promise<ManagerAnswer>;
   authorise(
     authentication: Authentication,
     call: Pick<ManagerCall, 'url' | 'method' | 'headers' | 'body'>,
@@ -59,8 +59,8 @@ export function createFetch(needs: SecretNeeds): FetchSecret {
     return entry.pending;
   };
 
-  const meansFor = (signal: AbortSignal): ManagerMeans => ({
-    call: (call) => needs.call(call, { bytes: largestAnswer, signal }),
+  const meansFor = (tenant: string, signal: AbortSignal): ManagerMeans => ({
+    call: (call) => needs.call(call, { bytes: largestAnswer, signal, tenant }),
     async authorise(authentication, call) {
       if (!needs.lendsIdentity && isOwnIdentity(authentication)) {
         throw new SecretFault('refused', 'the gateway lends its own cloud identity to nobody here (GW_CLOUD_IDENTITY)');
@@ -83,7 +83,9 @@ export function createFetch(needs: SecretNeeds): FetchSecret {
   });
 
   return (source) =>
-    withinTime(needs.settings.timeoutMs, (signal) => managers[source.manager].fetch(source, meansFor(signal)));
+    withinTime(needs.settings.timeoutMs, (signal) =>
+      managers[source.manager].fetch(source, meansFor(source.organisationId, signal)),
+    );
 }
 
 function isOwnIdentity(authentication: Authentication): boolean {

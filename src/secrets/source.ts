@@ -6,6 +6,7 @@ import type { AuthConfig, ManagerType } from './manager.ts';
 
 export interface SecretSource {
   id: string;
+  organisationId: string;
   slug: string;
   manager: ManagerType;
   auth: AuthConfig;
@@ -25,6 +26,7 @@ export const openAuthConfig = (vault: Vault, sealed: string): AuthConfig =>
 
 interface SourceRow {
   id: string;
+  organisation_id: string;
   slug: string;
   manager_type: ManagerType;
   auth_config_sealed: string;
@@ -36,6 +38,7 @@ export function sourceOf(row: SourceRow, vault: Vault): SecretSource {
   const auth = openAuthConfig(vault, row.auth_config_sealed);
   return {
     id: row.id,
+    organisationId: row.organisation_id,
     slug: row.slug,
     manager: row.manager_type,
     auth,

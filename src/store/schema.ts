@@ -21,6 +21,7 @@ import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
+import type { InstallationTables } from './tables/installation.ts';
 import type { LimitTables } from './tables/limits.ts';
 import type { LogExportTables } from './tables/log-exports.ts';
 import type { McpTables } from './tables/mcp.ts';
@@ -395,6 +396,7 @@ interface MasterKeyProofTable {
 export interface Schema
   extends AccountTables,
     GuardrailTables,
+    InstallationTables,
     LimitTables,
     LogExportTables,
     McpTables,

@@ -1,25 +1,25 @@
 /** Gives up what is under way. The web's own controller does the same at many times the price. */
 
 /** An object that listens needs no function of its own for it. */
-export type Listener = (() => void) | { handleEvent(): void };
+export type AbortListener = (() => void) | { handleEvent(): void };
 
 /** What a call listens to. An AbortSignal is one too. */
 export interface Abortable {
   readonly aborted: boolean;
   readonly reason: unknown;
-  addEventListener(type: 'abort', listener: Listener): void;
-  removeEventListener(type: 'abort', listener: Listener): void;
+  addEventListener(type: 'abort', listener: AbortListener): void;
+  removeEventListener(type: 'abort', listener: AbortListener): void;
 }
 
-const none: readonly Listener[] = [];
+const none: readonly AbortListener[] = [];
 
-const tell = (listener: Listener): void => (typeof listener === 'function' ? listener() : listener.handleEvent());
+const tell = (listener: AbortListener): void => (typeof listener === 'function' ? listener() : listener.handleEvent());
 
 export class Abort implements Abortable {
   aborted = false;
   reason: unknown = undefined;
   /** As a rule there is one. */
-  #listener: Listener | null = null;
+  #listener: AbortListener | null = null;
   #others = none;
 
   get signal(): Abortable {
@@ -38,12 +38,12 @@ export class Abort implements Abortable {
     for (const listener of others) tell(listener);
   }
 
-  addEventListener(_: 'abort', listener: Listener): void {
+  addEventListener(_: 'abort', listener: AbortListener): void {
     if (this.#listener === null) this.#listener = listener;
     else this.#others = [...this.#others, listener];
   }
 
-  removeEventListener(_: 'abort', listener: Listener): void {
+  removeEventListener(_: 'abort', listener: AbortListener): void {
     if (this.#listener === listener) this.#listener = null;
     else if (this.#others.length > 0) this.#others = this.#others.filter((other) => other !== listener);
   }

@@ -9,7 +9,8 @@ type WireFaultCode =
   | 'BodyTooLarge'
   | 'WrongBodyLength'
   | 'CertificateRefused'
-  | 'TooManyOpenFiles';
+  | 'TooManyOpenFiles'
+  | 'ShareUsedUp';
 
 export class WireFault extends Error {
   readonly code: WireFaultCode;

@@ -107,7 +107,7 @@ describe('a person signs a client in', () => {
     await client.close();
     await expect(sessionClient(`${gateway.url}/others/mcp`, headers)).rejects.toThrow();
     const row = gateway.records.at(-1)?.metrics;
-    expect(row?.metadata['mcp.auth.type']).toBe('oauth');
+    expect(row?.mcp?.auth_type).toBe('oauth');
   });
 
   test('a token that may only read calls only tools that change nothing', async () => {

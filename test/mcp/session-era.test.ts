@@ -211,12 +211,10 @@ test('every message leaves a log record that names the server, the method and th
   expect(rows.findLast(({ endpoint_type }) => endpoint_type === 'mcpToolCall')).toMatchObject({
     ai_model: 'echo',
     response_status_code: 200,
-    metadata: {
-      'mcp.server': 'notes',
-      'mcp.method': 'tools/call',
-      'mcp.tool': 'echo',
-      'mcp.client': 'test-client/1.0.0',
-    },
+    mcp_server: 'notes',
+    mcp_method: 'tools/call',
+    mcp_tool: 'echo',
+    mcp: { auth_type: 'api_key', client_name: 'test-client', client_version: '1.0.0' },
   });
   expect(JSON.stringify(gateway.records.map(({ bodies }) => bodies.request?.headers))).not.toContain(
     gateway.workspaceKey,

@@ -1,5 +1,5 @@
 /** The token services of clouds, on loopback: they check what they are asked, count how often, and answer as the real ones do. */
-import { createCredentials, type Surroundings } from '../../src/gateway/credentials/credentials.ts';
+import { type CredentialDeps, createCredentials } from '../../src/gateway/credentials/credentials.ts';
 import { TestClock } from '../harness.ts';
 import { json, type ReceivedCall, type SimulatedProvider, startProvider } from './simulated.ts';
 
@@ -29,7 +29,7 @@ export async function startTokenServices(answer: (count: number) => object = bea
     clock,
     asked,
     credentials: (env = {}, files = {}) => {
-      const surroundings: Omit<Surroundings, 'tokens'> = {
+      const surroundings: Omit<CredentialDeps, 'tokens'> = {
         fetch: Object.assign(toLoopback, { preconnect: fetch.preconnect }),
         now: () => clock.now(),
         env,

@@ -44,7 +44,16 @@ export const sourceOf = (
   key: string | null = null,
 ): SecretSource => {
   made++;
-  return { id: `id-${made}`, slug: `reference-${made}`, manager, auth, path, key, fingerprint: `fingerprint-${made}` };
+  return {
+    organisationId: 'organisation-1',
+    id: `id-${made}`,
+    slug: `reference-${made}`,
+    manager,
+    auth,
+    path,
+    key,
+    fingerprint: `fingerprint-${made}`,
+  };
 };
 
 export const useOf = (source: SecretSource, more: Partial<SecretUse> = {}): SecretUse => ({

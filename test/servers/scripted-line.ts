@@ -1,5 +1,5 @@
 /** A WebSocket of the server's on a connection that a test plays by hand. */
-import type { Frame, Relay } from '../../src/wire/websocket/relay.ts';
+import type { Relay, SocketMessage } from '../../src/wire/websocket/relay.ts';
 import { type Line, ServerSocket } from '../../src/wire/websocket/server-socket.ts';
 import { clientFrame, farewell, kinds, serverFrames } from './client-frames.ts';
 
@@ -53,8 +53,8 @@ type Reactions = Partial<Pick<Relay, 'message' | 'drained' | 'closed'>>;
 
 export function opened(reactions: Reactions = {}) {
   const line = new ScriptedLine();
-  const told: (string | Frame)[][] = [];
-  const tells = (event: string, ...of: Frame[]) => void told.push([event, ...of]);
+  const told: (string | SocketMessage)[][] = [];
+  const tells = (event: string, ...of: SocketMessage[]) => void told.push([event, ...of]);
   const relay: Relay = {
     opened: () => tells('opened'),
     message(frame) {

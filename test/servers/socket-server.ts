@@ -2,7 +2,7 @@
 import type { Socket } from 'bun';
 import { readFields } from '../../src/wire/http1/fields.ts';
 import { acceptance } from '../../src/wire/websocket/handshake.ts';
-import type { Frame } from '../../src/wire/websocket/relay.ts';
+import type { SocketMessage } from '../../src/wire/websocket/relay.ts';
 import { ServerSocket } from '../../src/wire/websocket/server-socket.ts';
 import type { Farewell } from '../providers/realtime.ts';
 
@@ -10,7 +10,7 @@ import type { Farewell } from '../providers/realtime.ts';
 export interface Served {
   socket: ServerSocket;
   /** What came and was not sent back. */
-  arrived: Frame[];
+  arrived: SocketMessage[];
   /** How often bytes of the client's have come. */
   deliveries: number;
   echoes: boolean;
@@ -99,7 +99,7 @@ function serve(line: Socket<Connection>): Served {
   const ended = Promise.withResolvers<void>();
   const relay = {
     opened: () => undefined,
-    message(frame: Frame) {
+    message(frame: SocketMessage) {
       if (served.echoes) served.socket.send(frame);
       else served.arrived.push(frame);
     },

@@ -3,7 +3,7 @@ import { readJson } from '../../bounded-json.ts';
 import { withSnakeCaseKeys } from '../../catalog/camel-case.ts';
 import { compileConfig, parseConfig } from '../../catalog/compile.ts';
 import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid, invalidFields } from '../../http/errors.ts';
 import { providers } from '../../providers/index.ts';
 import { requireStorable } from '../kernel/validate.ts';
@@ -25,7 +25,7 @@ const faultsTold = 20;
 export function checkConfig(
   sent: string | StoredConfig,
   saved: StoredConfig | null,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): CheckedConfig {
   const written = typeof sent === 'string' ? parseText(sent) : sent;
   const spelled = withSnakeCaseKeys(written);

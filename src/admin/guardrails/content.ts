@@ -3,7 +3,7 @@ import { findCheck } from '../../guardrails/catalogue.ts';
 import { compileHook } from '../../guardrails/compile.ts';
 import { parseSaved } from '../../guardrails/hook.ts';
 import { streamFaults } from '../../guardrails/stream-needs.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalidFields } from '../../http/errors.ts';
 import { masked } from '../integrations/masking.ts';
 import { isSecret } from '../kernel/audit/mask.ts';
@@ -16,7 +16,7 @@ export interface GuardrailContent {
 const faultsTold = 20;
 
 /** Refuses what the engine could not run, with the place of every fault. */
-export function checkContent({ checks, actions }: GuardrailContent, trustedHosts: readonly string[]): string[] {
+export function checkContent({ checks, actions }: GuardrailContent, trustedHosts: TrustedHosts): string[] {
   const parsed = parseSaved(checks, actions);
   const compiled = parsed.ok
     ? compileHook(parsed.value, '', {

@@ -4,7 +4,7 @@ import { ApiError } from '../../http/errors.ts';
 import { checkConfigurations } from './configurations.ts';
 
 const check = (provider: string, settings: Record<string, unknown>, trusted: string[] = []) =>
-  checkConfigurations(provider, settings, trusted);
+  checkConfigurations(provider, settings, { named: trusted, own: [] });
 
 /** The paths that a refusal names; empty where there is none. */
 function faults(provider: string, settings: Record<string, unknown>, trusted?: string[]): string[] {

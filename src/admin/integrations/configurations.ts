@@ -1,7 +1,7 @@
 /** The settings that an integration has for its provider: what may be sent, what each provider asks for, and whether it needs a key. */
 import { z } from 'zod';
 import type { Configurations } from '../../catalog/saved.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalidFields } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import { providers } from '../../providers/index.ts';
@@ -56,7 +56,7 @@ const underConfigurations: SettingPath = (setting) => `configurations.${setting}
 export function checkConfigurations(
   aiProviderId: string,
   sent: Record<string, unknown>,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
   sentAs: SettingPath = underConfigurations,
   mapped: ReadonlySet<string> = new Set(),
 ): CheckedConfigurations {

@@ -1,5 +1,6 @@
 /** An integration's credentials as a whole: the provider is one we can call, its settings fit it, and it has the key that it needs. */
 import type { Configurations, SecretMapping } from '../../catalog/saved.ts';
+import type { TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import { providers } from '../../providers/index.ts';
 import { checkConfigurations, type SettingPath } from './configurations.ts';
@@ -23,7 +24,7 @@ interface Wording {
 /** The settings to store. */
 export function checkCredentials(
   { aiProviderId, configurations, hasKey, mappings }: Credentials,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
   wording: Wording = { provider: 'ai_provider_id' },
 ): Configurations {
   const mapped = new Set(mappings.map(({ target_field }) => target_field.replace(/^configurations\./, '')));

@@ -6,7 +6,7 @@ import {
   openModelConfigurations,
   sealJson,
 } from '../../catalog/saved.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
@@ -191,7 +191,7 @@ function requireCatalogued(
 
 interface Surroundings {
   vault: Vault;
-  trustedHosts: readonly string[];
+  trustedHosts: TrustedHosts;
   path: string;
 }
 

@@ -39,6 +39,9 @@ export const filterShape = lazy(() => ({
   trace_id: words().optional(),
   span_id: words().optional(),
   prompt_slug: words().optional(),
+  mcp_servers: words().optional().describe('Slugs of MCP servers'),
+  mcp_methods: words().optional(),
+  mcp_tools: words().optional(),
   api_key_ids: commaList(z.uuid()).optional(),
   ai_model: words().optional(),
   ai_org_model: commaList(z.string().max(512).regex(/^.+__/, `must be ${orgAndModel}`))
@@ -72,6 +75,9 @@ export function conditionsOf(query: FilterQuery): Omit<LogFilter, 'organisationI
     ...(query.virtual_keys && { virtual_key: query.virtual_keys.map((slug) => slug.replace(/^@/, '')) }),
     ...(query.configs && { config: query.configs }),
     ...(query.prompt_slug && { prompt_slug: query.prompt_slug }),
+    ...(query.mcp_servers && { mcp_server: query.mcp_servers }),
+    ...(query.mcp_methods && { mcp_method: query.mcp_methods }),
+    ...(query.mcp_tools && { mcp_tool: query.mcp_tools }),
     ...(query.api_key_ids && { api_key_id: query.api_key_ids.map((id) => id.toLowerCase()) }),
     ...(query.ai_model && { ai_model: query.ai_model }),
   };

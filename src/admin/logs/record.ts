@@ -1,6 +1,6 @@
 /** Makes a kept record into the log that the service shows. */
 import type { z } from 'zod';
-import { type Content, contentOf } from '../../logs/content.ts';
+import { contentOf, type LoggedContent } from '../../logs/content.ts';
 import type { KeptMessage, KeptRecord, LogMetrics } from '../../logs/record.ts';
 import type { LogReply, metricsSchema } from './schema.ts';
 
@@ -43,7 +43,7 @@ function showMessage(message: KeptMessage | undefined) {
   return { headers: message.headers, ...(content.form !== 'none' && { body: showContent(content, message) }) };
 }
 
-function showContent(content: Exclude<Content, { form: 'none' }>, { contentType }: KeptMessage): unknown {
+function showContent(content: Exclude<LoggedContent, { form: 'none' }>, { contentType }: KeptMessage): unknown {
   if (content.form === 'json') return content.value;
   if (content.form === 'text') return content.text;
   return { omitted: true, content_type: contentType, size: content.size };
@@ -53,7 +53,7 @@ const ownHeaders = (request: KeptMessage | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('x-gw-')));
 
 export function showMetrics(metrics: LogMetrics, organisationName: string): z.input<ReturnType<typeof metricsSchema>> {
-  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, attempt, ...same } = metrics;
+  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, attempt, mcp, ...same } = metrics;
   return {
     ...same,
     organisation_name: organisationName,
@@ -68,6 +68,10 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     cache_processing_time: null,
     response_parsing_time: null,
     prompt_slug: metrics.prompt_slug || null,
+    mcp_server: metrics.mcp_server || null,
+    mcp_method: metrics.mcp_method || null,
+    mcp_tool: metrics.mcp_tool || null,
+    mcp: mcp ?? null,
     log_store_file_path_format: 'v1',
     ignored_config_keys: [...ignored_config_keys],
     attempt: attempt && { ...attempt, after: [...attempt.after], retries: [...attempt.retries] },

@@ -59,6 +59,22 @@ export const metricsSchema = lazy(() =>
     prompt_id: text().nullable(),
     prompt_version_id: text().nullable(),
     prompt_slug: text().nullable(),
+    mcp_server: text().nullable().describe('The MCP server that was called'),
+    mcp_method: text().nullable().describe('The JSON-RPC method of an MCP message'),
+    mcp_tool: text().nullable(),
+    mcp: z
+      .object({
+        server_id: text(),
+        auth_type: text(),
+        scope: text(),
+        principal: text(),
+        session_id: text().nullable(),
+        client_name: text(),
+        client_version: text(),
+        upstream_token_refreshed: z.boolean(),
+      })
+      .nullable()
+      .describe('What else is known of an MCP message; null for all other calls'),
     source: text(),
     runtime: text(),
     runtime_version: text(),

@@ -15,7 +15,7 @@ export interface VisibleLogs {
   bodies: boolean;
 }
 
-export interface Asked {
+export interface LogQueryContext {
   db: Db;
   caller: Caller;
   /** The workspace that the call names by its id, or that the key is bound to. */
@@ -28,7 +28,7 @@ export interface Asked {
 
 const hidden = () => forbidden('Your role may not see the logs of this workspace; ask an administrator');
 
-export async function visibleLogs(asked: Asked): Promise<VisibleLogs> {
+export async function visibleLogs(asked: LogQueryContext): Promise<VisibleLogs> {
   const { db, caller, needs } = asked;
   const workspace = await namedWorkspace(asked);
   if (workspace) {
@@ -56,7 +56,7 @@ function scopeOf(caller: Caller, workspaceId: string | null, { rows, bodies }: L
   return { scope: { workspaceId, userId }, bodies };
 }
 
-async function namedWorkspace({ db, caller, workspace, slug, needs }: Asked): Promise<NamedWorkspace | null> {
+async function namedWorkspace({ db, caller, workspace, slug, needs }: LogQueryContext): Promise<NamedWorkspace | null> {
   if (!slug) return workspace;
   const named = await findWorkspace(db, caller.organisationId, slug);
   if (workspace && named?.id !== workspace.id) {

@@ -2,7 +2,8 @@
 import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
 import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import type { SecretMapping } from '../../catalog/saved.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
 import type { Vault } from '../../store/vault.ts';
 import { unmaskedSettings } from './masking.ts';
@@ -11,6 +12,8 @@ interface Integration {
   url: string;
   transport: McpTransport;
   authType: McpAuthType;
+  /** Settings that come from a secret manager. */
+  mapped?: readonly SecretMapping[];
 }
 
 /** The settings to seal: what was sent over what is stored, where null takes a setting away. */
@@ -19,7 +22,7 @@ export function savedSettings(
   sent: Readonly<Record<string, unknown>>,
   storedSealed: string | null,
   integration: Integration,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): string | null {
   const stored = openMcpSettings(vault, storedSealed);
   const merged = { ...stored, ...unmaskedSettings(withoutAliases(sent), stored) };
@@ -30,8 +33,8 @@ export function savedSettings(
 
 function checkSettings(
   settings: Readonly<Record<string, unknown>>,
-  { url, authType }: Integration,
-  trustedHosts: readonly string[],
+  { url, authType, mapped = [] }: Integration,
+  trustedHosts: TrustedHosts,
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
@@ -41,10 +44,13 @@ function checkSettings(
     return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
   });
   if (faults.length > 0) throw invalidFields(faults);
-  if (authType === 'oauth_client_credentials' && !parsed.client_credentials) {
+  if (authType === 'oauth_client_credentials' && !parsed.client_credentials && !maps(mapped, 'client_credentials')) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
 }
+
+const maps = (mapped: readonly SecretMapping[], setting: string): boolean =>
+  mapped.some(({ target_field }) => target_field === `configurations.${setting}`);
 
 /** Settings that make the service call somewhere; those that only a browser opens are not among them. */
 const calledFields = new Set([

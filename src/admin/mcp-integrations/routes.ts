@@ -4,7 +4,7 @@ import { conflict, invalid } from '../../http/errors.ts';
 import { actorId, type Caller, mayInWorkspace, workspacesWith } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
-import { encode } from '../../store/json.ts';
+import { decode, encode } from '../../store/json.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
@@ -13,6 +13,7 @@ import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint
 import { empty } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
+import { requireGuardrailsIn } from '../mcp-servers/guardrails.ts';
 import { integrationAccess, mcpCatalogChange, reachMcpIntegration, requireMcpIntegrationScope } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';
 import { savedSettings } from './configurations.ts';
@@ -52,12 +53,14 @@ const createMcpIntegration = endpoint({
     const workspaceId = placeFor(caller, workspace);
     const { organisationId } = caller;
     const url = body.url ?? body.server_url ?? '';
-    const integration = { url, transport: body.transport, authType: body.auth_type };
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
+    const integration = { url, transport: body.transport, authType: body.auth_type, mapped: mappings };
     const sealed = savedSettings(vault, body.configurations ?? {}, null, integration, settings.trustedHosts);
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     if (body.slug && (await isMcpIntegrationSlugTaken(db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another MCP integration, perhaps a deleted one`);
     }
-    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
     const at = now.toISOString();
     const row: McpIntegrationTable = {
       id: Bun.randomUUIDv7(),
@@ -219,13 +222,21 @@ const updateMcpIntegration = endpoint({
     const url = body.url ?? body.server_url ?? row.url;
     const transport = body.transport ?? row.transport;
     const authType = body.auth_type ?? row.auth_type;
+    const owner = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+    const mapped =
+      body.secret_mappings === undefined
+        ? decode(row.secret_mappings)
+        : await storedMappings(db, owner, body.secret_mappings ?? []);
     const sealed = savedSettings(
       vault,
       body.configurations ?? {},
       row.configurations_sealed,
-      { url, transport, authType },
+      { url, transport, authType, mapped },
       settings.trustedHosts,
     );
+    const { organisation_id: organisationId, workspace_id: workspaceId } = row;
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    await requireGuardrailsIn(place, body.configurations ?? {});
     const moved = url !== row.url || transport !== row.transport || authType !== row.auth_type;
     const columns: Partial<McpIntegrationTable> = {
       url,
@@ -235,15 +246,7 @@ const updateMcpIntegration = endpoint({
       last_updated_at: now.toISOString(),
       ...(body.name !== undefined && { name: body.name }),
       ...(body.description !== undefined && { description: body.description || null }),
-      ...(body.secret_mappings !== undefined && {
-        secret_mappings: encode(
-          await storedMappings(
-            db,
-            { organisationId: row.organisation_id, workspaceId: row.workspace_id },
-            body.secret_mappings ?? [],
-          ),
-        ),
-      }),
+      ...(body.secret_mappings !== undefined && { secret_mappings: encode(mapped) }),
       ...((moved || body.configurations) && { sync_status: 'pending' as const }),
     };
     await db.updateTable('mcp_integrations').set(columns).where('id', '=', row.id).execute();

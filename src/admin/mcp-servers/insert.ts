@@ -1,5 +1,6 @@
 /** Makes MCP servers and takes them away; every way in which one comes or goes passes here. */
 import type { Db } from '../../store/database.ts';
+import type { ServerGuardrails } from './guardrails.ts';
 
 interface NewMcpServer {
   organisationId: string;
@@ -8,6 +9,7 @@ interface NewMcpServer {
   slug: string;
   name: string;
   description?: string | null;
+  guardrails?: ServerGuardrails;
   createdBy: string | null;
 }
 
@@ -27,6 +29,9 @@ export async function insertMcpServer(db: Db, now: Date, server: NewMcpServer): 
       description: server.description ?? null,
       status: 'active',
       default_user_access: 'allow',
+      input_guardrails: null,
+      output_guardrails: null,
+      ...server.guardrails,
       created_by: server.createdBy,
       created_at: at,
       last_updated_at: at,

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { openMcpSettings } from '../../catalog/mcp/read.ts';
 import type { Caller } from '../../identity/caller.ts';
+import { decode } from '../../store/json.ts';
 import type { Exchange } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
 import { maskedSettings } from '../mcp-integrations/masking.ts';
@@ -36,6 +37,8 @@ export function asMcpServer(
     auth_type: integration.auth_type,
     url: `${origin}/${server.slug}/mcp`,
     default_user_access: server.default_user_access,
+    input_guardrails: server.input_guardrails ? decode(server.input_guardrails) : null,
+    output_guardrails: server.output_guardrails ? decode(server.output_guardrails) : null,
     enabled: granted,
     created_at: server.created_at,
     last_updated_at: server.last_updated_at,

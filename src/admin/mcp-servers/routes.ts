@@ -1,5 +1,5 @@
 /** MCP servers: MCP integrations as one workspace uses them. */
-import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { readUpstream } from '../../catalog/mcp/read.ts';
 import { conflict, forbidden, notFound } from '../../http/errors.ts';
 import { actorId, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
@@ -17,6 +17,7 @@ import { metadataRecord, testResult } from '../mcp-integrations/schema.ts';
 import { isMcpServerSlugTaken, newMcpServerSlug } from '../mcp-integrations/slugs.ts';
 import { reachMcpServer, requireActiveWorkspace, serverAccess, withIntegrations } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';
+import { storedGuardrails } from './guardrails.ts';
 import { archiveMcpServers, insertMcpServer } from './insert.ts';
 import { peopleEndpoints } from './people-routes.ts';
 import { asMcpServer, mcpOrigin } from './record.ts';
@@ -42,13 +43,15 @@ const createMcpServer = endpoint({
   audit: { resource: 'mcp_server', action: 'create' },
   body: newMcpServer,
   reply: createdMcpServer,
-  async handle({ caller, workspace, body, db, now, changed, note }) {
+  async handle({ caller, workspace, body, db, now, services, changed, note }) {
     const { id: workspaceId } = requireActiveWorkspace(workspace);
     const integration = await usableIntegration(db, caller.organisationId, workspaceId, body.mcp_integration_id);
     const { organisationId } = caller;
     if (body.slug && (await isMcpServerSlugTaken(db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another MCP server, perhaps a deleted one`);
     }
+    const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
+    const guardrails = await storedGuardrails(place, body);
     const slug = body.slug ?? (await newMcpServerSlug(db, organisationId, body.name));
     const id = await insertMcpServer(db, now, {
       organisationId,
@@ -57,6 +60,7 @@ const createMcpServer = endpoint({
       slug,
       name: body.name,
       description: body.description || null,
+      guardrails,
       createdBy: actorId(caller),
     });
     changed({ topic: 'catalog', id: workspaceId });
@@ -141,21 +145,27 @@ const updateMcpServer = endpoint({
   method: 'PUT',
   path: '/mcp-servers/:mcpServer',
   tag,
-  summary: 'Change the name or the description of an MCP server',
+  summary: 'Change the name, the description or the guardrails of an MCP server',
   access: serverAccess('update'),
   audit: { resource: 'mcp_server', action: 'update' },
   params: mcpServerPath,
   query: workspaceQuery,
   body: mcpServerUpdate,
   reply: empty,
-  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+  async handle({ caller, workspace, params, body, db, now, services, changed, note }) {
     const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
+    const { organisation_id: organisationId, workspace_id: workspaceId } = server;
+    const guardrails = await storedGuardrails(
+      { db, guardrails: services.guardrails, organisationId, workspaceId },
+      body,
+    );
     const fields = sentFields(body, changeableFields());
     await db
       .updateTable('mcp_servers')
       .set({
         ...(body.name !== undefined && { name: body.name }),
         ...(body.description !== undefined && { description: body.description || null }),
+        ...guardrails,
         last_updated_at: now.toISOString(),
       })
       .where('id', '=', server.id)
@@ -202,7 +212,11 @@ const testMcpServer = endpoint({
   reply: testResult,
   async handle({ caller, workspace, params, db, commit, now, services, changed, note }) {
     const { server, integration } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
-    const upstream = { ...upstreamOf(integration, services.vault), id: server.id, workspaceId: server.workspace_id };
+    const upstream = {
+      ...(await readUpstream(db, integration, services.vault)),
+      id: server.id,
+      workspaceId: server.workspace_id,
+    };
     const result = await services.mcp.probe(upstream, personOf(caller));
     await commit(async (tx) => {
       if (await keepProbe(tx, now, integration, upstream, result)) changed(mcpCatalogChange(integration));

@@ -6,6 +6,12 @@ import { capabilitiesList, mcpSlug } from '../mcp-integrations/schema.ts';
 
 const name = () => z.string().trim().min(1).max(255);
 const description = () => z.string().trim().max(500);
+const guardrails = () =>
+  z
+    .array(reference)
+    .max(50)
+    .nullable()
+    .describe('Ids or slugs of guardrails that its tool calls pass; null: those of the integration');
 
 export const newMcpServer = lazy(() =>
   z.object({
@@ -13,11 +19,22 @@ export const newMcpServer = lazy(() =>
     mcp_integration_id: reference.describe('Id or slug of an MCP integration that the workspace may use'),
     workspace_id: reference.nullish().describe('Id or slug; needed with an admin key'),
     description: description().nullish(),
+    input_guardrails: guardrails().optional(),
+    output_guardrails: guardrails().optional(),
     slug: mcpSlug().min(3).max(50).optional().describe('What clients connect to: {address}/{slug}/mcp'),
   }),
 );
 
-const updatable = lazy(() => z.object({ name: name(), description: description().nullable() }).partial());
+const updatable = lazy(() =>
+  z
+    .object({
+      name: name(),
+      description: description().nullable(),
+      input_guardrails: guardrails(),
+      output_guardrails: guardrails(),
+    })
+    .partial(),
+);
 export const changeableFields = lazy(() => updatable().keyof().options);
 export const mcpServerUpdate = lazy(() => updatable().extend({ workspace_id: reference.nullish() }));
 
@@ -41,6 +58,8 @@ export const mcpServerRecord = lazy(() =>
     auth_type: z.string(),
     url: z.string().describe('Where clients connect'),
     default_user_access: z.enum(['allow', 'deny']),
+    input_guardrails: z.array(z.string()).nullable(),
+    output_guardrails: z.array(z.string()).nullable(),
     enabled: z.boolean().describe('Whether the integration is handed to the workspace'),
     created_at: timestamp,
     last_updated_at: timestamp,

@@ -1,11 +1,11 @@
 /** The addresses that an organisation shows its people: where its gateway and its MCP gateway answer. */
 
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 
-/** The address without trailing slashes, once it is one that may be shown and called. */
-export function checkedAddress(field: string, url: string, trusted: readonly string[]): string {
-  const fault = url.includes('?') ? 'must not have a query' : faultOfCustomHost(url, trusted);
+/** The address without trailing slashes, once it is one that may be shown and called. It may well be our own. */
+export function checkedAddress(field: string, url: string, { named }: TrustedHosts): string {
+  const fault = url.includes('?') ? 'must not have a query' : faultOfCustomHost(url, { named, own: [] });
   if (fault) throw invalid(field, fault);
   return url.replace(/\/+$/, '');
 }

@@ -1,5 +1,6 @@
 /** Organisations: making one, listing one's own, reading and changing the present one, handing it over. */
 import { z } from 'zod';
+import type { TrustedHosts } from '../../http/custom-host.ts';
 import { ApiError, forbidden, notFound } from '../../http/errors.ts';
 import { passwordOfSession, takeAlong } from '../../identity/accounts.ts';
 import { type Caller, mayInOrganisation, type SessionCaller } from '../../identity/caller.ts';
@@ -178,7 +179,7 @@ async function changeFrom(
   body: Update,
   db: Db,
   organisationId: string,
-  trusted: readonly string[],
+  trusted: TrustedHosts,
 ): Promise<OrganisationChange> {
   const change: OrganisationChange = {};
   if (body.name !== undefined) change.name = body.name;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { checks } from '../../guardrails/catalogue.ts';
 import { pluginOf } from '../../guardrails/compile.ts';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { conflict, type FieldError, invalid, invalidFields, notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import { decode, encode } from '../../store/json.ts';
@@ -245,7 +245,7 @@ function requireFit(
   plugin: string,
   given: PluginCredentials,
   mappings: readonly SecretMapping[],
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): void {
   const schema = known().get(plugin);
   if (!schema) throw invalid('id', `is no plugin with credentials; known are ${[...known().keys()].join(', ')}`);

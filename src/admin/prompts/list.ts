@@ -5,7 +5,7 @@ import { collectionIn, reachCollection } from '../collections/access.ts';
 import type { NamedWorkspace, Page } from '../kernel/endpoint.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { type ItemKind, type ItemRow, tableOf } from './access.ts';
-import type { Shown } from './record.ts';
+import type { PromptVisibility } from './record.ts';
 import { sharesOf } from './sharing.ts';
 
 interface Filters {
@@ -23,7 +23,10 @@ interface Asked {
   db: Db;
 }
 
-export async function listItems(kind: ItemKind, asked: Asked): Promise<{ rows: [ItemRow, Shown][]; total: number }> {
+export async function listItems(
+  kind: ItemKind,
+  asked: Asked,
+): Promise<{ rows: [ItemRow, PromptVisibility][]; total: number }> {
   const { caller, workspace, query, page, db } = asked;
   const workspaces = workspace ? [workspace.id] : workspacesWith(caller, 'prompts.list');
   const all = db.selectFrom(tableOf[kind]).where('status', '=', 'active');

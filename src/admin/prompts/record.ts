@@ -8,13 +8,13 @@ import type { ItemRow } from './access.ts';
 import type { ShareInfo } from './sharing.ts';
 import type { VersionLabel } from './store.ts';
 
-export interface Shown {
+export interface PromptVisibility {
   shared: boolean;
   /** Undefined: nobody asked. */
   share: ShareInfo | null | undefined;
 }
 
-export const asListed = (row: ItemRow, { shared, share }: Shown) => ({
+export const asListed = (row: ItemRow, { shared, share }: PromptVisibility) => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
@@ -32,7 +32,7 @@ export function asRecord(
   version: PromptVersionTable,
   content: PromptContent,
   labels: readonly VersionLabel[],
-  shown: Shown,
+  shown: PromptVisibility,
 ) {
   const own = labelsOn(labels, version.id);
   return {

@@ -1,5 +1,5 @@
 /** How a reference gets into its manager: checked as a whole, stored sealed, read back masked. */
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
 import type { AuthConfig, ManagerType } from '../../secrets/manager.ts';
 import { managers } from '../../secrets/managers/index.ts';
@@ -10,7 +10,7 @@ export function checkedAuthConfig(
   manager: ManagerType,
   sent: Readonly<Record<string, string | null>>,
   stored: AuthConfig,
-  trustedHosts: readonly string[],
+  trustedHosts: TrustedHosts,
 ): AuthConfig {
   const { authConfig, addressFields } = managers[manager];
   // A mask that comes back stands for what is stored.

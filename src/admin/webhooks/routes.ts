@@ -1,6 +1,6 @@
 /** Webhooks: addresses that are called when a limit is reached or something expires. */
 import { z } from 'zod';
-import { faultOfCustomHost } from '../../http/custom-host.ts';
+import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { forbidden, invalid, notFound } from '../../http/errors.ts';
 import { type Caller, mayInWorkspace, runsAll } from '../../identity/caller.ts';
 import { lazy } from '../../lazy.ts';
@@ -77,7 +77,7 @@ const asRecord = (row: AlertWebhookTable) => ({
   last_updated_at: row.last_updated_at,
 });
 
-function checkAddress(url: string, trustedHosts: readonly string[]): string {
+function checkAddress(url: string, trustedHosts: TrustedHosts): string {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
   return url;

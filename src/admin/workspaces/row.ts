@@ -22,11 +22,11 @@ export async function activeWorkspaceRow(db: Db, named: NamedWorkspace | null): 
 }
 
 /** What the organisation decides for its workspaces. */
-export interface Surroundings extends OrganisationLayer {
+export interface OrganisationContext extends OrganisationLayer {
   properties: OrganisationProperties;
 }
 
-export async function surroundingsOf(db: Db, organisationId: string): Promise<Surroundings> {
+export async function surroundingsOf(db: Db, organisationId: string): Promise<OrganisationContext> {
   const row = await db
     .selectFrom('organisations')
     .select(['settings', 'workspace_overrides', 'properties'])

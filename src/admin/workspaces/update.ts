@@ -6,7 +6,7 @@ import type { Call } from '../kernel/endpoint.ts';
 import { appliedUsageLimits } from './budget.ts';
 import { resolveDefaults } from './defaults.ts';
 import { storedName } from './name.ts';
-import type { Surroundings } from './row.ts';
+import type { OrganisationContext } from './row.ts';
 import type { WorkspaceUpdate } from './schema.ts';
 import { updatedSettings } from './settings.ts';
 
@@ -17,7 +17,7 @@ type Update = Pick<Call<unknown, unknown, WorkspaceUpdate>, 'db' | 'services' | 
 export async function updatedColumns(
   { db, services, now, body: update }: Update,
   row: WorkspaceTable,
-  organisation: Surroundings,
+  organisation: OrganisationContext,
 ): Promise<Columns> {
   const columns: Columns = {
     ...storedName(update.name, update.icon),

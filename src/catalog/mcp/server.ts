@@ -1,5 +1,6 @@
 /** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
 
+import type { SecretUse } from '../../secrets/mapping.ts';
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
 
@@ -20,6 +21,8 @@ export interface McpUpstream {
   transport: McpTransport;
   authType: McpAuthType;
   settings: McpSettings;
+  /** Settings whose values live in secret managers; absent: none. */
+  secrets?: readonly SecretUse[];
   /** Changes with everything that an open connection depends on. */
   revision: string;
 }
@@ -35,6 +38,8 @@ export interface McpServer extends McpUpstream {
   /** By user id, where it differs from the default. */
   users: ReadonlyMap<string, boolean>;
   capabilities: CapabilityRules;
+  /** Ids or slugs of the guardrails that its tool calls pass: its own, else those of its integration. */
+  guardrails: { input: readonly string[]; output: readonly string[] };
   metadata: McpMetadata;
   createdAt: string;
   updatedAt: string;

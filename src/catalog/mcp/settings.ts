@@ -174,6 +174,8 @@ const settingsShape = lazy(() => ({
     on_error: z.enum(['deny', 'allow']).default('deny'),
     headers: headers().optional(),
   }),
+  input_guardrails: names(50),
+  output_guardrails: names(50),
   require_approval: names(500),
   log_payloads: z.boolean(),
   new_capabilities: z.enum(['enabled', 'disabled']),

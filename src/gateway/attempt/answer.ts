@@ -57,6 +57,8 @@ export interface AttemptRecord {
   guard: GuardState | null;
   /** The provider answered and was paid, and a guardrail withheld the answer. */
   withheld: boolean;
+  /** What a service that is no model said when it failed; its status may be that of a success. */
+  failure?: string;
   /** What it holds of limits; absent where it holds nothing. */
   hold?: Hold;
   /** What the cache is to keep of this attempt; null where it answered itself or has no part in it. */
@@ -70,6 +72,8 @@ export interface PendingEntry {
   ttlSeconds: number;
   /** As the target gave it, once it is whole. */
   answer: Pick<CacheEntry, 'body' | 'stream' | 'contentType'> | null;
+  /** A limit of ours may have ended the answer at so many tokens: one of that length is kept for nobody. */
+  shortOf?: number;
   /** What the semantic index is to know of it. */
   question?: { partition: string; vector: Float32Array };
   /** Equal calls wait for this one. */

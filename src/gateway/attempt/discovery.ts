@@ -34,7 +34,7 @@ export function discovered(
   // Who may not ask is told nothing by what others have learned.
   const asked = { path: lesson.call.path, credential: target.credential, fields: target.fields };
   const facts = factsOf(context, target, shaped, false, true);
-  const told = deps.discoveries.get(asked, () => ask(deps, target, lesson, facts));
+  const told = deps.discoveries.get(asked, () => ask(deps, target, lesson, facts, context.caller.organisationId));
   return inTime(deps, context, leaf, told).then((fields) => ({ ...target, fields: { ...target.fields, ...fields } }));
 }
 
@@ -61,6 +61,7 @@ async function ask(
   target: Target,
   { call, read }: Lesson,
   facts: CallFacts,
+  tenant: string,
 ): Promise<Token<TargetFields>> {
   const upstream: Upstream = {
     url: wholeAddress(call.path),
@@ -69,6 +70,7 @@ async function ask(
     body: null,
     repeatable: true,
     changed: false,
+    tenant,
     customHost: target.customHost !== null,
     passthrough: false,
     facts,

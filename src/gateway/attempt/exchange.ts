@@ -2,6 +2,7 @@
 import { readJson } from '../../bounded-json.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Framing } from '../../providers/provider.ts';
+import { readResponseUsage } from '../../providers/usage.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import {
   type AnswerHeaders,
@@ -17,7 +18,7 @@ import { clientLeft, GatewayError } from '../errors.ts';
 import { countedFrom } from '../request/body-budget.ts';
 import { fieldsOf } from '../request/headers.ts';
 import { type TranslatedAnswer, translatedAnswer } from '../response/translated-answer.ts';
-import { faultOfAnswer } from '../response/unusable-answer.ts';
+import { readAnswer } from '../response/unusable-answer.ts';
 import { noStages } from '../streaming/stages.ts';
 import { translatedStream } from '../streaming/translated-stream.ts';
 import { UpstreamEvents } from '../streaming/upstream-events.ts';
@@ -193,9 +194,13 @@ function whole(
     return { form: 'error', error: new GatewayError('invalid_provider_response', message) };
   }
   if (!upstream.translation) {
-    const { kind } = context.matched.route;
-    const fault = isOk(response) && !upstream.passthrough ? faultOfAnswer(kind, bytes, upstream.facts.provider) : null;
-    return fault ? { form: 'error', error: fault } : { form: 'bytes', bytes };
+    if (!isOk(response) || upstream.passthrough) return { form: 'bytes', bytes };
+    const { fields, fault } = readAnswer(context.matched.route.kind, bytes, upstream.facts.provider);
+    if (fault) return { form: 'error', error: fault };
+    // Read here, so that nobody has to parse the answer a second time.
+    record.usage = fields && readResponseUsage(fields);
+    record.model = typeof fields?.model === 'string' ? fields.model : null;
+    return { form: 'bytes', bytes };
   }
   record.original = bytes;
   const raw = { status: response.status, headers: response.headers, bytes };

@@ -67,7 +67,8 @@ export function recordSettler(cache: ResponseCache, coalescing: Coalescing, inde
     const pending = record.cache;
     if (!pending) return;
     let entry: CacheEntry | null = null;
-    const passed = !record.guard?.inputFailed && !record.guard?.outputFailed;
+    const isWhole = pending.shortOf === undefined || settlement.usage.outputTokens < pending.shortOf;
+    const passed = isWhole && !record.guard?.inputFailed && !record.guard?.outputFailed;
     if (pending.answer && passed && outcome?.status === 200 && record.status === 200) {
       const { usage, cost, model } = settlement;
       entry = { ...pending.answer, model, usage, cents: cost.known ? cost.cents : null };

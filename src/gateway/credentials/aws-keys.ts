@@ -4,12 +4,12 @@ import { GatewayError } from '../errors.ts';
 import type { AwsKeys } from './aws.ts';
 import { containerKeys, instanceKeys } from './aws-platform.ts';
 import { assumedRole, webIdentity } from './aws-sts.ts';
-import type { Surroundings } from './credentials.ts';
+import type { CredentialDeps } from './credentials.ts';
 
 export function awsKeys(
   credentials: AwsCredentials,
   region: string,
-  surroundings: Surroundings,
+  surroundings: CredentialDeps,
 ): AwsKeys | Promise<AwsKeys> {
   if (credentials.from === 'keys') return credentials;
   if (credentials.from === 'gateway') return gatewayKeys(region, surroundings);
@@ -23,7 +23,7 @@ export function awsKeys(
 }
 
 /** What the gateway assumes customers' roles with: itself, or a role between, which their policies name instead of its own. */
-async function lendingKeys(region: string, surroundings: Surroundings): Promise<AwsKeys> {
+async function lendingKeys(region: string, surroundings: CredentialDeps): Promise<AwsKeys> {
   const { env, tokens } = surroundings;
   const roleArn = env.AWS_ASSUME_ROLE_SOURCE_ARN;
   if (!roleArn) return gatewayKeys(region, surroundings);
@@ -34,7 +34,7 @@ async function lendingKeys(region: string, surroundings: Surroundings): Promise<
 }
 
 /** The gateway's own identity, looked for in the order in which AWS's own tools look for theirs. */
-async function gatewayKeys(region: string, surroundings: Surroundings): Promise<AwsKeys> {
+async function gatewayKeys(region: string, surroundings: CredentialDeps): Promise<AwsKeys> {
   const { env, tokens } = surroundings;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (accessKeyId && secretAccessKey) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
 import { GatewayError } from '../errors.ts';
 import type { AwsKeys } from './aws.ts';
-import type { Surroundings } from './credentials.ts';
+import type { CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
 const issued = lazy(() =>
@@ -25,7 +25,7 @@ const issued = lazy(() =>
 const containerHost = 'http://169.254.170.2';
 
 /** ECS tells a path on its own host, EKS a full address and the file of a token. */
-export async function containerKeys(surroundings: Surroundings): Promise<Token<AwsKeys>> {
+export async function containerKeys(surroundings: CredentialDeps): Promise<Token<AwsKeys>> {
   const { env } = surroundings;
   const relative = env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
   const url = relative ? containerHost + relative : (env.AWS_CONTAINER_CREDENTIALS_FULL_URI ?? '');
@@ -33,7 +33,7 @@ export async function containerKeys(surroundings: Surroundings): Promise<Token<A
   return read(surroundings, url, { headers: token === null ? {} : { authorization: token } });
 }
 
-async function containerToken({ env, readFile }: Surroundings): Promise<string | null> {
+async function containerToken({ env, readFile }: CredentialDeps): Promise<string | null> {
   const file = env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
   if (!file) return env.AWS_CONTAINER_AUTHORIZATION_TOKEN ?? null;
   const token = await readFile(file).catch(() => {
@@ -46,7 +46,7 @@ const instanceHost = 'http://169.254.169.254';
 const sessionSeconds = '21600';
 
 /** An instance answers only to a session that was opened first, so that a request forged through us gets nothing. */
-export async function instanceKeys(surroundings: Surroundings): Promise<Token<AwsKeys>> {
+export async function instanceKeys(surroundings: CredentialDeps): Promise<Token<AwsKeys>> {
   const host = surroundings.env.AWS_EC2_METADATA_SERVICE_ENDPOINT?.replace(/\/$/, '') || instanceHost;
   const session = await ask(surroundings, `${host}/latest/api/token`, {
     method: 'PUT',
@@ -59,7 +59,7 @@ export async function instanceKeys(surroundings: Surroundings): Promise<Token<Aw
   return read(surroundings, roles + role, { headers });
 }
 
-async function read(surroundings: Surroundings, url: string, init: RequestInit): Promise<Token<AwsKeys>> {
+async function read(surroundings: CredentialDeps, url: string, init: RequestInit): Promise<Token<AwsKeys>> {
   const response = await ask(surroundings, url, init);
   const keys = issued().safeParse(await response.json().catch(() => null));
   if (keys.success) return keys.data;
@@ -69,7 +69,7 @@ async function read(surroundings: Surroundings, url: string, init: RequestInit):
 /** A machine that is not on AWS has nobody to ask: the wait for an answer must not be long. */
 const patienceMs = 2_000;
 
-async function ask({ fetch }: Surroundings, url: string, init: RequestInit): Promise<Response> {
+async function ask({ fetch }: CredentialDeps, url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(patienceMs) }).catch(() => null);
   if (response?.ok) return response;
   throw new GatewayError(

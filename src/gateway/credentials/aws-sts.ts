@@ -1,7 +1,7 @@
 /** Short-lived keys from AWS's token service: for a role that is assumed with other keys, or with a token of the platform. */
 import { GatewayError } from '../errors.ts';
 import { type AwsKeys, signed } from './aws.ts';
-import type { AuthorisedRequest, Surroundings } from './credentials.ts';
+import type { AuthorisedRequest, CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
 interface RoleToAssume {
@@ -14,7 +14,7 @@ interface RoleToAssume {
 export async function assumedRole(
   { roleArn, externalId, tags, region }: RoleToAssume,
   keys: AwsKeys,
-  surroundings: Surroundings,
+  surroundings: CredentialDeps,
 ): Promise<Token<AwsKeys>> {
   const request = asked(region, surroundings, {
     Action: 'AssumeRole',
@@ -42,7 +42,7 @@ interface WebIdentity {
 /** The platform renews the token in its file, so that it is read each time. */
 export async function webIdentity(
   { tokenFile, roleArn, region }: WebIdentity,
-  surroundings: Surroundings,
+  surroundings: CredentialDeps,
 ): Promise<Token<AwsKeys>> {
   const token = await surroundings.readFile(tokenFile).catch(() => {
     throw new GatewayError('missing_credential', 'the file that AWS_WEB_IDENTITY_TOKEN_FILE names cannot be read');
@@ -58,7 +58,7 @@ export async function webIdentity(
 
 const sessionName = 'gw';
 
-function asked(region: string, { env }: Surroundings, parameters: Record<string, string>): AuthorisedRequest {
+function asked(region: string, { env }: CredentialDeps, parameters: Record<string, string>): AuthorisedRequest {
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return {
     url: env.AWS_ENDPOINT_URL_STS || `https://sts.${region}.${domain}/`,
@@ -73,7 +73,7 @@ const patienceMs = 10_000;
 async function answered(
   { url, method, headers, body }: AuthorisedRequest,
   whose: string,
-  { fetch }: Surroundings,
+  { fetch }: CredentialDeps,
 ): Promise<Token<AwsKeys>> {
   const { response, xml } = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(patienceMs) })
     .then(async (answer) => ({ response: answer, xml: await answer.text() }))

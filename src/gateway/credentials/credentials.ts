@@ -4,7 +4,7 @@ import type { Abortable } from '../../wire/abort.ts';
 import { unlessGivenUp } from '../upstream/send.ts';
 import { aws } from './aws.ts';
 import { entra } from './entra.ts';
-import { exchange } from './exchange.ts';
+import { exchangeToken } from './exchange.ts';
 import { google } from './google.ts';
 import { oci } from './oci.ts';
 import { TokenCache } from './token-cache.ts';
@@ -19,7 +19,7 @@ export interface AuthorisedRequest {
 }
 
 /** What an authorisation works with. */
-export interface Surroundings {
+export interface CredentialDeps {
   tokens: TokenCache;
   /** Calls a token service; never a host that a customer chose. */
   fetch: typeof fetch;
@@ -35,7 +35,7 @@ export interface Surroundings {
 export type Authorise<Kind extends Authentication['kind']> = (
   authentication: Extract<Authentication, { kind: Kind }>,
   request: AuthorisedRequest,
-  surroundings: Surroundings,
+  surroundings: CredentialDeps,
 ) => Promise<Record<string, string>>;
 
 export interface Credentials {
@@ -49,11 +49,17 @@ export interface Credentials {
 }
 
 /** One file a kind. */
-const kinds: { readonly [Kind in Authentication['kind']]: Authorise<Kind> } = { aws, entra, exchange, google, oci };
+const kinds: { readonly [Kind in Authentication['kind']]: Authorise<Kind> } = {
+  aws,
+  entra,
+  exchange: exchangeToken,
+  google,
+  oci,
+};
 
-export function createCredentials(surroundings: Omit<Surroundings, 'tokens'>): Credentials {
+export function createCredentials(surroundings: Omit<CredentialDeps, 'tokens'>): Credentials {
   const tokens = new TokenCache(() => surroundings.now().getTime());
-  const around: Surroundings = { ...surroundings, tokens };
+  const around: CredentialDeps = { ...surroundings, tokens };
   const authorise = <Kind extends Authentication['kind']>(
     authentication: Extract<Authentication, { kind: Kind }>,
     request: AuthorisedRequest,

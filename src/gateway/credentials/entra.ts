@@ -1,7 +1,7 @@
 /** Microsoft Entra: a token for an application with a secret, for a managed identity, or for a workload that its platform vouches for. */
 import type { EntraCredentials } from '../../providers/authentication.ts';
 import { GatewayError } from '../errors.ts';
-import type { Authorise, Surroundings } from './credentials.ts';
+import type { Authorise, CredentialDeps } from './credentials.ts';
 import { requireService } from './own-identity.ts';
 import type { Token } from './token-cache.ts';
 import { askToken } from './token-service.ts';
@@ -18,7 +18,7 @@ export const entra: Authorise<'entra'> = async (authentication, { url }, surroun
 const azureServices =
   /\.(?:(?:openai|cognitiveservices|services\.ai|models\.ai|inference\.ml)\.azure\.com|(?:openai|cognitiveservices|inference\.ml)\.azure\.(?:us|cn)|api\.cognitive\.microsoft\.(?:com|us))$/;
 
-function ask(credentials: EntraCredentials, scope: string, around: Surroundings): Promise<Token<string>> {
+function ask(credentials: EntraCredentials, scope: string, around: CredentialDeps): Promise<Token<string>> {
   switch (credentials.from) {
     case 'client':
       return askEntra(around, credentials.tenantId, {
@@ -35,7 +35,7 @@ function ask(credentials: EntraCredentials, scope: string, around: Surroundings)
 
 const publicAuthority = 'https://login.microsoftonline.com';
 
-function askEntra(around: Surroundings, tenantId: string, form: Record<string, string>): Promise<Token<string>> {
+function askEntra(around: CredentialDeps, tenantId: string, form: Record<string, string>): Promise<Token<string>> {
   const authority = (around.env.AZURE_AUTHORITY_HOST || publicAuthority).replace(/\/$/, '');
   return askToken(around, 'Entra', `${authority}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`, {
     method: 'POST',
@@ -49,7 +49,7 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 async function askAsWorkload(
   { tenantId, clientId }: Extract<EntraCredentials, { from: 'workload' }>,
   scope: string,
-  around: Surroundings,
+  around: CredentialDeps,
 ): Promise<Token<string>> {
   const { env, readFile } = around;
   const tenant = tenantId ?? fromPlatform(env, 'AZURE_TENANT_ID');
@@ -66,7 +66,7 @@ async function askAsWorkload(
   });
 }
 
-function fromPlatform(env: Surroundings['env'], name: string): string {
+function fromPlatform(env: CredentialDeps['env'], name: string): string {
   const value = env[name];
   if (value) return value;
   throw new GatewayError('missing_credential', `the gateway has no workload identity: ${name} is not set`);
@@ -75,7 +75,7 @@ function fromPlatform(env: Surroundings['env'], name: string): string {
 const machineService = 'http://169.254.169.254/metadata/identity/oauth2/token';
 
 /** App Service and Functions name a service of their own; machines ask the one of their host. */
-function askAsManaged(clientId: string | null, resource: string, around: Surroundings): Promise<Token<string>> {
+function askAsManaged(clientId: string | null, resource: string, around: CredentialDeps): Promise<Token<string>> {
   const { IDENTITY_ENDPOINT: endpoint, IDENTITY_HEADER: secret } = around.env;
   const query = (version: string) =>
     new URLSearchParams({ 'api-version': version, resource, ...(clientId !== null && { client_id: clientId }) });

@@ -2,7 +2,7 @@
 import type { Authorise } from './credentials.ts';
 import { askToken } from './token-service.ts';
 
-export const exchange: Authorise<'exchange'> = async (authentication, _request, around) => {
+export const exchangeToken: Authorise<'exchange'> = async (authentication, _request, around) => {
   const { service, url, method, headers, idHeader, form } = authentication;
   const token = await around.tokens.get(authentication, () =>
     askToken(around, service, url, {

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { objectOf, parsed, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
-import type { Surroundings } from './credentials.ts';
+import type { CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 import { askToken } from './token-service.ts';
 
@@ -15,7 +15,7 @@ const tokenServices = new Set([
 const defaultService = 'https://oauth2.googleapis.com/token';
 const lifeSeconds = 3_600;
 
-export function askForServiceAccount(json: string, scope: string, around: Surroundings): Promise<Token<string>> {
+export function askForServiceAccount(json: string, scope: string, around: CredentialDeps): Promise<Token<string>> {
   const account = objectOf(parsed(json));
   const email = textOf(account.client_email);
   const key = textOf(account.private_key);

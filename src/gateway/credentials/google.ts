@@ -1,7 +1,7 @@
 /** Google Cloud: a token for a service account, for the machine that the gateway runs on, or for a workload that another platform vouches for. */
 import { objectOf, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
-import type { Authorise, Surroundings } from './credentials.ts';
+import type { Authorise, CredentialDeps } from './credentials.ts';
 import { askForServiceAccount } from './google-service-account.ts';
 import { requireService } from './own-identity.ts';
 import type { Token } from './token-cache.ts';
@@ -21,7 +21,7 @@ export const google: Authorise<'google'> = async (authentication, { url }, aroun
 const googleServices =
   /^(?:(?:[a-z0-9-]+-)?aiplatform|aiplatform\.[a-z]+\.rep|discoveryengine|texttospeech|speech|storage)\.googleapis\.com$/;
 
-function askAsGateway(scope: string, around: Surroundings): Promise<Token<string>> {
+function askAsGateway(scope: string, around: CredentialDeps): Promise<Token<string>> {
   const { GCP_AUTH_MODE: mode, GCP_WIF_AUDIENCE: audience } = around.env;
   if (audience) return askFederated(audience, scope, around);
   if (mode === 'workload') return askMachine(around);
@@ -32,7 +32,7 @@ function askAsGateway(scope: string, around: Surroundings): Promise<Token<string
 }
 
 /** Google's own libraries read the same variable. */
-function askMachine(around: Surroundings): Promise<Token<string>> {
+function askMachine(around: CredentialDeps): Promise<Token<string>> {
   const host = around.env.GCE_METADATA_HOST || 'metadata.google.internal';
   const path = '/computeMetadata/v1/instance/service-accounts/default/token';
   return askToken(around, 'the metadata server', `http://${host}${path}`, {
@@ -44,7 +44,7 @@ function askMachine(around: Surroundings): Promise<Token<string>> {
 const type = (kind: string): string => `urn:ietf:params:oauth:token-type:${kind}`;
 
 /** A token of the platform that the gateway runs on is exchanged, and where a service account is named, its token is borrowed with that. */
-async function askFederated(audience: string, scope: string, around: Surroundings): Promise<Token<string>> {
+async function askFederated(audience: string, scope: string, around: CredentialDeps): Promise<Token<string>> {
   const exchanged = await askToken(around, 'Google', 'https://sts.googleapis.com/v1/token', {
     method: 'POST',
     form: {
@@ -61,7 +61,7 @@ async function askFederated(audience: string, scope: string, around: Surrounding
 }
 
 /** The platform renews the file, so it is read for every token. */
-async function platformToken({ env, readFile }: Surroundings): Promise<string> {
+async function platformToken({ env, readFile }: CredentialDeps): Promise<string> {
   const file = env.GCP_WIF_TOKEN_FILE || env.AWS_WEB_IDENTITY_TOKEN_FILE || env.AZURE_FEDERATED_TOKEN_FILE;
   if (!file) {
     throw new GatewayError('missing_credential', 'GCP_WIF_AUDIENCE needs GCP_WIF_TOKEN_FILE, the platform’s own token');
@@ -74,7 +74,12 @@ async function platformToken({ env, readFile }: Surroundings): Promise<string> {
 
 const timeoutMs = 15_000;
 
-async function borrow(account: string, scope: string, token: string, { fetch }: Surroundings): Promise<Token<string>> {
+async function borrow(
+  account: string,
+  scope: string,
+  token: string,
+  { fetch }: CredentialDeps,
+): Promise<Token<string>> {
   const address = `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`;
   const response = await fetch(address, {
     method: 'POST',

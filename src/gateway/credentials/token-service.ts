@@ -1,14 +1,14 @@
 /** Asks a token service for a token, in the form that OAuth gives to its answers, or close to it. */
 import { countOf, objectOf, parsed, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
-import type { Surroundings } from './credentials.ts';
+import type { CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
 /** Several callers may wait for one token, so no single one of them ends the asking. */
 const timeoutMs = 15_000;
 
 export async function askToken(
-  { fetch, now }: Surroundings,
+  { fetch, now }: CredentialDeps,
   service: string,
   url: string,
   init: { method: 'GET' | 'POST'; headers?: Record<string, string>; form?: Readonly<Record<string, string>> },

@@ -9,13 +9,14 @@ import {
 import { isObject, listOf, objectOf, parsed } from '../../providers/json.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
-import { decoded } from '../../wire/client/decoded.ts';
+import { decodedBody } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { signed } from '../credentials/aws.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import { filledProvider } from '../secrets/filled-target.ts';
+import { marked } from '../upstream/host-guard.ts';
 import { checked, unlessSaid } from '../upstream/send.ts';
 
 const largestAnswer = 5 * 1024 * 1024;
@@ -30,7 +31,10 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     cache = new BoundedCache(() => deps.clock.now().getTime());
     caches.set(deps, cache);
   }
-  const call = (asked: OutboundCall) => outbound(deps, asked);
+  const workspaceOf = async () => (workspaceId === null ? null : deps.catalog.workspace(workspaceId));
+  /** Look-ups and connections count for the organisation. */
+  const tenantOf = async () => (await workspaceOf())?.organisationId ?? '';
+  const call = async (asked: OutboundCall) => outbound(deps, asked, await tenantOf());
   return {
     call,
     ...(deps.secrets && { secrets: deps.secrets.resolve }),
@@ -39,7 +43,8 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     newId: () => Bun.randomUUIDv7(),
     async resolves(host, timeoutMs) {
       try {
-        await withinTime(timeoutMs, (signal) => Promise.resolve(checked(deps, `http://${host}/`, signal)));
+        const tenant = await tenantOf();
+        await withinTime(timeoutMs, (signal) => Promise.resolve(checked(deps, `http://${host}/`, tenant, signal)));
         return true;
       } catch (fault) {
         if (fault instanceof CallFault || fault instanceof GatewayError || isLookupFault(fault)) return false;
@@ -47,7 +52,7 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
       }
     },
     async moderate(slug, model, text, timeoutMs) {
-      const workspace = workspaceId === null ? null : await deps.catalog.workspace(workspaceId);
+      const workspace = await workspaceOf();
       const named = workspace?.provider(slug);
       const saved = named && (await filledProvider(deps, named));
       const provider = saved && deps.providers.get(saved.provider);
@@ -79,12 +84,12 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
   };
 }
 
-async function outbound(deps: GatewayDeps, asked: OutboundCall): Promise<OutboundAnswer> {
+async function outbound(deps: GatewayDeps, asked: OutboundCall, tenant: string): Promise<OutboundAnswer> {
   const { timeoutMs, maxBytes = largestAnswer, redirects = 0 } = asked;
   return withinTime(timeoutMs, async (signal) => {
     let url = asked.url;
     for (let hop = 0; ; hop++) {
-      const answer = await once(deps, asked, url, signal);
+      const answer = await once(deps, asked, url, tenant, signal);
       const location = answer.headers.get('location');
       if (hop < redirects && answer.status >= 300 && answer.status < 400 && location) {
         await answer.body?.cancel();
@@ -100,7 +105,13 @@ async function outbound(deps: GatewayDeps, asked: OutboundCall): Promise<Outboun
   });
 }
 
-async function once(deps: GatewayDeps, asked: OutboundCall, url: string, signal: AbortSignal): Promise<WireAnswer> {
+async function once(
+  deps: GatewayDeps,
+  asked: OutboundCall,
+  url: string,
+  tenant: string,
+  signal: AbortSignal,
+): Promise<WireAnswer> {
   if (!/^https?:\/\//i.test(url)) throw new CallFault('Address Error', 'the address is no http or https address');
   const body = asked.body === null ? null : Buffer.from(asked.body);
   const { sign } = asked;
@@ -111,12 +122,12 @@ async function once(deps: GatewayDeps, asked: OutboundCall, url: string, signal:
         at: deps.clock.now(),
       })
     : {};
-  const headers = { ...asked.headers, ...signature };
+  const headers = marked({ ...asked.headers, ...signature }, deps.hostGuard.mark);
   const unfit = unfitHeader(headers);
   if (unfit !== null)
     throw new CallFault('Address Error', `the header ${unfit} holds a character that no header can carry`);
-  const pinned = await checked(deps, url, signal);
-  return deps.http.call({ url, pinned, method: asked.method, headers, unlessSaid, body }, signal);
+  const pinned = await checked(deps, url, tenant, signal);
+  return deps.http.call({ url, pinned, method: asked.method, headers, unlessSaid, body, tenant }, signal);
 }
 
 async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCall): Promise<Uint8Array> {
@@ -125,7 +136,7 @@ async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCa
     await answer.body?.cancel();
     throw new CallFault('Size Error', `the answer is larger than ${limit} bytes`);
   }
-  return answer.body ? collected(decoded(answer.body, answer.headers), limit) : new Uint8Array();
+  return answer.body ? collected(decodedBody(answer.body, answer.headers), limit) : new Uint8Array();
 }
 
 /** Nothing that a check asks for outlasts its time. */

@@ -1,7 +1,7 @@
 /** Runs hooks for a target that is tried: the facts that they see, and what becomes of a runner that breaks. */
 import type { CompiledHook } from '../../guardrails/compile.ts';
 import type { HookFacts } from '../../guardrails/context.ts';
-import { brokenOutcome, type Outcome, runHooks } from '../../guardrails/engine.ts';
+import { brokenOutcome, type GuardrailOutcome, runHooks } from '../../guardrails/engine.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { AttemptContext } from '../attempt/context.ts';
@@ -44,9 +44,9 @@ export function run(
   context: RequestContext,
   hooks: readonly CompiledHook[],
   facts: HookFacts,
-): MaybePromise<Outcome> {
+): MaybePromise<GuardrailOutcome> {
   const io = checkIo(deps, context.workspace.workspaceId);
-  const broken = (fault: unknown): Outcome => {
+  const broken = (fault: unknown): GuardrailOutcome => {
     deps.onFault(fault, context.requestId);
     return brokenOutcome(hooks, facts, io);
   };

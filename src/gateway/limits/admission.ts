@@ -13,8 +13,8 @@ import { limitRefusal } from './refusal.ts';
 export interface Hold {
   reservation: Reservation;
   record: AttemptRecord;
-  /** Takes as much once more, for the next turn of a session; its requests are counted already. */
-  again(): MaybePromise<Reserved>;
+  /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
+  again(spent: readonly number[]): MaybePromise<Reserved>;
 }
 
 export type Reserved = { hold: Hold } | { refusal: GatewayError };
@@ -50,9 +50,12 @@ export class Admission {
     );
   }
 
-  /** Counts the request before it is routed, and refuses it where a budget is used up already. */
-  count(): MaybePromise<void> {
-    const demands = this.onRequest.map((limit): Demand => ({ limit, ...(limit.type === 'requests' ? once : nothing) }));
+  /** Counts the request before it is routed, and refuses it where a budget is used up already. `tokens`: what a tool call takes of policies on tools. */
+  count(tokens = 0): MaybePromise<void> {
+    const demands = this.onRequest.map((limit): Demand => {
+      if (limit.type === 'requests') return { limit, ...once };
+      return countsTools(this.#context, limit) ? { limit, least: tokens, most: tokens } : { limit, ...nothing };
+    });
     if (demands.length === 0) return;
     return then(this.#reserve(demands), (taken) => {
       if (taken instanceof GatewayError) throw taken;
@@ -76,7 +79,7 @@ export class Admission {
     for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));
     return then(this.#reserve(demands), (taken): Reserved => {
       if (taken instanceof GatewayError) return { refusal: taken };
-      const hold: Hold = { reservation: taken, record, again: () => this.take(record, demands.filter(isNoCount)) };
+      const hold: Hold = { reservation: taken, record, again: (spent) => this.take(record, nextTurn(demands, spent)) };
       this.#holds.push(hold);
       if (this.#count === null) this.#count = noCount;
       return { hold };
@@ -87,13 +90,20 @@ export class Admission {
     this.#limits.settle(hold.reservation, spent);
   }
 
+  /** Whether somebody wants to know how many tokens a tool call took. */
+  get countsTokens(): boolean {
+    return this.onRequest.some((limit) => countsTools(this.#context, limit));
+  }
+
   /** The request is over. It counts when it reached a target or the cache; whatever is still held is given back. */
-  end(wasServed: boolean): void {
+  end(wasServed: boolean, tokens = 0): void {
     if (this.#ended) return;
     this.#ended = true;
     for (const hold of this.#holds) this.#limits.settle(hold.reservation, spentByFailure(hold));
     if (this.#count && this.#count !== noCount) {
-      const spent = this.#count.holdings.map(({ amount }) => (wasServed ? amount : 0));
+      const spent = this.#count.holdings.map(({ limit, amount }) =>
+        !wasServed ? 0 : limit.type === 'tokens' ? tokens : amount,
+      );
       this.#limits.settle(this.#count, spent);
     }
   }
@@ -110,7 +120,19 @@ export class Admission {
   }
 }
 
-const isNoCount = ({ limit }: Demand): boolean => limit.type !== 'requests';
+/** Policies alone count the tokens of tools; a budget of a key or a workspace is one of model tokens. */
+const countsTools = ({ service }: RequestContext, { type, scope }: Limit): boolean =>
+  service !== undefined && type === 'tokens' && scope === 'policy';
+
+/** The context of a session grows, and is paid for with every turn. */
+const nextTurn = (demands: readonly Demand[], spent: readonly number[]): Demand[] =>
+  demands.flatMap((demand, index) => {
+    const { limit, least, most } = demand;
+    if (limit.type === 'requests') return [];
+    const last = spent[index] ?? 0;
+    return [{ ...demand, least: Math.max(least, last), most: Math.max(most, last) }];
+  });
+
 const once = { least: 1, most: 1 };
 /** A budget that is used up refuses also what asks for nothing. */
 const nothing = { least: 0, most: 0 };
@@ -139,17 +161,18 @@ export function spentByFailure({ reservation, record }: Pick<Hold, 'reservation'
 }
 
 function requestLimits(context: RequestContext): readonly Limit[] {
-  const { caller, workspace } = context;
+  const { caller, workspace, service } = context;
   const policies = workspace.policies?.hasRequestPolicies ? workspace.policies.onRequest(factsOf(context)) : none;
   const own = caller.limits ?? none;
   const shared = workspace.limits ?? none;
-  if (policies.length === 0 && shared.length === 0) return own;
-  return [...own, ...shared, ...policies];
+  const ofService = service?.limits ?? none;
+  if (policies.length === 0 && shared.length === 0 && ofService.length === 0) return own;
+  return [...own, ...shared, ...policies, ...ofService];
 }
 
 const none: readonly Limit[] = [];
 
-export const factsOf = ({ caller, workspace, matched, metadata, plan }: RequestContext): PolicyFacts => ({
+export const factsOf = ({ caller, workspace, matched, metadata, plan, service }: RequestContext): PolicyFacts => ({
   apiKeyId: caller.keyId,
   organisationId: caller.organisationId,
   workspaceId: workspace.workspaceId,
@@ -159,4 +182,5 @@ export const factsOf = ({ caller, workspace, matched, metadata, plan }: RequestC
   config: plan.saved?.slug ?? null,
   prompt: null,
   target: null,
+  service: service ? { server: service.slug, tool: service.tool } : null,
 });

@@ -5,16 +5,32 @@ import type { JsonObject, Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import { tokensOf } from '../settle/token-estimate.ts';
+import { longestAnswer } from './longest-answer.ts';
+
+/** How much output a call may take. */
+export type Output =
+  /** It makes none. */
+  | { kind: 'none' }
+  /** No more than this: the call says so itself. */
+  | { kind: 'bounded'; tokens: number }
+  /** The call does not say. */
+  | {
+      kind: 'open';
+      /** With less room it is not worth beginning. */
+      least: number;
+      /** What calls like it take. */
+      usual: number;
+      /** As much as its model can give. */
+      most: number;
+      /** The highest token limit for one answer that the model surely takes; null where none can be set. */
+      settable: number | null;
+    };
 
 export interface Estimate {
   inputTokens: number;
   /** The most that the input may be, where nobody knows yet how its model counts. */
   mostInputTokens: number;
-  outputTokens: number;
-  /** The call cannot take more output than this: it says so itself. */
-  isBounded: boolean;
-  /** Calls like this one were seen before. */
-  isLearned: boolean;
+  output: Output;
   /** How many answers are asked for; the token limit counts for each. */
   answers: number;
   /** What is used besides tokens, where the call tells. */
@@ -24,6 +40,8 @@ export interface Estimate {
 interface Lesson {
   /** The most that calls produced lately. */
   outputTokens: number;
+  /** What they produced on average, the latest counting most. */
+  meanOutputTokens: number;
   /** Tokens for each of our estimated ones in long texts, the most lately. */
   inputRatio: number;
   /** Tokens beyond our estimate of short texts, the most lately. */
@@ -33,9 +51,17 @@ interface Lesson {
 /** How far our count of tokens may be from a model's own that we have not met yet. */
 const unknownFactor = 3;
 const unknownOutputTokens = 4_096;
+/** An answer of fewer tokens helps nobody who did not ask for one. */
+const leastOutputTokens = 256;
+const usualOutputTokens = 1_024;
+/** Of one response of a realtime session. */
+const longestTurn = 4_096;
 /** What was seen fades with every call that needed less. */
 const fading = 0.98;
 const headroom = 1.1;
+const weightOfLatest = 0.1;
+/** A call begins with room for so many times the average answer. */
+const aboveMean = 1.5;
 const mostLessons = 20_000;
 
 /** What a model adds to a text of its own: roles, tools, a preamble. */
@@ -52,6 +78,14 @@ const generating: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'proxy',
 ]);
 
+/** Their bodies have a field for a token limit that we know. */
+const takesTokenLimit: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'chatComplete',
+  'complete',
+  'messages',
+  'createModelResponse',
+]);
+
 /** Learns what calls take, and tells what the next one may. */
 export class Estimates {
   readonly #lessons = new Map<string, Lesson>();
@@ -65,27 +99,12 @@ export class Estimates {
     const mostInputTokens = lesson ? inputTokens : asked * unknownFactor + unknownOverhead;
     const answers = countOf(shaped.n) * countOf(shaped.best_of);
     if (!generating.has(kind)) {
-      return {
-        inputTokens,
-        mostInputTokens,
-        outputTokens: 0,
-        isBounded: false,
-        isLearned: false,
-        answers: 1,
-        units: imagesOf(kind, shaped),
-      };
+      return { inputTokens, mostInputTokens, output: noOutput, answers: 1, units: imagesOf(kind, shaped) };
     }
     const limit = tokenLimit(shaped);
-    const learned = Math.ceil((lesson?.outputTokens ?? unknownOutputTokens) * headroom);
-    return {
-      inputTokens,
-      mostInputTokens,
-      outputTokens: limit === null ? learned : limit * answers,
-      isBounded: limit !== null,
-      isLearned: lesson !== undefined,
-      answers,
-      units: {},
-    };
+    const output: Output =
+      limit === null ? openOutput(call, lesson, answers) : { kind: 'bounded', tokens: limit * answers };
+    return { inputTokens, mostInputTokens, output, answers, units: {} };
   }
 
   learn(call: Pick<AttemptContext, 'context' | 'target' | 'shaped'>, { inputTokens, outputTokens }: Usage): void {
@@ -97,6 +116,9 @@ export class Estimates {
     const faded = (figure: number | undefined) => (figure ?? 0) * fading;
     this.#lessons.set(key, {
       outputTokens: Math.max(outputTokens, faded(before?.outputTokens)),
+      meanOutputTokens: before
+        ? before.meanOutputTokens + (outputTokens - before.meanOutputTokens) * weightOfLatest
+        : outputTokens,
       inputRatio: isShort ? (before?.inputRatio ?? 1) : Math.max(inputTokens / asked, faded(before?.inputRatio)),
       overhead: isShort ? Math.max(inputTokens - asked, faded(before?.overhead)) : (before?.overhead ?? 0),
     });
@@ -104,6 +126,24 @@ export class Estimates {
     const [oldest] = this.#lessons.keys();
     if (oldest !== undefined) this.#lessons.delete(oldest);
   }
+}
+
+const noOutput: Output = { kind: 'none' };
+
+function openOutput({ context, target }: AttemptContext, lesson: Lesson | undefined, answers: number): Output {
+  const { kind } = context.matched.route;
+  const longest = longestAnswer(target.rule?.baseModel ?? target.model);
+  const most = (kind === 'realtime' ? longestTurn : longest.tokens) * answers;
+  const least = Math.max(leastOutputTokens, Math.ceil((lesson?.meanOutputTokens ?? 0) * aboveMean));
+  const usual = lesson ? Math.max(usualOutputTokens, Math.ceil(lesson.outputTokens * headroom)) : unknownOutputTokens;
+  const isSettable = takesTokenLimit.has(kind) && context.body.form === 'json';
+  return {
+    kind: 'open',
+    least: Math.min(most, least),
+    usual: Math.min(most, Math.max(least, usual)),
+    most,
+    settable: isSettable ? longest.settable(Math.floor((lesson?.outputTokens ?? 0) / answers)) : null,
+  };
 }
 
 export const usageOf = ({ units }: Estimate, inputTokens: number, outputTokens: number): Usage => ({

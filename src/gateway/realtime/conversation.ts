@@ -9,7 +9,7 @@ interface Kept {
   length: number;
 }
 
-export class Conversation {
+export class SessionConversation {
   readonly #items = new Map<string, Kept>();
   #length = 0;
   #leftOut = 0;

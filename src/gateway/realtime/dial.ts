@@ -17,13 +17,14 @@ import { parametersOf } from '../request/body.ts';
 import { filledTarget } from '../secrets/filled-target.ts';
 import { type Exchange, renewingExchange } from '../secrets/renewing-exchange.ts';
 import { authorised } from '../upstream/authorised.ts';
+import { marked } from '../upstream/host-guard.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
 import { offeredProtocols, upstreamQuery } from './handshake.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { type DialAddress, type ProviderSocket, UpstreamSocket } from './upstream-socket.ts';
 
-export async function dial(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
+export async function dialSession(deps: GatewayDeps, context: RequestContext, leaf: Leaf): Promise<Answer> {
   const record = newAttemptRecord(leaf);
   try {
     const shaped = shapeParameters(parametersOf(context.body), leaf);
@@ -118,9 +119,10 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
 }
 
 async function addressOf(deps: GatewayDeps, context: RequestContext, upstream: Upstream): Promise<DialAddress> {
-  const { url, headers, endpoint } = upstream;
+  const { url, endpoint, tenant } = upstream;
+  const headers = upstream.customHost ? marked(upstream.headers, deps.hostGuard.mark) : upstream.headers;
   const protocols = endpoint.realtime ? [] : offeredProtocols(context.request.headers).forProvider;
-  const pinned = upstream.customHost ? await deps.hostGuard.check(url) : null;
+  const pinned = upstream.customHost ? await deps.hostGuard.check(url, tenant) : null;
   if (!pinned) return { url: webSocketUrl(url), headers, protocols, serverName: null };
   const address = new URL(url);
   address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;

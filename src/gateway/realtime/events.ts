@@ -1,7 +1,7 @@
 /** Which of a provider's events say something that is worth keeping. All others are relayed unread. */
 import { readJson } from '../../bounded-json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
-import type { Frame } from '../../wire/websocket/relay.ts';
+import type { SocketMessage } from '../../wire/websocket/relay.ts';
 
 /** Speech comes in events of other types, thousands of them: they are passed over without parsing. */
 const worthReading =
@@ -16,7 +16,7 @@ export interface ProviderEvent {
   text: string;
 }
 
-export function readEvent(frame: Frame): ProviderEvent | null {
+export function readEvent(frame: SocketMessage): ProviderEvent | null {
   if (typeof frame !== 'string' || frame.length > longestRead || !worthReading.test(frame)) return null;
   const fields = parsed(frame);
   return fields && typeof fields.type === 'string' ? { type: fields.type, fields, text: frame } : null;

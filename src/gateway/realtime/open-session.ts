@@ -19,7 +19,7 @@ const tooFast = 4429;
 const longestReason = 120;
 
 /** False when the client is gone. */
-export function openSession(
+export function openRealtimeSession(
   deps: GatewayDeps,
   context: RequestContext,
   routed: Routed,

@@ -1,6 +1,6 @@
 /** What a session leaves in the log: one record for each response of the model, with its usage and cost, and one for the session itself. */
 import { readUsage } from '../../providers/usage.ts';
-import type { Frame } from '../../wire/websocket/relay.ts';
+import type { SocketMessage } from '../../wire/websocket/relay.ts';
 import type { AttemptRecord } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -12,7 +12,7 @@ import type { HeaderFields } from '../request/headers.ts';
 import type { Routed } from '../routing/route.ts';
 import { settle } from '../settle/settle.ts';
 import { settlementOf } from '../settle/settlement.ts';
-import { Conversation } from './conversation.ts';
+import { SessionConversation } from './conversation.ts';
 import { objectIn, type ProviderEvent, readEvent, textIn } from './events.ts';
 import type { Ending } from './session.ts';
 
@@ -27,7 +27,7 @@ export class SessionLog {
   readonly #routed: Routed;
   readonly #headers: HeaderFields;
   readonly #openedAt = performance.now();
-  readonly #conversation = new Conversation();
+  readonly #conversation = new SessionConversation();
   readonly #pending = new Map<string, number>();
   readonly #noted: string[] = [];
   #notedLength = 0;
@@ -52,7 +52,7 @@ export class SessionLog {
   }
 
   /** Looks at what the provider sent. */
-  observe(frame: Frame): void {
+  observe(frame: SocketMessage): void {
     const event = readEvent(frame);
     if (!event) return;
     const { type } = event;
@@ -111,8 +111,9 @@ export class SessionLog {
     const { hold } = session;
     if (!admission || !hold) return;
     const { usage, cost } = settlementOf(this.#deps, context, record);
-    admission.settle(hold, spentOf(hold, record, usage, cost));
-    const next = hold.again();
+    const spent = spentOf(hold, record, usage, cost);
+    admission.settle(hold, spent);
+    const next = hold.again(spent);
     const taken = (reserved: Reserved) => {
       if ('refusal' in reserved) this.#exceeded(reserved.refusal);
       else session.hold = reserved.hold;

@@ -1,5 +1,5 @@
 /** A realtime session: frames go both ways, each side at the pace of the other, until one of them leaves. */
-import type { ClientSocket, Frame, Relay } from '../../wire/websocket/relay.ts';
+import type { ClientSocket, Relay, SocketMessage } from '../../wire/websocket/relay.ts';
 import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
 import type { ProviderSocket } from './upstream-socket.ts';
 
@@ -25,7 +25,7 @@ export interface SessionTerms {
   /** Why the session must end; null as long as its key counts. */
   standing(): Promise<{ code: number; reason: string } | null>;
   /** Told of every frame of the provider's, after it was passed on. */
-  observe(frame: Frame): void;
+  observe(frame: SocketMessage): void;
   /** Told once how the session ended. */
   ended(ending: Ending): void;
   /** Told once when both sides are closed. */
@@ -59,7 +59,7 @@ export class Session implements Relay {
     });
   }
 
-  message(frame: Frame): void {
+  message(frame: SocketMessage): void {
     if (this.#ended) return;
     this.#upstream.send(frame);
     if (this.#upstream.waiting > fullAt) this.#pauseClient();
@@ -80,7 +80,7 @@ export class Session implements Relay {
     this.#leaveUpstream(code, reason);
   }
 
-  #toClient(frame: Frame): void {
+  #toClient(frame: SocketMessage): void {
     // What a provider still says after the client left has no one to go to, but it may say what it costs.
     if (!this.#ended && this.#client) {
       this.#client.send(frame);

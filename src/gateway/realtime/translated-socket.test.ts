@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type SimulatedRealtime, startRealtime } from '../../../test/providers/realtime.ts';
 import type { RealtimeTranslator } from '../../providers/provider.ts';
-import type { Frame } from '../../wire/websocket/relay.ts';
+import type { SocketMessage } from '../../wire/websocket/relay.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { UpstreamSocket } from './upstream-socket.ts';
 
@@ -27,7 +27,7 @@ async function open() {
   const opening = provider.session();
   const address = { url: provider.url.replace('http', 'ws'), headers: {}, protocols: [], serverName: null };
   const faults: unknown[] = [];
-  const told: Frame[] = [];
+  const told: SocketMessage[] = [];
   const upstream = await UpstreamSocket.open(address, new AbortController().signal);
   const socket = new TranslatedSocket(upstream, shouting, (fault) => void faults.push(fault));
   const closed = new Promise<number>((resolve) => {

@@ -1,6 +1,6 @@
 /** The provider's side of a session in another dialect than the client's: every frame becomes the other side's words on its way. */
 import type { RealtimeTranslator, Relayed } from '../../providers/provider.ts';
-import type { Frame } from '../../wire/websocket/relay.ts';
+import type { SocketMessage } from '../../wire/websocket/relay.ts';
 import type { ProviderSocket, UpstreamListener } from './upstream-socket.ts';
 
 export class TranslatedSocket implements ProviderSocket {
@@ -41,7 +41,7 @@ export class TranslatedSocket implements ProviderSocket {
     return this.#socket.paused;
   }
 
-  send(frame: Frame): void {
+  send(frame: SocketMessage): void {
     this.#relay((translator) => translator.fromClient(typeof frame === 'string' ? frame : null));
   }
 

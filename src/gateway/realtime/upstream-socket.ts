@@ -1,9 +1,9 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
 import { isSendable } from '../../wire/websocket/close-frame.ts';
-import type { Frame } from '../../wire/websocket/relay.ts';
+import type { SocketMessage } from '../../wire/websocket/relay.ts';
 
 export interface UpstreamListener {
-  message(frame: Frame): void;
+  message(frame: SocketMessage): void;
   /** Any sign of life, frames included. */
   alive(): void;
   closed(code: number, reason: string): void;
@@ -29,12 +29,12 @@ const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebS
 export class UpstreamSocket {
   readonly #socket: Bun.WebSocket;
   #listener: UpstreamListener | null = null;
-  #held: Frame[] = [];
+  #held: SocketMessage[] = [];
   #ended: { code: number; reason: string } | null = null;
 
   private constructor(socket: Bun.WebSocket) {
     this.#socket = socket;
-    socket.addEventListener('message', ({ data }: MessageEvent<Frame>) => {
+    socket.addEventListener('message', ({ data }: MessageEvent<SocketMessage>) => {
       this.#listener?.alive();
       if (this.#listener) this.#listener.message(data);
       else this.#held.push(data);
@@ -104,7 +104,7 @@ export class UpstreamSocket {
     return this.#socket.isPaused;
   }
 
-  send(frame: Frame): void {
+  send(frame: SocketMessage): void {
     this.#socket.send(frame);
   }
 

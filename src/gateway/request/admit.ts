@@ -18,20 +18,26 @@ const exempt: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'messagesCountTokens',
 ]);
 
-/** Null where nothing limits this request. `isOurs`: no target will be asked, the gateway answers it itself. */
-export function admit(deps: GatewayDeps, context: RequestContext, isOurs: boolean): MaybePromise<Admission | null> {
+/** Null where nothing limits this request. `isOurs`: no target will be asked, the gateway answers it itself. `tokens`: of a tool call. */
+export function admit(
+  deps: GatewayDeps,
+  context: RequestContext,
+  isOurs: boolean,
+  tokens?: () => number,
+): MaybePromise<Admission | null> {
   const { limits } = deps;
   if (!limits || isExempt(context)) return null;
   const admission = new Admission(limits, context, () => deps.clock.now().getTime());
   context.admission = admission;
   // A single target takes the request's own count together with what it may use, in one step.
   if (admission.onRequest.length === 0 || (!isOurs && reservesOnce(context))) return admission;
-  const counted = admission.count();
+  const counted = admission.count(tokens && admission.countsTokens ? tokens() : 0);
   return counted instanceof Promise ? counted.then(() => admission) : admission;
 }
 
 const isExempt = ({ matched, request }: RequestContext): boolean =>
-  exempt.has(matched.route.kind) || (request.method === 'GET' && matched.route.kind !== 'realtime');
+  exempt.has(matched.route.kind) ||
+  (request.method === 'GET' && matched.route.kind !== 'realtime' && matched.route.scopes === undefined);
 
 const reservesOnce = ({ plan: { root }, matched }: RequestContext): boolean =>
   root.kind === 'leaf' && root.cache === null && matched.route.kind !== 'realtime';

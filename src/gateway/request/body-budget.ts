@@ -58,10 +58,10 @@ export class BodyBudget {
 }
 
 /** Holds so many bytes more. */
-export type Hold = (bytes: number) => void;
+export type HoldBytes = (bytes: number) => void;
 
 /** A body that does not say how long it is, counted as it grows. */
-export function counted(body: ByteReader, hold: Hold): ByteReader {
+export function counted(body: ByteReader, hold: HoldBytes): ByteReader {
   let size = 0;
   let held = 0;
   return {

@@ -11,7 +11,7 @@ import { WireFault } from '../../wire/fault.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deadlines } from '../upstream/deadlines.ts';
-import { counted, countedFrom, type Hold } from './body-budget.ts';
+import { counted, countedFrom, type HoldBytes } from './body-budget.ts';
 import { type FormField, readFormFields } from './form.ts';
 import type { GatewayRoute } from './routes.ts';
 
@@ -62,7 +62,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const noBody: ClientBody = { form: 'none' };
 
 /** At once where all of it came with its head, as most do. */
-export function readBody(request: Incoming, route: GatewayRoute, limit: number, hold: Hold): MaybePromise<ClientBody> {
+export function readBody(
+  request: Incoming,
+  route: GatewayRoute,
+  limit: number,
+  hold: HoldBytes,
+): MaybePromise<ClientBody> {
   const { body } = request;
   if (route.body === 'none' || !body) return noBody;
   const contentType = request.headers.get('content-type');
@@ -136,7 +141,7 @@ export function inTime<T>(
 }
 
 /** What says that it is too large is not read at all. */
-function readDeclared({ length }: Incoming, body: ByteReader, limit: number, hold: Hold): MaybePromise<Bytes> {
+function readDeclared({ length }: Incoming, body: ByteReader, limit: number, hold: HoldBytes): MaybePromise<Bytes> {
   if ((length ?? 0) > limit) throw tooLarge(limit);
   if (length === null) return readBytes(counted(body, hold), limit);
   if (length >= countedFrom) hold(length);

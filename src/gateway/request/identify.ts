@@ -22,6 +22,19 @@ export function identify(deps: GatewayDeps, arrival: Arrival): MaybePromise<Iden
   return standing(arrival, key, caller, workspace);
 }
 
+/** For a caller whom something else than a key vouches for, such as an OAuth token. */
+export function identifyAs(
+  deps: GatewayDeps,
+  arrival: Arrival,
+  { caller, credential, header }: { caller: KeyCaller; credential: string; header: string },
+): MaybePromise<Identified> {
+  const carried = { credential, digest: '', header, headers: headersWith(credential, arrival.own) };
+  const workspace = deps.catalog.workspace(workspaceOf(caller, arrival));
+  return workspace instanceof Promise
+    ? workspace.then((found) => standing(arrival, carried, caller, found))
+    : standing(arrival, carried, caller, workspace);
+}
+
 async function looked(
   deps: GatewayDeps,
   arrival: Arrival,
@@ -83,7 +96,7 @@ function workspaceOf(caller: KeyCaller, { request, path, matched }: Arrival): st
     }
     throw new GatewayError(
       'key_type_not_allowed',
-      'an admin key manages the organisation and makes no model calls; use a workspace or user key',
+      `an admin key manages the organisation and makes no ${matched.route.scopes ? '' : 'model '}calls; use a workspace or user key`,
     );
   }
   requireScope(caller, caller.workspaceId, matched.route);
@@ -154,9 +167,10 @@ const callScopes: readonly Scope[] = ['completions.write'];
 
 const renderScopes: readonly Scope[] = ['prompts.render'];
 
-function requireScope(caller: KeyCaller, workspaceId: string, { kind, prompt }: GatewayRoute): void {
+function requireScope(caller: KeyCaller, workspaceId: string, route: GatewayRoute): void {
+  const { kind, prompt } = route;
   const lists = kind === 'listModels' || kind === 'retrieveModel';
-  const scopes = prompt === 'render' ? renderScopes : lists ? modelScopes : callScopes;
+  const scopes = route.scopes ?? (prompt === 'render' ? renderScopes : lists ? modelScopes : callScopes);
   if (scopes.some((scope) => mayInWorkspace(caller, scope, workspaceId))) return;
   throw new GatewayError('insufficient_scope', `this API key needs the scope ${scopes.join(' or ')}`);
 }

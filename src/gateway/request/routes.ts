@@ -1,5 +1,6 @@
 /** The routes of the data plane: which operation a method and a path ask for. */
 import { RouteTable } from '../../http/routes.ts';
+import type { Scope } from '../../identity/scopes.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { ErrorForm } from '../errors.ts';
 
@@ -12,6 +13,8 @@ export interface GatewayRoute {
   upstreamPath: string;
   /** The path names a saved prompt, which the body is made from. */
   prompt?: 'render' | 'complete';
+  /** The scopes of which the caller needs one, where the kind does not say. */
+  scopes?: readonly Scope[];
 }
 
 export interface MatchedRoute {
@@ -84,6 +87,12 @@ for (const [ending, prompt] of [
     prompt,
   });
 }
+
+/** A route of a service that is no model provider. */
+export const serviceRoute = (kind: EndpointKind, scope: Scope): MatchedRoute => ({
+  route: { kind, body: 'none', errorForm: 'openai', upstreamPath: '', scopes: [scope] },
+  params: {},
+});
 
 const declaredRoute = (name: string): MatchedRoute => {
   const found = fixed.get(name);

@@ -1,7 +1,8 @@
 /** Saved-only mode: an organisation may insist that configs, providers and endpoints are saved ones. */
 
 import type { Identified } from '../context.ts';
-import { GatewayError, type GatewayErrorCode } from '../errors.ts';
+import type { GatewayErrorCode } from '../error-catalogue.ts';
+import { GatewayError } from '../errors.ts';
 import type { OwnHeaders } from './headers.ts';
 
 /** Headers that point a provider at an address of the caller's choosing. */

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { type Plane, savedProvider, startPlane, workspaceCaller, workspaceKey } from '../../../test/gateway-deps.ts';
 import * as openai from '../../../test/providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
+import { InlinePlans } from './inline-plans.ts';
 
 let plane: Plane;
 let a: SimulatedProvider;
@@ -108,9 +109,13 @@ describe('which config', () => {
   });
 
   test('the same inline config is compiled once', async () => {
-    plane.deps.inlinePlans.clear();
-    for (let call = 0; call < 3; call++) await ask({ 'x-gw-config': ' {"provider":"@a"} ' });
-    expect(plane.deps.inlinePlans.size).toBe(1);
+    const kept = new InlinePlans();
+    plane.deps.inlinePlans = kept;
+    await ask({ 'x-gw-config': ' {"provider":"@a"} ' });
+    const plan = kept.get('{"provider":"@a"}');
+    await ask({ 'x-gw-config': ' {"provider":"@a"} ' });
+    expect(plan).toBeDefined();
+    expect(kept.get('{"provider":"@a"}')).toBe(plan);
   });
 
   test('limits on targets count for saved configs too, when they are used', async () => {

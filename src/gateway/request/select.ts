@@ -152,7 +152,7 @@ function choosePlan(deps: GatewayDeps, { own, caller, workspace }: Identified): 
       field: 'x-gw-config',
     });
   }
-  if (named.startsWith('{')) return inlinePlan(deps, named);
+  if (named.startsWith('{')) return inlinePlan(deps, named, caller.organisationId);
   const plan = workspace.plan(named);
   if (!plan) {
     throw new GatewayError('config_not_found', `no config "${named}" in this workspace`, { field: 'x-gw-config' });
@@ -166,11 +166,10 @@ function isSamePlan(workspace: Identified['workspace'], one: string, other: stri
   return plan !== null && plan === workspace.plan(other);
 }
 
-const inlineKept = 1_000;
 const longestInline = 65_536;
 
 /** Clients send the same inline config again and again; it is compiled once. */
-function inlinePlan(deps: GatewayDeps, text: string): Plan {
+function inlinePlan(deps: GatewayDeps, text: string, organisationId: string): Plan {
   const { inlinePlans } = deps;
   const known = inlinePlans.get(text);
   if (known) return known;
@@ -178,8 +177,7 @@ function inlinePlan(deps: GatewayDeps, text: string): Plan {
     throw new GatewayError('invalid_config', `an inline config may have ${longestInline} characters; save this one`);
   }
   const plan = compileInline(deps, text);
-  if (inlinePlans.size >= inlineKept) inlinePlans.delete(inlinePlans.keys().next().value ?? '');
-  inlinePlans.set(text, plan);
+  inlinePlans.put(text, plan, organisationId);
   return plan;
 }
 

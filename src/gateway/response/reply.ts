@@ -101,7 +101,7 @@ function markRoute(headers: HeaderFields, { own }: Arrival, record: AttemptRecor
 }
 
 /** An error of ours, in the form that clients of the route expect. */
-export function errorReply(
+export function gatewayErrorReply(
   arrival: Arrival,
   error: GatewayError,
   record: AttemptRecord | null,

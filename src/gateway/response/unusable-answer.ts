@@ -29,17 +29,26 @@ const readUpTo = 64 * 1024;
 
 const decoder = new TextDecoder();
 
-/** Null where the answer can be used. */
-export function faultOfAnswer(kind: EndpointKind, bytes: Bytes, provider: string): GatewayError | null {
-  if (!jsonKinds.has(kind)) return null;
-  if (bytes.length > readUpTo) return isEnclosed(bytes) ? null : unusable(bytes, provider);
-  const answer = jsonOrNothing(decoder.decode(bytes));
-  if (Array.isArray(answer)) return null;
-  if (!isObject(answer)) return unusable(bytes, provider);
-  if (!isError(answer)) return null;
-  const fault = faultIn(502, answer);
-  return fault ? saidByProvider(fault, provider) : unusable(bytes, provider);
+/** A whole answer: its fields where they were read, and what is wrong with it where it cannot be used. */
+export interface ReadAnswer {
+  fields: JsonObject | null;
+  fault: GatewayError | null;
 }
+
+const unread: ReadAnswer = { fields: null, fault: null };
+
+export function readAnswer(kind: EndpointKind, bytes: Bytes, provider: string): ReadAnswer {
+  if (!jsonKinds.has(kind)) return unread;
+  if (bytes.length > readUpTo) return isEnclosed(bytes) ? unread : refused(unusable(bytes, provider));
+  const answer = jsonOrNothing(decoder.decode(bytes));
+  if (Array.isArray(answer)) return unread;
+  if (!isObject(answer)) return refused(unusable(bytes, provider));
+  if (!isError(answer)) return { fields: answer, fault: null };
+  const fault = faultIn(502, answer);
+  return refused(fault ? saidByProvider(fault, provider) : unusable(bytes, provider));
+}
+
+const refused = (fault: GatewayError): ReadAnswer => ({ fields: null, fault });
 
 const content = ['choices', 'content', 'output', 'data', 'results', 'embeddings', 'pages', 'usage'];
 

@@ -7,7 +7,8 @@ import { type Answer, type AttemptRecord, type Delivered, discard } from '../att
 import { attempt, failed, newAttemptRecord } from '../attempt/attempt.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { GatewayError, type GatewayErrorCode } from '../errors.ts';
+import type { GatewayErrorCode } from '../error-catalogue.ts';
+import { GatewayError } from '../errors.ts';
 import { parametersOf } from '../request/body.ts';
 import type { BreakerScope } from './breakers.ts';
 

@@ -11,11 +11,13 @@ import { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { createCredentials } from '../credentials/credentials.ts';
 import { GatewayError } from '../errors.ts';
-import { createHostGuard, type HostGuard } from '../upstream/host-guard.ts';
+import { createHostGuard, type HostGuard, marked } from '../upstream/host-guard.ts';
 import { unlessGivenUp, unlessSaid } from '../upstream/send.ts';
 
 interface SecretParts {
   settings: Settings;
+  /** By which calls of this installation are known. */
+  mark?: string;
   clock: Clock;
   log: Log;
   /** The process's own, unless a test says otherwise. */
@@ -27,7 +29,14 @@ export interface OpenSecrets extends Secrets {
   close(): void;
 }
 
-export function openSecrets({ settings, clock, log, env = process.env, fetch: ask = fetch }: SecretParts): OpenSecrets {
+export function openSecrets({
+  settings,
+  mark = '',
+  clock,
+  log,
+  env = process.env,
+  fetch: ask = fetch,
+}: SecretParts): OpenSecrets {
   const now = () => clock.now().getTime();
   const client = new HttpClient(env);
   const guard = createHostGuard(
@@ -36,7 +45,7 @@ export function openSecrets({ settings, clock, log, env = process.env, fetch: as
       const found = await lookup(name, { all: true });
       return found.map(({ address }) => address);
     },
-    { ownHosts: settings.gateway.ownHosts },
+    { mark },
   );
   const namedByOperator = new Set(
     [env.AWS_ENDPOINT_URL_SECRETS_MANAGER, env.GCP_SECRET_MANAGER_ENDPOINT].map(
@@ -53,7 +62,7 @@ export function openSecrets({ settings, clock, log, env = process.env, fetch: as
   });
   const fetchSecret = createFetch({
     settings: settings.secrets,
-    trustedHosts: settings.trustedHosts,
+    trustedHosts: settings.trustedHosts.named,
     lendsIdentity: settings.gateway.cloudIdentity !== 'off',
     call: (call, limits) => guardedCall(client, guard, call, limits),
     authorise: (authentication, { url, method, headers, body }, signal) =>
@@ -84,13 +93,21 @@ async function guardedCall(
   client: HttpClient,
   guard: HostGuard,
   { url, method, headers, body, fromOperator }: ManagerCall,
-  { bytes, signal }: { bytes: number; signal: AbortSignal },
+  { bytes, signal, tenant }: { bytes: number; signal: AbortSignal; tenant: string },
 ): Promise<ManagerAnswer> {
   try {
-    const checked = fromOperator ? null : guard.check(url);
+    const checked = fromOperator ? null : guard.check(url, tenant);
     const pinned = checked && (await unlessGivenUp(checked, signal));
     const sent = body === undefined ? null : Buffer.from(body);
-    const asked = { url, pinned, method, headers, unlessSaid: plainly, body: sent };
+    const asked = {
+      url,
+      pinned,
+      method,
+      headers: marked(headers, guard.mark),
+      unlessSaid: plainly,
+      body: sent,
+      tenant,
+    };
     const answer = await client.call(asked, signal);
     const whole = answer.body ? await collected(answer.body, bytes) : new Uint8Array();
     return { status: answer.status, text: new TextDecoder().decode(whole) };

@@ -10,7 +10,7 @@ import type { Outcome } from './settlement.ts';
 
 const nothing = new Uint8Array(0);
 
-export const keptBodies = (
+export const logBodies = (
   deps: GatewayDeps,
   context: RequestContext,
   record: AttemptRecord,
@@ -18,7 +18,8 @@ export const keptBodies = (
 ): Partial<LogBodies> =>
   keepsBodies(context) ? bodiesOf(deps, context, record, outcome) : bodiesOnFailure(deps, context, record, outcome);
 
-function keepsBodies({ workspace, rules }: RequestContext): boolean {
+function keepsBodies({ workspace, rules, service }: RequestContext): boolean {
+  if (service?.keepsBodies === false) return false;
   const { request_logging, enforce_debug_log_setting } = workspace.settings;
   return request_logging === 'full' && (rules.debug || enforce_debug_log_setting);
 }
@@ -108,7 +109,7 @@ function bodiesOnFailure(
   record: AttemptRecord,
   outcome: Outcome | null,
 ): Partial<LogBodies> {
-  if (isSuccess(record.status)) return {};
+  if (isSuccess(record.status) && record.failure === undefined) return {};
   const response = responseOf(deps, context, record, outcome);
   return response ? { response } : {};
 }

@@ -6,7 +6,7 @@ import type { HeaderFields, OwnHeaders } from '../request/headers.ts';
 import { keyInHeaders } from '../request/identify.ts';
 
 const alwaysMasked =
-  /^(authorization|proxy-authorization|cookie|set-cookie|sec-websocket-protocol|.*(secret|token|password|passphrase|credential|private-key|service-account-json|access-key).*|(.*-)?(x|api|modal|subscription)-key)$/;
+  /^(authorization|proxy-authorization|cookie|set-cookie|sec-websocket-protocol|x-user-(claims|jwt)|.*(secret|token|password|passphrase|credential|private-key|service-account-json|access-key).*|(.*-)?(x|api|modal|subscription)-key)$/;
 
 /** New in every process: the same value can be recognised within its log, and nothing else be learnt from it. */
 const maskKey = randomBytes(32);

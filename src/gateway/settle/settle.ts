@@ -6,7 +6,7 @@ import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft } from '../errors.ts';
-import { keptBodies } from './log-bodies.ts';
+import { logBodies } from './log-bodies.ts';
 import { type Outcome, type SettledCall, type Settlement, settlementOf, wasLeft } from './settlement.ts';
 import { isStream } from './usage.ts';
 
@@ -85,7 +85,7 @@ class CallRecord implements LogRecord {
 
   get bodies(): Partial<LogBodies> {
     const { context, record, outcome } = this.#call;
-    this.#bodies ??= keptBodies(this.#deps, context, record, outcome);
+    this.#bodies ??= logBodies(this.#deps, context, record, outcome);
     return this.#bodies;
   }
 }
@@ -102,7 +102,7 @@ function metricsOf(
   endedAt: number,
   records: readonly AttemptRecord[],
 ): LogMetrics {
-  const { caller, workspace, plan, own, matched } = context;
+  const { caller, workspace, plan, own, matched, service } = context;
   const { usage, cost } = settlement;
   const responseTime = (outcome ? endedAt : record.endedAt) - (outcome ? context.startedAt : record.startedAt);
   return {
@@ -114,9 +114,9 @@ function metricsOf(
     api_key_id: caller.keyId,
     user_id: caller.userId,
     created_at: context.receivedAt,
-    is_success: isSuccess(record.status),
+    is_success: isSuccess(record.status) && record.failure === undefined,
     endpoint_type: matched.route.kind,
-    ai_org: record.target?.provider.id ?? '',
+    ai_org: record.target?.provider.id ?? service?.kind ?? '',
     ai_model: settlement.model,
     req_units: usage.inputTokens,
     res_units: usage.outputTokens,
@@ -126,7 +126,7 @@ function metricsOf(
     usage_estimated: settlement.estimated,
     cost: cost.known ? exactCents(cost.cents) : 0,
     cost_known: cost.known,
-    request_url: withoutSecrets(record.upstream?.url ?? '').slice(0, longestUrl),
+    request_url: withoutSecrets(record.upstream?.url ?? service?.url ?? '').slice(0, longestUrl),
     request_method: record.upstream?.method ?? context.request.method,
     response_status_code: record.status,
     response_time: responseTime,
@@ -144,8 +144,8 @@ function metricsOf(
     parent_span_id: context.parentSpanId,
     internal_trace_id: context.requestId,
     mode: modeAbove(plan.root, record.path),
-    virtual_key: record.target?.saved?.slug ?? '',
-    integration_id: record.target?.saved?.integrationId ?? null,
+    virtual_key: record.target?.saved?.slug ?? service?.slug ?? '',
+    integration_id: record.target?.saved?.integrationId ?? service?.integrationId ?? null,
     config: plan.saved?.slug ?? (own.get('config') ? 'inline' : ''),
     config_id: plan.saved?.configId ?? null,
     config_version_id: plan.saved?.versionId ?? null,
@@ -162,12 +162,19 @@ function metricsOf(
     prompt_version_id: context.prompt?.versionId ?? null,
     prompt_slug: context.prompt?.slug ?? '',
     saved_cost: record.savedCents ?? 0,
-    attempt: reasonOf(record, records),
+    attempt: service ? null : reasonOf(record, records),
+    mcp_server: service?.mcp ? service.slug : '',
+    mcp_method: service?.mcp ? service.method : '',
+    mcp_tool: service?.mcp ? service.tool : '',
+    mcp: service?.mcp ?? null,
   };
 }
 
 /** Why the target was tried: the rule, what failed before it, and its retries. */
 function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): AttemptReason {
+  if (records.length === 1 && record.retries.length === 0) {
+    return { rule: record.rule, after: none, retries: none, waited_ms: 0 };
+  }
   const before = records.findIndex(({ path, startedAt }) => path === record.path && startedAt === record.startedAt);
   return {
     rule: record.rule,
@@ -182,6 +189,7 @@ function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): Att
   };
 }
 
+const none: readonly never[] = [];
 const longestReason = 200;
 const longestError = 1_024;
 const longestUrl = 4_096;
@@ -190,7 +198,8 @@ const decoder = new TextDecoder();
 
 /** Ours, or what the provider said. */
 function errorText(record: AttemptRecord): string | null {
-  const { error, status, received } = record;
+  const { error, status, received, failure } = record;
+  if (failure !== undefined) return failure;
   if (error) return error.message;
   // What had come by then is an answer, and may be of those that must not be kept.
   if (wasLeft(record)) return clientLeft().message;

@@ -5,7 +5,7 @@ import type { Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { Target } from '../attempt/target.ts';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext, ServiceCall } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { HeaderFields } from '../request/headers.ts';
 import { estimateUsage, usageOfAnswer } from './usage.ts';
@@ -41,6 +41,7 @@ export type Settler = (call: SettledCall) => void;
 /** Who answered is billed, and so is a stream that the client left: what was produced was paid for. Failed targets are not. */
 export function settlementOf(deps: GatewayDeps, context: RequestContext, record: AttemptRecord): Settlement {
   const { target, status } = record;
+  if (context.service) return serviceSettlement(context.service, record);
   const produced = isSuccess(status) || record.withheld;
   const left = wasLeft(record);
   const asked = target?.rule?.baseModel ?? askedModel(target);
@@ -70,6 +71,14 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
   const isExact = estimate === null || estimate.units.characters !== undefined;
   return { usage, estimated: isGuess || !isExact, cost, model };
 }
+
+/** A service bills nobody; of a tool call it is told how many tokens it moved. */
+const serviceSettlement = ({ method, tool }: ServiceCall, { usage }: AttemptRecord): Settlement => ({
+  usage: usage ?? noUsage,
+  estimated: usage !== null,
+  cost: noCost,
+  model: tool || method,
+});
 
 /** Told before the answer is: nobody will know what it costs. What it used beside tokens may still turn out to have no price. */
 export function isUnpriced(deps: GatewayDeps, context: RequestContext, { target, status }: AttemptRecord): boolean {
@@ -114,12 +123,13 @@ function withSpeech(
   model: string,
   usage: Usage,
 ): { usage: Usage; isGuess: boolean } {
-  const { characters, ...units } = usage.units;
+  const { characters } = usage.units;
   if (characters === undefined || target.rule?.prices || deps.pricer.counts(target.provider.id, model, 'characters')) {
     return { usage, isGuess: false };
   }
   if (!deps.pricer.counts(target.provider.id, model, 'response_token')) return { usage, isGuess: false };
   const inputTokens = Math.ceil(characters / charactersPerToken);
+  const { characters: _, ...units } = usage.units;
   return {
     usage: { ...usage, units, inputTokens, outputTokens: Math.ceil(characters * soundPerCharacter) },
     isGuess: true,

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { GatewayError } from '../errors.ts';
-import { createHostGuard, type Lookup } from './host-guard.ts';
+import type { Lookup } from './fair-lookups.ts';
+import { createHostGuard, marked } from './host-guard.ts';
 
+const tenant = 'o1';
+const nothingTrusted = { named: [], own: [] };
 const publicAddress = '93.184.216.34';
 const finds =
   (...addresses: string[]): Lookup =>
@@ -11,7 +14,7 @@ const finds =
 /** The pinned host, or the code of the refusal. */
 async function checked(lookup: Lookup, url = 'https://model.example:8443/v1/x', trusted: string[] = []) {
   try {
-    return await createHostGuard(trusted, lookup).check(url);
+    return await createHostGuard({ named: trusted, own: [] }, lookup).check(url, tenant);
   } catch (fault) {
     if (fault instanceof GatewayError) return fault.code;
     throw fault;
@@ -35,12 +38,30 @@ test.each(['127.0.0.1', '10.0.0.5', '169.254.169.254', '::1', '::ffff:127.0.0.1'
 );
 
 test('the gateway does not call itself, however its address is written', () => {
-  const ownHosts = ['127.0.0.1:8787', 'gw.example'];
-  const guard = createHostGuard(['127.0.0.1'], finds(publicAddress), { ownHosts });
-  for (const url of ['http://127.0.0.1:8787/v1/x', 'https://gw.example/v1', 'https://GW.example:443/v1']) {
-    expect(() => guard.check(url)).toThrow('it is this gateway itself');
+  const own = ['localhost:8787', 'gw.example'];
+  const guard = createHostGuard({ named: ['127.0.0.1', 'localhost'], own }, finds(publicAddress));
+  for (const url of [
+    'http://127.0.0.1:8787/v1/x',
+    'http://a.localhost:8787/',
+    'https://gw.example/v1',
+    'https://GW.example:443/v1',
+  ]) {
+    expect(() => guard.check(url, tenant)).toThrow('this gateway itself');
   }
-  expect(guard.check('http://127.0.0.1:8788/v1/x')).toBeNull();
+  expect(guard.check('http://127.0.0.1:8788/v1/x', tenant)).toBeNull();
+});
+
+test('a public name of this machine is refused on the port on which the gateway listens', async () => {
+  const guard = createHostGuard({ named: [], own: ['localhost:8787'] }, finds(publicAddress), {
+    ownAddresses: () => [publicAddress],
+  });
+  await expect(guard.check('https://other.example:8787/', tenant)).rejects.toThrow('this gateway itself');
+  expect(await guard.check('https://other.example/', tenant)).toMatchObject({ address: publicAddress });
+});
+
+test('the mark of the installation stands behind the marks of others', () => {
+  expect(marked({ a: 'b' }, '1.1 gw-x')).toEqual({ a: 'b', via: '1.1 gw-x' });
+  expect(marked({ via: '1.1 proxy' }, '1.1 gw-x')).toEqual({ via: '1.1 proxy, 1.1 gw-x' });
 });
 
 test('a name without any address cannot be reached', async () => {
@@ -59,54 +80,14 @@ test('what the client puts into path and query does not decide about the host', 
   expect(await checked(finds(publicAddress), url)).toMatchObject({ name: 'model.example' });
 });
 
-describe('lookups', () => {
-  test('at most five run at once, however many ask, and each is answered', async () => {
-    let running = 0;
-    let most = 0;
-    const slow: Lookup = async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setImmediate(resolve));
-      running--;
-      return [publicAddress];
-    };
-    const guard = createHostGuard([], slow);
-    const names = Array.from({ length: 40 }, (_, index) => `https://host-${index}.example/`);
-    const first = names.slice(0, 20).map((url) => guard.check(url));
-    // A second wave arrives while places of the first become free.
-    const second = first.flatMap((check, index) => check?.then(() => guard.check(names[20 + index] ?? '')) ?? []);
-    expect(await Promise.all(second)).toHaveLength(20);
-    expect([most, running]).toEqual([5, 0]);
-  });
-
-  test('one that fails gives its place back', async () => {
-    let fails = true;
-    const guard = createHostGuard([], async () => {
-      if (fails) throw new Error('ENOTFOUND');
-      return [publicAddress];
-    });
-    for (let call = 0; call < 7; call++)
-      await expect(guard.check('https://model.example/')).rejects.toThrow('ENOTFOUND');
-    fails = false;
-    expect(await guard.check('https://model.example/')).toMatchObject({ address: publicAddress });
-  });
-
-  test('an address is kept for five seconds, and checked again each time', async () => {
-    let now = 0;
-    let address = publicAddress;
-    let lookups = 0;
-    const lookup: Lookup = async () => {
-      lookups++;
-      return [address];
-    };
-    const guard = createHostGuard([], lookup, { now: () => now });
-    const check = () => guard.check('https://model.example/');
-    await check();
-    now = 4_999;
-    await check();
-    expect(lookups).toBe(1);
-    now = 5_000;
-    address = '127.0.0.1';
-    await expect(check()).rejects.toMatchObject({ code: 'invalid_custom_host' });
-    await expect(check()).rejects.toMatchObject({ code: 'invalid_custom_host' });
-  });
+test('an address is checked again each time it is looked up', async () => {
+  let now = 0;
+  let address = publicAddress;
+  const guard = createHostGuard(nothingTrusted, async () => [address], { now: () => now });
+  const check = () => guard.check('https://model.example/', tenant);
+  await check();
+  now = 5_000;
+  address = '127.0.0.1';
+  await expect(check()).rejects.toMatchObject({ code: 'invalid_custom_host' });
+  await expect(check()).rejects.toMatchObject({ code: 'invalid_custom_host' });
 });

@@ -1,41 +1,29 @@
 /** Custom hosts at the moment of dialling: the address that was checked is the address that is dialled. */
-import { faultOfAddress, faultOfCustomHost, isTrustedHost } from '../../http/custom-host.ts';
+import { networkInterfaces } from 'node:os';
+import { faultOfAddress, faultOfCustomHost, isTrustedHost, type TrustedHosts } from '../../http/custom-host.ts';
 import type { Pinned } from '../../wire/client/address.ts';
 import { GatewayError } from '../errors.ts';
+import { FairLookups, type Lookup } from './fair-lookups.ts';
 
 export interface HostGuard {
-  /** Throws when the host may not be called; null when it needs no pinning (a trusted host). */
-  check(url: string): Promise<Pinned | null> | null;
+  /** Throws when the host may not be called; null when it needs no pinning (a trusted host). Look-ups count for the tenant. */
+  check(url: string, tenant: string): Promise<Pinned | null> | null;
+  /** By which a call that comes back to us is known; empty where nobody looks for it. */
+  readonly mark: string;
 }
 
-/** Looks a name up; every address that it has. */
-export type Lookup = (hostname: string) => Promise<string[]>;
-
-const validationsAtOnce = 5;
 const namesKept = 10_000;
-/** Long enough to spare busy hosts a lookup for each call, short enough to follow a name that moves. */
-const addressesKeptMs = 5_000;
 
 export function createHostGuard(
-  trusted: readonly string[],
+  trusted: TrustedHosts,
   lookup: Lookup,
-  { now = () => performance.now(), ownHosts = [] }: { now?: () => number; ownHosts?: readonly string[] } = {},
+  {
+    now = () => performance.now(),
+    mark = '',
+    ownAddresses = localAddresses,
+  }: { now?: () => number; mark?: string; ownAddresses?: () => readonly string[] } = {},
 ): HostGuard {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-
-  const limited = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running < validationsAtOnce) running++;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      // The place goes straight to who waits for it, so that nobody slips in between.
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
+  const lookups = new FairLookups(lookup, now);
 
   /** What the address alone says of a host, kept so that it is told once. */
   const trustedOrigins = new Map<string, boolean>();
@@ -50,45 +38,58 @@ export function createHostGuard(
   const isTrustedOrigin = (origin: string, url: string): boolean => {
     const known = trustedOrigins.get(origin);
     if (known !== undefined) return known;
-    if (ownHosts.includes(URL.parse(origin)?.host ?? '')) throw isOurselves();
     // Path and query are the caller's own and cannot lead elsewhere.
     refuseHost(origin, trusted);
-    const answer = isTrustedHost(new URL(url).hostname, trusted);
+    const answer = isTrustedHost(new URL(url).hostname, trusted.named);
     if (trustedOrigins.size >= namesKept) trustedOrigins.clear();
     trustedOrigins.set(origin, answer);
     return answer;
   };
 
-  const looked = new Map<string, { addresses: string[]; until: number }>();
-
-  const addressesOf = async (name: string): Promise<string[]> => {
-    const known = looked.get(name);
-    if (known && known.until > now()) return known.addresses;
-    const addresses = await limited(() => lookup(name));
-    if (looked.size >= namesKept) looked.clear();
-    looked.set(name, { addresses, until: now() + addressesKeptMs });
-    return addresses;
-  };
-
-  const pin = async (url: string): Promise<Pinned> => {
-    const { hostname, host } = new URL(url);
+  const pin = async (url: string, tenant: string): Promise<Pinned> => {
+    const parsed = new URL(url);
+    const { hostname, host } = parsed;
     const name = hostname.replace(/^\[|\]$/g, '');
-    const addresses = await addressesOf(name);
+    const addresses = await lookups.addressesOf(name, tenant);
     const [address] = addresses;
     if (!address) throw new GatewayError('upstream_unreachable', `the custom host ${name} has no address`);
     for (const candidate of addresses) {
       const fault = faultOfAddress(candidate);
       if (fault) throw new GatewayError('invalid_custom_host', `the custom host cannot be used: ${name} ${fault}`);
     }
+    if (leadsToOurselves(parsed, addresses, trusted.own, ownAddresses)) throw isOurselves();
     return { address, name, host };
   };
 
-  return { check: (url) => (isTrusted(url) ? null : pin(url)) };
+  return { mark, check: (url, tenant) => (isTrusted(url) ? null : pin(url, tenant)) };
 }
 
 /** Each call would make another one, without end. */
 const isOurselves = (): GatewayError =>
   new GatewayError('invalid_custom_host', 'the custom host cannot be used: it is this gateway itself');
+
+/** A public name of an address of this machine, with the port on which we listen. */
+function leadsToOurselves(
+  { protocol, port }: URL,
+  addresses: readonly string[],
+  ownHosts: readonly string[],
+  ownAddresses: () => readonly string[],
+): boolean {
+  const dialled = port || (protocol === 'https:' ? '443' : '80');
+  const listens = ownHosts.some(
+    (host) =>
+      /^localhost(?::(\d+))?$/
+        .exec(host)
+        ?.slice(1)
+        .map((own) => own ?? '80')[0] === dialled,
+  );
+  if (!listens) return false;
+  const own = ownAddresses();
+  return addresses.some((address) => own.includes(address));
+}
+
+const localAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((found) => found?.map(({ address }) => address) ?? []);
 
 /** Scheme, host and port as they stand at the front of an address. */
 function originOf(url: string): string {
@@ -101,10 +102,10 @@ function originOf(url: string): string {
 const isBehindHost = (code: number): boolean => code === 47 || code === 63 || code === 35;
 
 /** Addresses found sound, for each list of trusted hosts: clients send the same one with every call. */
-const soundFor = new WeakMap<readonly string[], Set<string>>();
+const soundFor = new WeakMap<TrustedHosts, Set<string>>();
 const longestKept = 256;
 
-export function refuseHost(url: string, trusted: readonly string[]): void {
+export function refuseHost(url: string, trusted: TrustedHosts): void {
   const sound = soundFor.get(trusted) ?? new Set();
   if (sound.has(url)) return;
   const fault = faultOfCustomHost(url, trusted);
@@ -112,4 +113,10 @@ export function refuseHost(url: string, trusted: readonly string[]): void {
   if (sound.size >= namesKept) sound.clear();
   if (url.length <= longestKept) sound.add(url);
   soundFor.set(trusted, sound);
+}
+
+/** The headers of a call to a host that a customer chose: with our mark behind those of others who passed it on. */
+export function marked(headers: Readonly<Record<string, string>>, mark: string): Record<string, string> {
+  if (mark === '') return { ...headers };
+  return { ...headers, via: headers.via ? `${headers.via}, ${mark}` : mark };
 }

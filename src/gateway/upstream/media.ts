@@ -3,12 +3,13 @@ import type { FetchedMedia } from '../../providers/provider.ts';
 import type { Abortable } from '../../wire/abort.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
 import { collected } from '../../wire/client/collected.ts';
-import { decoded } from '../../wire/client/decoded.ts';
+import { decodedBody } from '../../wire/client/decoded.ts';
 import { WireFault } from '../../wire/fault.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import type { Operation } from '../attempt/operation.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { marked } from './host-guard.ts';
 import { checked, unlessSaid } from './send.ts';
 
 const largestBytes = 32 * 1024 * 1024;
@@ -34,10 +35,10 @@ export async function withMedia(
   return { ...operation, facts: { ...operation.facts, media } };
 }
 
-async function fetchMedia({ deps }: AttemptContext, url: string, signal: Abortable): Promise<FetchedMedia> {
+async function fetchMedia({ deps, context }: AttemptContext, url: string, signal: Abortable): Promise<FetchedMedia> {
   let address = URL.parse(url)?.href ?? '';
   for (let hop = 0; hop <= redirectsFollowed; hop++) {
-    const response = await fetched(deps, address, signal).catch((fault) => {
+    const response = await fetched(deps, address, context.caller.organisationId, signal).catch((fault) => {
       throw fault instanceof GatewayError ? fault : refused(url, 'it cannot be reached');
     });
     const location = response.headers.get('location');
@@ -53,14 +54,15 @@ async function fetchMedia({ deps }: AttemptContext, url: string, signal: Abortab
   throw refused(url, 'it redirects too often');
 }
 
-async function fetched(deps: GatewayDeps, url: string, signal: Abortable): Promise<WireAnswer> {
-  const pinned = await checked(deps, url, signal);
-  return deps.http.call({ url, pinned, method: 'GET', headers: {}, unlessSaid, body: null }, signal);
+async function fetched(deps: GatewayDeps, url: string, tenant: string, signal: Abortable): Promise<WireAnswer> {
+  const pinned = await checked(deps, url, tenant, signal);
+  const headers = marked({}, deps.hostGuard.mark);
+  return deps.http.call({ url, pinned, method: 'GET', headers, unlessSaid, body: null, tenant }, signal);
 }
 
 async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint8Array> {
   try {
-    return body ? await collected(decoded(body, headers), largestBytes) : new Uint8Array();
+    return body ? await collected(decodedBody(body, headers), largestBytes) : new Uint8Array();
   } catch (fault) {
     const large = fault instanceof WireFault && fault.code === 'BodyTooLarge';
     throw refused(url, large ? `it is larger than ${largestBytes} bytes` : 'its server broke off');

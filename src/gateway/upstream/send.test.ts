@@ -5,7 +5,8 @@ import { type Plane, savedProvider, startPlane } from '../../../test/gateway-dep
 import * as openai from '../../../test/providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
 import { selfSigned } from '../../../test/servers/self-signed.ts';
-import { createHostGuard, type Lookup } from './host-guard.ts';
+import type { Lookup } from './fair-lookups.ts';
+import { createHostGuard } from './host-guard.ts';
 
 let plane: Plane;
 let upstream: SimulatedProvider;
@@ -32,9 +33,10 @@ function guard(lookup: Lookup, loopbackAllowed: boolean): void {
     looked.push(name);
     return lookup(name);
   };
-  const real = createHostGuard([], noting);
+  const real = createHostGuard({ named: [], own: [] }, noting);
   plane.deps.hostGuard = loopbackAllowed
     ? {
+        mark: '',
         check: async (url) => {
           const { hostname, host } = new URL(url);
           const [address = ''] = await noting(hostname);

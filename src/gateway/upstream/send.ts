@@ -6,12 +6,13 @@ import { type Abortable, signalOf } from '../../wire/abort.ts';
 import type { Pinned } from '../../wire/client/address.ts';
 import { answerOf, type WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected } from '../../wire/client/collected.ts';
-import { decoded, understood } from '../../wire/client/decoded.ts';
+import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
 import type { Target } from '../attempt/target.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { marked } from './host-guard.ts';
 import type { Upstream } from './upstream-request.ts';
 
 /** Why an attempt was given up by us; carried by the abort signal. */
@@ -44,20 +45,29 @@ function begin(deps: GatewayDeps, { provider }: Target, upstream: Upstream, sign
     const request = new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) });
     return Promise.resolve(provider.local(request)).then(answerOf);
   }
-  const pinning = customHost ? checked(deps, url, signal) : null;
+  const pinning = customHost ? checked(deps, url, upstream.tenant, signal) : null;
   if (pinning) return pinning.then((pinned) => call(deps, upstream, pinned, signal));
   return call(deps, upstream, null, signal);
 }
 
 function call(
-  { http }: GatewayDeps,
-  { url, method, headers, body, passthrough, facts }: Upstream,
+  { http, hostGuard }: GatewayDeps,
+  { url, method, headers, body, passthrough, facts, customHost, tenant }: Upstream,
   pinned: Pinned | null,
   signal: Abortable,
 ): Promise<WireAnswer> {
   const replayable = !passthrough && inference.has(facts.kind);
   return http.call(
-    { url, pinned, method, headers, unlessSaid: passthrough ? nothing : unlessSaid, body, replayable },
+    {
+      url,
+      pinned,
+      method,
+      headers: customHost ? marked(headers, hostGuard.mark) : headers,
+      unlessSaid: passthrough ? nothing : unlessSaid,
+      body,
+      replayable,
+      tenant,
+    },
     signal,
   );
 }
@@ -77,7 +87,7 @@ const inference: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 /** The answer without the encoding that we asked for. Passthrough hands on whatever the two sides agreed on. */
 function decodedAnswer(answer: WireAnswer, { passthrough }: Upstream): WireAnswer {
   if (passthrough || !answer.body) return answer;
-  const body = decoded(answer.body, answer.headers);
+  const body = decodedBody(answer.body, answer.headers);
   return body === answer.body ? answer : { ...answer, body };
 }
 
@@ -95,8 +105,13 @@ function unsendable(headers: Readonly<Record<string, string>>): GatewayError | n
 }
 
 /** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
-export function checked(deps: GatewayDeps, url: string, signal: Abortable): Promise<Pinned | null> | null {
-  const verdict = deps.hostGuard.check(url);
+export function checked(
+  deps: GatewayDeps,
+  url: string,
+  tenant: string,
+  signal: Abortable,
+): Promise<Pinned | null> | null {
+  const verdict = deps.hostGuard.check(url, tenant);
   return verdict && unlessGivenUp(verdict, signal);
 }
 
@@ -131,6 +146,7 @@ async function awaited(bytes: Promise<Bytes>, signal: Abortable, target: Target)
 /** The provider was reached, and what it said is at fault. */
 const unreadable: ReadonlySet<string> = new Set(['InvalidAnswer', 'InvalidBody', 'HeadTooLarge', 'BodyTooLarge']);
 
+const shareUsedUp = 'this organisation has as many connections to providers open as it may; try again in a moment';
 const tooManyConnections = 'the gateway has as many connections open as it may; try again in a moment';
 
 /** What a failed connection means to the client. Internals stay out of the message. */
@@ -143,6 +159,7 @@ export function explain(fault: unknown, signal: Abortable, target: Target): Gate
     return new GatewayError('invalid_provider_response', `the answer of ${name} cannot be read: ${fault.message}`);
   }
   if (code === 'WrongBodyLength') return new GatewayError('invalid_body', 'the body is not as long as was announced');
+  if (code === 'ShareUsedUp') return new GatewayError('too_many_connections', shareUsedUp);
   if (code === 'TooManyOpenFiles') return new GatewayError('too_many_connections', tooManyConnections);
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') {
     return new GatewayError('upstream_connect_timeout', `the connection to ${name} timed out`);

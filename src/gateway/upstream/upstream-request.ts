@@ -42,6 +42,8 @@ export interface Upstream extends Sent {
   headers: Record<string, string>;
   /** False for bodies that can be sent only once. */
   repeatable: boolean;
+  /** The organisation for which it is sent. */
+  tenant: string;
   /** True when the host was chosen by a customer and must be checked before it is dialled. */
   customHost: boolean;
   facts: CallFacts;
@@ -85,6 +87,7 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
     body,
     repeatable,
     changed,
+    tenant: context.caller.organisationId,
     customHost: target.customHost !== null || isWritten(url, target.fields),
     passthrough,
     facts,

@@ -1,6 +1,6 @@
 /** Patterns that authors of guardrails write, searched for in linear time. */
 import type { Fuel } from '../../patterns/pattern.ts';
-import { compileSearch, type Search, type Span } from '../../patterns/search.ts';
+import { compileSearch, type MatchSpan, type Search } from '../../patterns/search.ts';
 import { ParameterFault } from '../check.ts';
 import type { TextScanner } from '../scanner.ts';
 
@@ -33,8 +33,8 @@ export function flaggedRule(rule: string, path = 'rule'): { search: Search; once
 }
 
 /** Every place that matches; a match of nothing is none. */
-export function spansOf(search: Search, text: string, fuel: Fuel, once = false): Span[] {
-  const spans: Span[] = [];
+export function spansOf(search: Search, text: string, fuel: Fuel, once = false): MatchSpan[] {
+  const spans: MatchSpan[] = [];
   for (let from = 0; from <= text.length; ) {
     const span = search.find(text, from, fuel);
     if (!span) break;

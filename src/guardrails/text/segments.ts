@@ -2,11 +2,11 @@
 import { isObject, listOf, objectOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 
-export type Address = readonly (string | number)[];
+export type SegmentPath = readonly (string | number)[];
 
-export interface Segment {
+export interface TextSegment {
   text: string;
-  address: Address;
+  address: SegmentPath;
   /** `json`: an object whose JSON is the text. `json text`: a text that is JSON and must stay so. */
   form: 'text' | 'json' | 'json text';
   /** Which of several answers it belongs to. */
@@ -23,7 +23,7 @@ export const textTypes: ReadonlySet<string> = new Set([
   'mcpToolCall',
 ]);
 
-type Reader = (body: JsonObject) => Segment[];
+type Reader = (body: JsonObject) => TextSegment[];
 
 const readers: Readonly<Record<string, { input: Reader; output: Reader }>> = {
   chatComplete: { input: lastMessages, output: chatAnswer },
@@ -34,18 +34,23 @@ const readers: Readonly<Record<string, { input: Reader; output: Reader }>> = {
   mcpToolCall: { input: toolArguments, output: toolResult },
 };
 
-export const inputSegments = (type: string, body: JsonObject): Segment[] => readers[type]?.input(body) ?? [];
-export const outputSegments = (type: string, body: JsonObject): Segment[] => readers[type]?.output(body) ?? [];
+export const inputSegments = (type: string, body: JsonObject): TextSegment[] => readers[type]?.input(body) ?? [];
+export const outputSegments = (type: string, body: JsonObject): TextSegment[] => readers[type]?.output(body) ?? [];
 
-const plain = (text: string, address: Address, choice = 0): Segment => ({ text, address, form: 'text', choice });
+const plain = (text: string, address: SegmentPath, choice = 0): TextSegment => ({
+  text,
+  address,
+  form: 'text',
+  choice,
+});
 
-function textOrTexts(value: unknown, address: Address): Segment[] {
+function textOrTexts(value: unknown, address: SegmentPath): TextSegment[] {
   if (typeof value === 'string') return [plain(value, address)];
   return listOf(value).flatMap((item, index) => (typeof item === 'string' ? [plain(item, [...address, index])] : []));
 }
 
 /** The last message; where that is the result of a tool, all results that stand with it. */
-function lastMessages({ messages }: JsonObject): Segment[] {
+function lastMessages({ messages }: JsonObject): TextSegment[] {
   const list = listOf(messages);
   const from = firstOfRun(
     list,
@@ -62,14 +67,14 @@ function firstOfRun(list: readonly unknown[], alike: (entry: unknown) => boolean
   return from;
 }
 
-function contentOf(holder: JsonObject, address: Address, choice = 0): Segment[] {
+function contentOf(holder: JsonObject, address: SegmentPath, choice = 0): TextSegment[] {
   const { content } = holder;
   if (typeof content === 'string') return [plain(content, [...address, 'content'], choice)];
   return listOf(content).flatMap((part, index) => partOf(part, [...address, 'content', index], choice));
 }
 
 /** A part of a message: its text, or the texts of a tool's result inside it. Pictures and sound have none. */
-function partOf(part: unknown, address: Address, choice: number): Segment[] {
+function partOf(part: unknown, address: SegmentPath, choice: number): TextSegment[] {
   if (typeof part === 'string') return [plain(part, address, choice)];
   if (!isObject(part)) return [];
   if (part.type === 'tool_result') return contentOf(part, address, choice);
@@ -77,10 +82,10 @@ function partOf(part: unknown, address: Address, choice: number): Segment[] {
   return typeof part.text === 'string' ? [plain(part.text, [...address, 'text'], choice)] : [];
 }
 
-function chatAnswer({ choices }: JsonObject): Segment[] {
+function chatAnswer({ choices }: JsonObject): TextSegment[] {
   return listOf(choices).flatMap((choice, index) => {
     const message = objectOf(objectOf(choice).message);
-    const address: Address = ['choices', index, 'message'];
+    const address: SegmentPath = ['choices', index, 'message'];
     return [
       ...contentOf(message, address, index),
       ...listOf(message.tool_calls).flatMap((call, place) => callOf(call, [...address, 'tool_calls', place], index)),
@@ -89,34 +94,34 @@ function chatAnswer({ choices }: JsonObject): Segment[] {
   });
 }
 
-const callOf = (call: unknown, address: Address, choice: number): Segment[] => [
+const callOf = (call: unknown, address: SegmentPath, choice: number): TextSegment[] => [
   ...argumentsIn(objectOf(call).function, [...address, 'function'], choice),
   ...inputIn(objectOf(call).custom, [...address, 'custom'], choice),
 ];
 
-function argumentsIn(holder: unknown, address: Address, choice: number): Segment[] {
+function argumentsIn(holder: unknown, address: SegmentPath, choice: number): TextSegment[] {
   const text = objectOf(holder).arguments;
   return typeof text === 'string' && text !== ''
     ? [{ text, address: [...address, 'arguments'], form: 'json text', choice }]
     : [];
 }
 
-function inputIn(holder: unknown, address: Address, choice: number): Segment[] {
+function inputIn(holder: unknown, address: SegmentPath, choice: number): TextSegment[] {
   const text = objectOf(holder).input;
   return typeof text === 'string' ? [plain(text, [...address, 'input'], choice)] : [];
 }
 
-function completionAnswer({ choices }: JsonObject): Segment[] {
+function completionAnswer({ choices }: JsonObject): TextSegment[] {
   return listOf(choices).flatMap((choice, index) => {
     const { text } = objectOf(choice);
     return typeof text === 'string' ? [plain(text, ['choices', index, 'text'], index)] : [];
   });
 }
 
-function messageAnswer({ content }: JsonObject): Segment[] {
-  return listOf(content).flatMap((block, index): Segment[] => {
+function messageAnswer({ content }: JsonObject): TextSegment[] {
+  return listOf(content).flatMap((block, index): TextSegment[] => {
     const { type, text, input } = objectOf(block);
-    const address: Address = ['content', index];
+    const address: SegmentPath = ['content', index];
     if (type === 'tool_use' && isObject(input)) {
       return [{ text: JSON.stringify(input), address: [...address, 'input'], form: 'json', choice: 0 }];
     }
@@ -125,13 +130,13 @@ function messageAnswer({ content }: JsonObject): Segment[] {
 }
 
 /** A text, or the last item: a message, or the results of tools that stand at the end. */
-function responseInput({ input }: JsonObject): Segment[] {
+function responseInput({ input }: JsonObject): TextSegment[] {
   if (typeof input === 'string') return [plain(input, ['input'])];
   const list = listOf(input);
   const isResult = (item: unknown): boolean => /_call_output$/.test(String(objectOf(item).type ?? ''));
   const from = firstOfRun(list, isResult);
-  return list.slice(from).flatMap((item, index): Segment[] => {
-    const address: Address = ['input', from + index];
+  return list.slice(from).flatMap((item, index): TextSegment[] => {
+    const address: SegmentPath = ['input', from + index];
     const { output } = objectOf(item);
     if (typeof output === 'string') return [plain(output, [...address, 'output'])];
     if (Array.isArray(output)) return output.flatMap((part, place) => partOf(part, [...address, 'output', place], 0));
@@ -139,9 +144,9 @@ function responseInput({ input }: JsonObject): Segment[] {
   });
 }
 
-function responseOutput({ output }: JsonObject): Segment[] {
-  return listOf(output).flatMap((item, index): Segment[] => {
-    const address: Address = ['output', index];
+function responseOutput({ output }: JsonObject): TextSegment[] {
+  return listOf(output).flatMap((item, index): TextSegment[] => {
+    const address: SegmentPath = ['output', index];
     const { type } = objectOf(item);
     if (type === 'message') return contentOf(objectOf(item), address);
     if (type === 'custom_tool_call') return inputIn(item, address, 0);
@@ -150,26 +155,26 @@ function responseOutput({ output }: JsonObject): Segment[] {
 }
 
 /** Every text in the arguments of a tool, depth first. */
-function toolArguments(body: JsonObject): Segment[] {
+function toolArguments(body: JsonObject): TextSegment[] {
   const inParams = isObject(body.params) && 'arguments' in body.params;
   return inParams
     ? leavesOf(objectOf(body.params).arguments, ['params', 'arguments'])
     : leavesOf(body.arguments, ['arguments']);
 }
 
-function leavesOf(value: unknown, address: Address): Segment[] {
+function leavesOf(value: unknown, address: SegmentPath): TextSegment[] {
   if (typeof value === 'string') return [plain(value, address)];
   if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, [...address, index]));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, item]) => leavesOf(item, [...address, name]));
 }
 
-function toolResult(body: JsonObject): Segment[] {
+function toolResult(body: JsonObject): TextSegment[] {
   const inResult = isObject(body.result);
   const holder = inResult ? objectOf(body.result) : body;
-  const address: Address = inResult ? ['result'] : [];
-  const texts = listOf(holder.content).flatMap((item, index): Segment[] => {
-    const at: Address = [...address, 'content', index];
+  const address: SegmentPath = inResult ? ['result'] : [];
+  const texts = listOf(holder.content).flatMap((item, index): TextSegment[] => {
+    const at: SegmentPath = [...address, 'content', index];
     const { type, text, resource } = objectOf(item);
     if (type === 'resource' && typeof objectOf(resource).text === 'string') {
       return [plain(String(objectOf(resource).text), [...at, 'resource', 'text'])];
@@ -200,7 +205,7 @@ export function hasToolCalls(type: string, body: JsonObject): boolean {
 export class UnwritableText extends Error {}
 
 /** The body with other texts at these segments. It shares with the first what is not changed. */
-export function withTexts(body: JsonObject, changes: readonly { segment: Segment; text: string }[]): JsonObject {
+export function withTexts(body: JsonObject, changes: readonly { segment: TextSegment; text: string }[]): JsonObject {
   let changed = body;
   for (const { segment, text } of changes) {
     if (text !== segment.text) changed = placed(changed, segment.address, 0, writtenValue(segment, text));
@@ -208,7 +213,7 @@ export function withTexts(body: JsonObject, changes: readonly { segment: Segment
   return changed;
 }
 
-function writtenValue({ form }: Segment, text: string): unknown {
+function writtenValue({ form }: TextSegment, text: string): unknown {
   if (form === 'text') return text;
   try {
     const value: unknown = JSON.parse(text);
@@ -218,7 +223,7 @@ function writtenValue({ form }: Segment, text: string): unknown {
   }
 }
 
-function placed<Holder extends object>(holder: Holder, address: Address, depth: number, value: unknown): Holder {
+function placed<Holder extends object>(holder: Holder, address: SegmentPath, depth: number, value: unknown): Holder {
   const step = address[depth] ?? '';
   const copy: unknown = Array.isArray(holder) ? [...holder] : { ...holder };
   const fields = copy as Record<string | number, unknown>;

@@ -1,8 +1,13 @@
 /** One endpoint of the reference: what it does, who may call it, what it takes and what it answers. */
-import { type ListedOperation, type OpenApiDocument, type Operation, resolveSchema } from '../openapi-document.ts';
+import {
+  type ListedOperation,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  resolveSchema,
+} from '../openapi-document.ts';
 import { curlOf, exampleOf } from './examples.ts';
 import { type FieldRow, fieldRows, rulesOf, typeName } from './fields.ts';
-import { type Content, type Html, html, prose } from './html.ts';
+import { type Html, type HtmlContent, html, prose } from './html.ts';
 
 const callerNames: Readonly<Record<string, string>> = {
   'admin-key': 'Admin key',
@@ -51,12 +56,12 @@ const pathWithBreaks = (path: string): Html[] =>
     .filter((segment) => segment !== '')
     .map((segment) => html`/<wbr>${segment.startsWith('{') ? html`<var>${segment}</var>` : segment}`);
 
-function replySchema(operation: Operation) {
+function replySchema(operation: OpenApiOperation) {
   const response = operation.responses['200'];
   return response && 'content' in response ? response.content['application/json'].schema : null;
 }
 
-function access(operation: Operation): Html {
+function access(operation: OpenApiOperation): Html {
   const callers = operation['x-callers'];
   const scopes = operation['x-scope'];
   const aliases = operation['x-aliases'].filter((path) => path.startsWith('/v1/'));
@@ -87,10 +92,10 @@ ${
 </dl>`;
 }
 
-const separated = (items: Html[], between = ' or '): Content[] =>
+const separated = (items: Html[], between = ' or '): HtmlContent[] =>
   items.flatMap((item, at) => (at === 0 ? [item] : [between, item]));
 
-const parameterRows = (document: OpenApiDocument, operation: Operation, place: 'path' | 'query'): FieldRow[] =>
+const parameterRows = (document: OpenApiDocument, operation: OpenApiOperation, place: 'path' | 'query'): FieldRow[] =>
   operation.parameters
     .filter((parameter) => parameter.in === place)
     .map((parameter) => ({

@@ -8,13 +8,13 @@ export class Html {
   }
 }
 
-export type Content = Html | string | number | null | readonly Content[];
+export type HtmlContent = Html | string | number | null | readonly HtmlContent[];
 
-export function html(fixed: TemplateStringsArray, ...contents: Content[]): Html {
+export function html(fixed: TemplateStringsArray, ...contents: HtmlContent[]): Html {
   return new Html(fixed.map((part, at) => part + textOf(contents[at] ?? null)).join(''));
 }
 
-function textOf(content: Content): string {
+function textOf(content: HtmlContent): string {
   if (content === null) return '';
   if (content instanceof Html) return content.text;
   if (typeof content === 'string' || typeof content === 'number') return Bun.escapeHTML(content);

@@ -10,7 +10,7 @@ interface Drawn {
 }
 
 /** The calls of each span of time, in order, with the text of its start. */
-export interface Span {
+export interface TimeSpan {
   timestamp: string;
   calls: Aggregate;
 }
@@ -22,7 +22,7 @@ interface CallGraph {
   needsWhole?: true;
   summary: z.ZodRawShape;
   point: z.ZodRawShape;
-  draw(spans: readonly Span[], whole: Aggregate): Drawn;
+  draw(spans: readonly TimeSpan[], whole: Aggregate): Drawn;
 }
 
 interface FeedbackGraph {
@@ -36,7 +36,7 @@ export type Graph = CallGraph | FeedbackGraph;
 
 const number = z.number();
 const timestamp = z.string();
-const each = <T extends object>(spans: readonly Span[], point: (calls: Aggregate) => T) =>
+const each = <T extends object>(spans: readonly TimeSpan[], point: (calls: Aggregate) => T) =>
   spans.map(({ timestamp, calls }) => ({ timestamp, ...point(calls) }));
 
 const latencies = (calls: Aggregate) => {

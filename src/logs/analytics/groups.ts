@@ -12,6 +12,10 @@ export const groupings = {
   workspace: 'workspace_slug',
   provider: 'virtual_key',
   prompt: 'prompt_slug',
+  mcp_server: 'mcp_server',
+  mcp_method: 'mcp_method',
+  mcp_tool: 'mcp_tool',
+  user: 'user_id',
 } as const satisfies Record<string, GroupField>;
 export type Grouping = keyof typeof groupings;
 export const groupingNames = Object.keys(groupings) as [Grouping, ...Grouping[]];

@@ -50,9 +50,10 @@ interface SumRow {
   weights: number;
 }
 
-type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt'> & {
+type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp'> & {
   created_ms: number;
   attempt: string;
+  mcp: string;
   prompt_preview: string;
   answer_preview: string;
 };
@@ -317,6 +318,7 @@ const isPlain = ({ scopes, organisationId: _, from: __, to: ___, ...conditions }
 function metricsFrom({
   created_ms,
   attempt,
+  mcp,
   prompt_preview: _,
   answer_preview: __,
   ...row
@@ -328,6 +330,7 @@ function metricsFrom({
     saved_cost: Number(row.saved_cost),
     created_at: Number(created_ms),
     attempt: attempt === '' ? null : JSON.parse(attempt),
+    mcp: mcp === '' ? null : JSON.parse(mcp),
   };
 }
 

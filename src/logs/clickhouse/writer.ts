@@ -7,7 +7,7 @@ import { metricsOf } from '../layout.ts';
 import { everyMessage } from '../messages.ts';
 import { noPreviews, previewsOf } from '../preview.ts';
 import type { KeptBodies, KeptMessage, LogMetrics } from '../record.ts';
-import type { Frame } from '../segment.ts';
+import type { SegmentFrame } from '../segment.ts';
 import type { LogWriter } from '../store.ts';
 import { withoutVectors } from '../vectors.ts';
 import { connect } from './client.ts';
@@ -34,7 +34,7 @@ class ClickHouseWriter implements LogWriter {
     this.#client = client;
   }
 
-  async write(frames: Iterable<Frame>, segment: string): Promise<void> {
+  async write(frames: Iterable<SegmentFrame>, segment: string): Promise<void> {
     const rows: object[] = [];
     const bodies: object[] = [];
     for (const frame of frames) addFrame(frame, rows, bodies);
@@ -74,7 +74,7 @@ function asFault(error: unknown): unknown {
   return Object.assign(error, { code: 'CLICKHOUSE_AWAY' });
 }
 
-function addFrame({ contexts, rows, messages }: Frame, rowValues: object[], bodyValues: object[]): void {
+function addFrame({ contexts, rows, messages }: SegmentFrame, rowValues: object[], bodyValues: object[]): void {
   const kept = messages.length === 0 ? [] : everyMessage(messages);
   for (const row of rows) {
     const context = contexts[row[0]];
@@ -96,6 +96,10 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
     cost: exactCents(metrics.cost).toFixed(9),
     saved_cost: exactCents(metrics.saved_cost ?? 0).toFixed(9),
     attempt: metrics.attempt ? JSON.stringify(metrics.attempt) : '',
+    mcp_server: metrics.mcp_server ?? '',
+    mcp_method: metrics.mcp_method ?? '',
+    mcp_tool: metrics.mcp_tool ?? '',
+    mcp: metrics.mcp ? JSON.stringify(metrics.mcp) : '',
     prompt_preview: prompt,
     answer_preview: answer,
   };

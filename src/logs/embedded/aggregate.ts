@@ -2,7 +2,7 @@
 import type { Aggregate, AggregateQuery, GroupBy } from '../query.ts';
 import type { Chunk, ContextRow, Month } from './month.ts';
 import { type Checkpoint, type RowFinder, type Selection, select } from './selection.ts';
-import { type GroupNumber, type Outcome, Sums } from './sums.ts';
+import { type CallOutcome, type GroupNumber, Sums } from './sums.ts';
 
 interface MonthPlan {
   month: Month;
@@ -99,7 +99,7 @@ const groupOf = (groups: Index<string | number>, value: unknown): GroupNumber =>
 const cacheOf = (context: ContextRow | undefined): number =>
   context?.cache_status === 'HIT' ? 1 : context?.cache_status === 'SEMANTIC HIT' ? 2 : 0;
 
-const outcomeOf = (context: ContextRow): Outcome => ({
+const outcomeOf = (context: ContextRow): CallOutcome => ({
   status: context.response_status_code,
   success: context.is_success,
   cacheStatus: context.cache_status,

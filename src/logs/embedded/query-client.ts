@@ -4,7 +4,7 @@ import { faultFields, type Log } from '../../log.ts';
 import type { AggregateQuery, Feedback, ListQuery, LogFilter } from '../query.ts';
 import { QueryTimeout } from '../query.ts';
 import type { OpenQueries } from '../store.ts';
-import type { Method, ThreadOrder, ThreadReport } from './query-thread.ts';
+import type { QueryMethod, ThreadOrder, ThreadReport } from './query-thread.ts';
 import type { EmbeddedReader } from './reader.ts';
 
 // Inside the executable a thread's file is found by its path from the root of the project; otherwise it stands beside this
@@ -59,7 +59,10 @@ export class QueryThread implements OpenQueries {
     this.#end(new Error('The log store is closed'));
   }
 
-  #ask<M extends Method>(method: M, ...input: Parameters<EmbeddedReader[M]>): Promise<ReturnType<EmbeddedReader[M]>> {
+  #ask<M extends QueryMethod>(
+    method: M,
+    ...input: Parameters<EmbeddedReader[M]>
+  ): Promise<ReturnType<EmbeddedReader[M]>> {
     if (this.#pending.size >= places) return Promise.reject(new QueryTimeout(this.#timeoutMs));
     this.#calls += 1;
     const call = this.#calls;

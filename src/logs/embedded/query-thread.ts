@@ -2,11 +2,11 @@
 import { EmbeddedReader } from './reader.ts';
 
 /** What a reader can be asked. */
-export type Method = Exclude<keyof EmbeddedReader, 'close'>;
+export type QueryMethod = Exclude<keyof EmbeddedReader, 'close'>;
 
 export type ThreadOrder =
   | { order: 'open'; folder: string; cancelled: SharedArrayBuffer }
-  | { order: 'ask'; call: number; method: Method; input: unknown[] }
+  | { order: 'ask'; call: number; method: QueryMethod; input: unknown[] }
   | { order: 'close' };
 
 export type ThreadReport =
@@ -24,7 +24,7 @@ function checkpoint(): void {
   if (Atomics.load(cancelled, current % cancelled.length) === current) throw new Error('The query was cancelled');
 }
 
-function answer(call: number, method: Method, input: unknown[]): ThreadReport {
+function answer(call: number, method: QueryMethod, input: unknown[]): ThreadReport {
   current = call;
   try {
     checkpoint();

@@ -6,7 +6,7 @@ import type { Chunk } from './month.ts';
 
 /** A group that a row belongs to; -1: to none. */
 export type GroupNumber = number;
-export type Outcome = Omit<OutcomeCount, 'requests' | 'latency'>;
+export type CallOutcome = Omit<OutcomeCount, 'requests' | 'latency'>;
 
 const blockOfBuckets = 512;
 
@@ -144,7 +144,7 @@ export class Sums {
       const at = group * this.#outcomes + number;
       const requests = this.#counts[at] ?? 0;
       if (requests === 0) return [];
-      return [{ ...(JSON.parse(outcome) as Outcome), requests, latency: this.#latency[at] ?? 0 }];
+      return [{ ...(JSON.parse(outcome) as CallOutcome), requests, latency: this.#latency[at] ?? 0 }];
     });
     const requests = ended.reduce((total, outcome) => total + outcome.requests, 0);
     return {

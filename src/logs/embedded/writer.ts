@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from '../layout.ts';
 import { everyMessage, replaceMessages } from '../messages.ts';
 import { noPreviews, previewsOf } from '../preview.ts';
-import type { Frame } from '../segment.ts';
+import type { SegmentFrame } from '../segment.ts';
 import { withoutVectors } from '../vectors.ts';
 import { bodiesFile, dayOf, deleteExpired, feedbackFile, monthOf, type Retention, rowsFile } from './files.ts';
 import { chunkRows, columnKey, openForWriting, rowFields, type ScanColumn, scanColumns } from './schema.ts';
@@ -22,7 +22,10 @@ const openMonths = 4;
 const endpointType = contextFields.indexOf('endpoint_type');
 const createdAt = firstMeasure + measureFields.indexOf('created_at');
 const metadataAt = firstMeasure + measureFields.indexOf('metadata');
-const attemptAt = firstMeasure + measureFields.indexOf('attempt');
+/** The fields that hold objects. */
+const objectsAt = new Set(
+  [measureFields.indexOf('attempt'), measureFields.indexOf('mcp')].map((at) => at + firstMeasure),
+);
 const ownCells = rowFields.map((field) => firstMeasure + measureFields.indexOf(field));
 
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
@@ -47,7 +50,7 @@ export class EmbeddedWriter {
   }
 
   /** Stores the frames. Records that are there already stay as they are, so that a segment may be written again. */
-  write(frames: Iterable<Frame>): void {
+  write(frames: Iterable<SegmentFrame>): void {
     const bodies = this.#bodiesOf(dayOf(Date.now()));
     const begun = new Set<MonthWriter>();
     try {
@@ -85,7 +88,7 @@ export class EmbeddedWriter {
     this.#bodies = null;
   }
 
-  #writeFrame(frame: Frame, bodies: BodyWriter, begun: Set<MonthWriter>): void {
+  #writeFrame(frame: SegmentFrame, bodies: BodyWriter, begun: Set<MonthWriter>): void {
     const messages = storable(frame);
     const place = bodies.gather(messages);
     const previews = messages.length === 0 ? [] : everyMessage(messages).map(previewsOf);
@@ -372,7 +375,7 @@ function rowCells(
   for (const at of ownCells) {
     // An older release wrote fewer fields.
     const value = row[at] ?? null;
-    cells.push(at === attemptAt && value !== null ? JSON.stringify(value) : value);
+    cells.push(objectsAt.has(at) && value !== null ? JSON.stringify(value) : value);
   }
   const at = row[1];
   const { prompt, answer } = (at === null ? undefined : previews[at]) ?? noPreviews;
@@ -388,7 +391,7 @@ function userOf(metadata: unknown): string | null {
 }
 
 /** The frame's messages as they may be stored. */
-function storable({ contexts, rows, messages }: Frame): Buffer {
+function storable({ contexts, rows, messages }: SegmentFrame): Buffer {
   if (messages.length === 0 || contexts.every((context) => context[endpointType] !== 'embed')) return messages;
   const embeddings = new Set(
     rows.filter(([context]) => contexts[context]?.[endpointType] === 'embed').map(([, place]) => place),

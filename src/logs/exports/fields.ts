@@ -25,6 +25,9 @@ export const exportFields = {
   config: (metrics) => metrics.config,
   prompt_slug: (metrics) => metrics.prompt_slug,
   metadata: (metrics) => metrics.metadata,
+  mcp_server: (metrics) => metrics.mcp_server ?? '',
+  mcp_method: (metrics) => metrics.mcp_method ?? '',
+  mcp_tool: (metrics) => metrics.mcp_tool ?? '',
 } as const satisfies Record<string, FieldOf>;
 
 export type ExportField = keyof typeof exportFields;

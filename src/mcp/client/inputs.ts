@@ -1,14 +1,14 @@
 /** Upstreams of the stateless era ask for what they need inside a result; a client of the session era is asked for it in requests. */
 import type { Called } from '../calls.ts';
 import { McpError } from '../errors.ts';
-import { type Fields, isFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/versions.ts';
 
 const mostRounds = 10;
 
 export async function withInputs(
   request: RpcRequest,
-  ask: (method: string, params: Fields) => Promise<RpcResponse>,
+  ask: (method: string, params: JsonRpcFields) => Promise<RpcResponse>,
   logLevel: string | null,
   call: (request: RpcRequest) => Promise<Called>,
 ): Promise<Called> {
@@ -38,13 +38,13 @@ export async function withInputs(
   throw new McpError('upstream_error', 'the upstream goes on asking for input');
 }
 
-const withMeta = (params: Fields, meta: Fields): Fields => ({
+const withMeta = (params: JsonRpcFields, meta: JsonRpcFields): JsonRpcFields => ({
   ...params,
   _meta: { ...(isFields(params._meta) ? params._meta : {}), ...meta },
 });
 
 /** Without the fields that only the stateless era knows. */
-function asSessionResult(result: Fields): Fields {
+function asSessionResult(result: JsonRpcFields): JsonRpcFields {
   const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...rest } = result;
   if (!isFields(rest._meta)) return rest;
   const { [metaKeys.serverInfo]: _info, ...meta } = rest._meta;

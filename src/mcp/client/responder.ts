@@ -6,14 +6,14 @@ import { EventStream, type KeepAlive } from './event-stream.ts';
 const encoder = new TextEncoder();
 
 /** Where the answer to a request goes, and what is said before it. */
-export interface Answering {
+export interface McpResponder {
   event(event: Partial<SseEvent> & { data: string }): void;
   message(message: object): void;
   finish(text: string, status: number, headers?: Readonly<Record<string, string>>, eventId?: string | null): void;
   end(): void;
 }
 
-export class Responder implements Answering {
+export class Responder implements McpResponder {
   readonly reply: Promise<Reply>;
   readonly #resolve: (reply: Reply) => void;
   readonly #keeper: KeepAlive;

@@ -10,8 +10,8 @@ import { metadataOf } from '../probe.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
-  type Fields,
   isFields,
+  type JsonRpcFields,
   methodNotFound,
   type RpcMessage,
   type RpcNotification,
@@ -32,7 +32,7 @@ import { SessionLink } from '../upstream/session-link.ts';
 import { StatelessLink } from '../upstream/stateless-link.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
 import { withInputs } from './inputs.ts';
-import type { Answering } from './responder.ts';
+import type { McpResponder } from './responder.ts';
 import { openSession, type SessionState, sealSession } from './session-token.ts';
 import type { LocalSession, Sessions } from './sessions.ts';
 
@@ -92,7 +92,8 @@ export class SessionEra {
     try {
       const { result, token } = await this.open(context, request.params);
       const body = asText(resultMessage(request.id, result));
-      logAnswer(this.#deps, context, { message: request, text }, body, 200, null, performance.now() - startedAt);
+      const upstreamMs = performance.now() - startedAt;
+      logAnswer(this.#deps, context, { message: request, text }, { text: body, status: 200, upstreamMs });
       return jsonReply(200, body, { 'mcp-session-id': token });
     } catch (fault) {
       return this.#refused(context, { message: request, text }, fault, startedAt);
@@ -100,7 +101,10 @@ export class SessionEra {
   }
 
   /** Opens a session upstream and seals it; for both transports of this era. */
-  async open(context: CallContext, params: Fields): Promise<{ result: Fields; token: string; digest: string }> {
+  async open(
+    context: CallContext,
+    params: JsonRpcFields,
+  ): Promise<{ result: JsonRpcFields; token: string; digest: string }> {
     const { server, principal, identity } = context;
     const wanted = typeof params.protocolVersion === 'string' ? params.protocolVersion : '';
     const version = isSessionVersion(wanted) ? wanted : newestSessionVersion;
@@ -129,7 +133,7 @@ export class SessionEra {
   }
 
   /** Whatever a client posts within a session; a request is answered through the responder. */
-  async post(session: InSession, posted: Posted, responder: Answering): Promise<void> {
+  async post(session: InSession, posted: Posted, responder: McpResponder): Promise<void> {
     const { message } = posted;
     if (message.kind === 'request') await this.#request(session, message, posted, responder);
     else await this.#told(session, message, posted, responder);
@@ -139,14 +143,18 @@ export class SessionEra {
     session: InSession,
     message: RpcNotification | RpcResponse,
     posted: Posted,
-    responder: Answering,
+    responder: McpResponder,
   ): Promise<void> {
     const startedAt = performance.now();
     const waiting = message.kind === 'response' ? session.local.asked.get(String(message.id)) : undefined;
     try {
       if (waiting && message.kind === 'response') waiting(message);
       else await this.#forward(session, message, posted);
-      logAnswer(this.#deps, session.context, posted, null, 202, null, performance.now() - startedAt);
+      logAnswer(this.#deps, session.context, posted, {
+        text: null,
+        status: 202,
+        upstreamMs: performance.now() - startedAt,
+      });
       responder.finish('', 202);
     } catch (fault) {
       const { body, status, headers } = this.#failure(session.context, posted, fault, null, startedAt);
@@ -163,14 +171,14 @@ export class SessionEra {
     }
   }
 
-  async #request(session: InSession, request: RpcRequest, posted: Posted, responder: Answering): Promise<void> {
+  async #request(session: InSession, request: RpcRequest, posted: Posted, responder: McpResponder): Promise<void> {
     const { context } = session;
     const startedAt = performance.now();
     try {
       const local = this.#answeredHere(session, request);
       if (local) {
         const body = asText(resultMessage(request.id, local));
-        logAnswer(this.#deps, context, posted, body, 200, null, 0);
+        logAnswer(this.#deps, context, posted, { text: body, status: 200, upstreamMs: 0 });
         responder.finish(body, 200);
         return;
       }
@@ -180,23 +188,13 @@ export class SessionEra {
       });
       const called = await this.#called(session, request, way);
       if (!called.response) {
-        logAnswer(this.#deps, context, posted, null, 200, null, performance.now() - startedAt);
+        logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: performance.now() - startedAt });
         responder.end();
         return;
       }
       const body = textOfCalled({ ...called, response: called.response });
-      const isError = called.response.error !== undefined || called.response.result?.isError === true;
-      logAnswer(
-        this.#deps,
-        context,
-        posted,
-        body,
-        200,
-        null,
-        performance.now() - startedAt,
-        isError,
-        called.tokenRefreshed,
-      );
+      const upstreamMs = performance.now() - startedAt;
+      logAnswer(this.#deps, context, posted, { text: body, status: 200, upstreamMs, called });
       responder.finish(body, 200, {}, eventId);
     } catch (fault) {
       const { body, status, headers } = this.#failure(context, posted, fault, request.id, startedAt);
@@ -215,7 +213,7 @@ export class SessionEra {
   }
 
   /** What the gateway answers by itself. */
-  #answeredHere({ state, local }: InSession, { method, params }: RpcRequest): Fields | null {
+  #answeredHere({ state, local }: InSession, { method, params }: RpcRequest): JsonRpcFields | null {
     if (method === 'ping') return {};
     if (!Object.hasOwn(sessionMethods, method) || method === 'initialize') throw noSuchMethod(method);
     const capability = sessionMethods[method];
@@ -236,7 +234,7 @@ export class SessionEra {
     return null;
   }
 
-  #way(session: InSession, posted: Posted, responder: Answering, sawAnswer: (eventId: string | null) => void): Way {
+  #way(session: InSession, posted: Posted, responder: McpResponder, sawAnswer: (eventId: string | null) => void): Way {
     const { context, state } = session;
     const canAsk = state.client.capabilities.elicitation !== undefined;
     return {
@@ -275,7 +273,7 @@ export class SessionEra {
 
   /** Sends a request of ours on the client's stream and waits until the client posts the answer. */
   #asker({ local }: InSession, send: (message: object) => void) {
-    return (method: string, params: Fields): Promise<RpcResponse> => {
+    return (method: string, params: JsonRpcFields): Promise<RpcResponse> => {
       const id = `gw-${Bun.randomUUIDv7()}`;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -412,12 +410,12 @@ export class SessionEra {
     const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
     const status = error instanceof UpstreamRefusal ? 200 : error.status;
     const body = asText(errorMessage(id, shown));
-    logAnswer(this.#deps, context, posted, body, status, error, performance.now() - startedAt, true);
+    logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
     return { body, status, headers: error instanceof McpError ? error.headers : {} };
   }
 }
 
-const clientOf = (params: Fields): ClientFacts => ({
+const clientOf = (params: JsonRpcFields): ClientFacts => ({
   info: isFields(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '0' },
   capabilities: isFields(params.capabilities) ? params.capabilities : {},
 });
@@ -445,10 +443,10 @@ export const jsonReply = (status: number, body: string, headers: Readonly<Record
 /** What the upstream can do and we hand on. */
 const proxied = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks', 'experimental', 'extensions'];
 
-export const proxiedCapabilities = (capabilities: Fields): Fields =>
+export const proxiedCapabilities = (capabilities: JsonRpcFields): JsonRpcFields =>
   Object.fromEntries(proxied.flatMap((name) => (capabilities[name] === undefined ? [] : [[name, capabilities[name]]])));
 
-const initializeResult = (version: string, { capabilities, serverInfo, instructions }: ServerFacts): Fields => ({
+const initializeResult = (version: string, { capabilities, serverInfo, instructions }: ServerFacts): JsonRpcFields => ({
   protocolVersion: version,
   capabilities: proxiedCapabilities(capabilities),
   serverInfo: { name: 'unknown', version: '0', ...serverInfo },

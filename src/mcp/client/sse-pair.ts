@@ -8,7 +8,7 @@ import { UpstreamRefusal } from '../lists.ts';
 import { type SseEvent, writeSse } from '../protocol/events.ts';
 import { errorMessage, resultMessage } from '../protocol/json-rpc.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
-import type { Answering } from './responder.ts';
+import type { McpResponder } from './responder.ts';
 import type { Posted, SessionEra } from './session-era.ts';
 
 interface Pair {
@@ -82,7 +82,7 @@ export class SsePairs {
   }
 }
 
-class OnStream implements Answering {
+class OnStream implements McpResponder {
   readonly #stream: EventStream;
 
   constructor(stream: EventStream) {

@@ -10,8 +10,8 @@ import { logAnswer } from '../log.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
-  type Fields,
   isFields,
+  type JsonRpcFields,
   methodNotFound,
   notificationMessage,
   type RpcNotification,
@@ -54,7 +54,7 @@ export class StatelessEra {
 
   /** Core notifications do not exist in this era; an extension's is taken and goes nowhere. */
   notified(context: CallContext, message: RpcNotification, text: string): Reply {
-    logAnswer(this.#deps, context, { message, text }, null, 202, null, 0);
+    logAnswer(this.#deps, context, { message, text }, { text: null, status: 202, upstreamMs: 0 });
     return { status: 202, headers: {}, body: null };
   }
 
@@ -88,20 +88,9 @@ export class StatelessEra {
           : await this.#called(context, request, posted, responder, abort, link);
       const { response } = called;
       if (!response) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
-      const isError = response.error !== undefined || response.result?.isError === true;
       const status = response.error ? statusOfError(response, called.status) : 200;
       const body = textOfCalled({ ...called, response });
-      logAnswer(
-        this.#deps,
-        context,
-        posted,
-        body,
-        status,
-        null,
-        performance.now() - startedAt,
-        isError,
-        called.tokenRefreshed,
-      );
+      logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, called });
       responder.finish(body, status);
     } catch (fault) {
       const error = forClient(
@@ -111,7 +100,7 @@ export class StatelessEra {
       const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
       const status = error instanceof UpstreamRefusal ? error.status : error.status;
       const body = JSON.stringify(errorMessage(request.id, shown));
-      logAnswer(this.#deps, context, posted, body, status, error, performance.now() - startedAt, true);
+      logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
       responder.finish(body, status, error instanceof McpError ? error.headers : {});
     }
   }
@@ -152,7 +141,7 @@ export class StatelessEra {
       text: null,
       status: 200,
       tokenRefreshed: false,
-      hookResults: null,
+      guard: null,
     };
   }
 
@@ -234,10 +223,10 @@ export class StatelessEra {
     const abort = new Abort();
     const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
     const meta = { [metaKeys.subscriptionId]: request.id };
-    const tell = (method: string, params: Fields) =>
+    const tell = (method: string, params: JsonRpcFields) =>
       stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, params)) }));
     tell('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured });
-    logAnswer(this.#deps, context, posted, null, 200, null, 0);
+    logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: 0 });
     const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
     if (link.era === 'session') {
       for (const uri of uris)
@@ -266,14 +255,14 @@ export class StatelessEra {
 
 const asker =
   (ask: (request: RpcRequest) => Promise<RpcResponse>) =>
-  (method: string, params: Fields): Promise<RpcResponse> =>
+  (method: string, params: JsonRpcFields): Promise<RpcResponse> =>
     ask({ kind: 'request', id: `gw-${Bun.randomUUIDv7()}`, method, params });
 
 /** Only what belongs to the request itself may travel on its stream. */
 const isWanted = (method: string, logLevel: unknown): boolean =>
   method === 'notifications/progress' || (method === 'notifications/message' && typeof logLevel === 'string');
 
-function withoutEnvelope(params: Fields): Fields {
+function withoutEnvelope(params: JsonRpcFields): JsonRpcFields {
   const { _meta, inputResponses: _responses, requestState: _state, ...rest } = params;
   if (!isFields(_meta)) return rest;
   const own = Object.entries(_meta).filter(([name]) => !name.startsWith('io.modelcontextprotocol/'));
@@ -313,12 +302,12 @@ function discovered(request: RpcRequest, { facts }: Link): Called {
     text: null,
     status: 200,
     tokenRefreshed: false,
-    hookResults: null,
+    guard: null,
   };
 }
 
 /** Tasks are no part of this revision's core. */
-function statelessCapabilities(capabilities: Fields): Fields {
+function statelessCapabilities(capabilities: JsonRpcFields): JsonRpcFields {
   const { tasks: _tasks, ...rest } = proxiedCapabilities(capabilities);
   return rest;
 }
@@ -333,7 +322,7 @@ const changes: Readonly<Record<string, { field: string; capability: string; memb
   },
 };
 
-function honouredFilter(filter: Fields, capabilities: Fields): Fields {
+function honouredFilter(filter: JsonRpcFields, capabilities: JsonRpcFields): JsonRpcFields {
   const honoured: Record<string, unknown> = {};
   for (const { field, capability, member } of Object.values(changes)) {
     const offered = capabilities[capability];
@@ -347,7 +336,7 @@ function honouredFilter(filter: Fields, capabilities: Fields): Fields {
   return honoured;
 }
 
-function isAsked({ method, params }: RpcNotification, honoured: Fields): boolean {
+function isAsked({ method, params }: RpcNotification, honoured: JsonRpcFields): boolean {
   const change = changes[method];
   if (change) return honoured[change.field] === true;
   const uris = honoured.resourceSubscriptions;

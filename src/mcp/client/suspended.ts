@@ -1,7 +1,7 @@
 /** Calls to upstreams of the session era that wait for something which only the client can answer, and the client is one of the stateless era. */
 import type { Called } from '../calls.ts';
 import { McpError } from '../errors.ts';
-import { type Fields, isFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import type { SessionSeal } from './session-token.ts';
 
 const patienceMs = 5 * 60_000;
@@ -33,14 +33,14 @@ export class OpenCall {
     return first === 'asked' ? null : first;
   }
 
-  get inputRequests(): Fields {
+  get inputRequests(): JsonRpcFields {
     return Object.fromEntries(
       [...this.#pending].map(([key, { request }]) => [key, { method: request.method, params: request.params }]),
     );
   }
 
   /** True when everything that was asked has been answered. */
-  answer(responses: Fields): boolean {
+  answer(responses: JsonRpcFields): boolean {
     for (const [key, { request, answer }] of [...this.#pending]) {
       const given = responses[key];
       if (!isFields(given)) continue;

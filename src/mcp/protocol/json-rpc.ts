@@ -1,19 +1,19 @@
 /** JSON-RPC messages as they travel: told apart, and answered. What is inside of them is handed on as it came. */
 
 export type JsonRpcId = string | number;
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonRpcFields = Readonly<Record<string, unknown>>;
 
 export interface RpcRequest {
   kind: 'request';
   id: JsonRpcId;
   method: string;
-  params: Fields;
+  params: JsonRpcFields;
 }
 
 export interface RpcNotification {
   kind: 'notification';
   method: string;
-  params: Fields;
+  params: JsonRpcFields;
 }
 
 export interface RpcError {
@@ -25,13 +25,13 @@ export interface RpcError {
 export interface RpcResponse {
   kind: 'response';
   id: JsonRpcId | null;
-  result?: Fields;
+  result?: JsonRpcFields;
   error?: RpcError;
 }
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-export const isFields = (value: unknown): value is Fields =>
+export const isFields = (value: unknown): value is JsonRpcFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isId = (value: unknown): value is JsonRpcId =>
@@ -58,15 +58,19 @@ function errorIn(value: unknown): RpcError | null {
   return { code: value.code, message: value.message, ...(value.data !== undefined && { data: value.data }) };
 }
 
-export const resultMessage = (id: JsonRpcId, result: Fields): object => ({ jsonrpc: '2.0', id, result });
+export const resultMessage = (id: JsonRpcId, result: JsonRpcFields): object => ({ jsonrpc: '2.0', id, result });
 export const errorMessage = (id: JsonRpcId | null, error: RpcError): object => ({ jsonrpc: '2.0', id, error });
-export const requestMessage = (id: JsonRpcId, method: string, params: Fields): object => ({
+export const requestMessage = (id: JsonRpcId, method: string, params: JsonRpcFields): object => ({
   jsonrpc: '2.0',
   id,
   method,
   params,
 });
-export const notificationMessage = (method: string, params: Fields): object => ({ jsonrpc: '2.0', method, params });
+export const notificationMessage = (method: string, params: JsonRpcFields): object => ({
+  jsonrpc: '2.0',
+  method,
+  params,
+});
 
 export const written = (message: RpcMessage): object => {
   if (message.kind === 'request') return requestMessage(message.id, message.method, message.params);

@@ -1,9 +1,9 @@
 /** Server-side tools in chat completions. */
-import { asList, asObject, type Dialect, type Json, referenceIn, type ServerReference, sse } from './dialect.ts';
+import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
 
 const message = (answer: Json): Json => asObject(asList(answer.choices)[0]?.message);
 
-export const chat: Dialect = {
+export const chat: ToolDialect = {
   references(body) {
     const servers = new Map<string, ServerReference & { only: Set<string> | null }>();
     const kept = asList(body.tools).filter((tool) => {

@@ -1,5 +1,5 @@
 /** What the loop of server-side tools must know of a dialect: how tools are named in a request, and how calls and results look. */
-import type { Fields } from '../protocol/json-rpc.ts';
+import type { JsonRpcFields } from '../protocol/json-rpc.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -17,7 +17,7 @@ export interface OfferedTool {
   server: ServerReference;
   tool: string;
   description: string;
-  schema: Fields;
+  schema: JsonRpcFields;
 }
 
 export interface ModelCall {
@@ -38,7 +38,7 @@ export interface Executed {
   error: string | null;
 }
 
-export interface Dialect {
+export interface ToolDialect {
   /** True where the dialect has items that ask a person for approval. */
   approval?: true;
   /** The servers that the request names; the request without them. */
@@ -51,12 +51,12 @@ export interface Dialect {
   /** The request of the next round. */
   next(body: Json, answer: Json, ours: readonly (Executed & { call: ModelCall })[]): Json;
   /** The last answer, with everything that was executed shown as the dialect shows it. */
-  final(answer: Json, shown: Shown): Json;
+  final(answer: Json, shown: ToolRound): Json;
   /** The answer as a stream. */
   events(answer: Json, body: Json): string;
 }
 
-export interface Shown {
+export interface ToolRound {
   executed: readonly Executed[];
   tools: readonly OfferedTool[];
   servers: readonly ServerReference[];

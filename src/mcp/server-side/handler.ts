@@ -4,20 +4,20 @@ import { incomingOf } from '../../http/web.ts';
 import { collected } from '../../wire/client/collected.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-import type { CallContext } from '../call-context.ts';
+import { type CallContext, followedAs } from '../call-context.ts';
 import { failed } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { chat } from './chat.ts';
-import { asObject, type Dialect, type Json } from './dialect.ts';
+import { asObject, type Json, type ToolDialect } from './dialect.ts';
 import { type ModelAnswer, runLoop } from './loop.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 
 export const betaFlag = 'server-side-mcp-2026-06-01';
 
-const dialects: Readonly<Record<string, Dialect>> = {
+const dialects: Readonly<Record<string, ToolDialect>> = {
   '/v1/chat/completions': chat,
   '/v1/responses': responses,
   '/v1/messages': messages,
@@ -42,7 +42,7 @@ export function createServerSideTools({
   mostIterations,
   bodyLimit,
 }: ServerSideNeeds): Handler {
-  const serve = async (request: Incoming, path: string, dialect: Dialect): Promise<Reply> => {
+  const serve = async (request: Incoming, path: string, dialect: ToolDialect): Promise<Reply> => {
     const { fields } = request.headers;
     const bytes = request.body ? await collected(request.body, bodyLimit) : new Uint8Array();
     const body = parsed(new TextDecoder().decode(bytes));
@@ -58,7 +58,7 @@ export function createServerSideTools({
             ? new McpError(fault.kind, `${reference.label}: ${fault.message}`, { headers: { ...fault.headers } })
             : fault;
         });
-        resolved.push({ reference, context: { ...context, traceId, spanId } });
+        resolved.push({ reference, context: followedAs(context, { traceId, spanId }) });
       }
       const traced = { ...fields, 'x-gw-trace-id': traceId, 'x-gw-parent-span-id': spanId };
       const { 'x-gw-span-id': _span, ...inner } = traced as Record<string, string>;

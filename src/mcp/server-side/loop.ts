@@ -5,12 +5,12 @@ import { McpError } from '../errors.ts';
 import {
   asList,
   asObject,
-  type Dialect,
   type Executed,
   type Json,
   type ModelCall,
   type OfferedTool,
-  type Shown,
+  type ToolDialect,
+  type ToolRound,
 } from './dialect.ts';
 import { execute, nameFor, offeredTools, type ResolvedServer } from './tools.ts';
 
@@ -21,7 +21,7 @@ export interface ModelAnswer {
 }
 
 export interface LoopOptions {
-  dialect: Dialect;
+  dialect: ToolDialect;
   body: Json;
   servers: readonly ResolvedServer[];
   mostIterations: number;
@@ -61,7 +61,7 @@ export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<Loop
     const calls = dialect.calls(answer);
     const mine = calls.filter(({ name }) => byName.has(name));
     const show = (approvals: readonly Json[] = []): LoopResult => {
-      const shown: Shown = {
+      const shown: ToolRound = {
         executed,
         tools: offered,
         servers: servers.map(({ reference }) => reference),

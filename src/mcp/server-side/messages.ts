@@ -1,5 +1,5 @@
 /** Server-side tools in Anthropic's messages. */
-import { asList, asObject, type Dialect, type Json, referenceIn, type ServerReference, sse } from './dialect.ts';
+import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
 
 const toolsOf = ({ tools }: Json): Json[] => (Array.isArray(tools) ? asList(tools) : tools ? [asObject(tools)] : []);
 
@@ -19,7 +19,7 @@ function toolsetOf(server: Json, toolset: Json | undefined): ServerReference | n
   };
 }
 
-export const messages: Dialect = {
+export const messages: ToolDialect = {
   references(body) {
     const tools = toolsOf(body);
     const servers = asList(body.mcp_servers).flatMap((server) => {

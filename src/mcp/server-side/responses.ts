@@ -1,10 +1,10 @@
 /** Server-side tools in OpenAI's responses. */
-import { asList, asObject, type Dialect, type Json, referenceIn, type ServerReference, sse } from './dialect.ts';
+import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
 
 const inputOf = ({ input }: Json): Json[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input);
 
-export const responses: Dialect = {
+export const responses: ToolDialect = {
   approval: true,
   references(body) {
     const servers: ServerReference[] = [];

@@ -1,6 +1,6 @@
 /** The tools of our servers as a model sees them, and their execution for it. */
 import { createHash } from 'node:crypto';
-import type { CallContext } from '../call-context.ts';
+import { type CallContext, followedAs } from '../call-context.ts';
 import { type Called, call, failed, usableTools, type Way } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
@@ -89,14 +89,14 @@ export async function execute(
     params: { name: tool, arguments: parsed(modelCall.arguments) },
   };
   const requestId = Bun.randomUUIDv7();
-  const own: CallContext = {
-    ...context,
+  const startedAt = performance.now();
+  const own = followedAs(context, {
     requestId,
     spanId: requestId,
-    parentSpanId: context.spanId,
+    parentSpanId: context.identified.spanId,
     receivedAt: deps.clock.now().getTime(),
-    startedAt: performance.now(),
-  };
+    startedAt,
+  });
   const base = { id: `mcp_${modelCall.id}`, label: server.label, tool, arguments: modelCall.arguments };
   const log = (text: string, status: number, error: unknown, isFailure: boolean, called: Called | null) =>
     logMessage(deps, own, {
@@ -107,8 +107,8 @@ export async function execute(
       failed: isFailure,
       error,
       tokenRefreshed: called?.tokenRefreshed ?? false,
-      upstreamMs: performance.now() - own.startedAt,
-      streamed: false,
+      upstreamMs: performance.now() - startedAt,
+      guard: called?.guard ?? null,
     });
   try {
     const called = await call(deps, own, request, wayTo(deps, own));

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
+import type { Secrets } from '../../secrets/resolver.ts';
 import { HttpClient } from '../../wire/client/http-client.ts';
 import { McpBreakers } from './breaker.ts';
 import type { UpstreamDeps } from './exchange.ts';
@@ -15,7 +16,7 @@ export interface OpenUpstreams extends UpstreamDeps {
   close(): void;
 }
 
-export function createUpstreamNet(settings: Settings): { http: UpstreamHttp; close(): void } {
+export function createUpstreamNet(settings: Settings, mark: string): { http: UpstreamHttp; close(): void } {
   const client = new HttpClient(process.env);
   const guard = createHostGuard(
     settings.trustedHosts,
@@ -23,7 +24,7 @@ export function createUpstreamNet(settings: Settings): { http: UpstreamHttp; clo
       const found = await lookup(name, { all: true });
       return found.map(({ address }) => address);
     },
-    { ownHosts: settings.gateway.ownHosts },
+    { mark },
   );
   return { http: createUpstreamHttp(client, guard), close: () => client.close() };
 }
@@ -31,13 +32,14 @@ export function createUpstreamNet(settings: Settings): { http: UpstreamHttp; clo
 export function createUpstreamDeps(
   settings: Settings,
   clock: Clock,
-  { http, tokens, sign }: { http: UpstreamHttp; tokens: UpstreamTokens; sign: SignIdentity },
+  { http, tokens, sign, secrets }: { http: UpstreamHttp; tokens: UpstreamTokens; sign: SignIdentity; secrets: Secrets },
 ): OpenUpstreams {
   const deadlines = new Deadlines();
   return {
     http,
     tokens,
     sign,
+    secrets,
     breakers: new McpBreakers(() => clock.now().getTime()),
     deadlines,
     requestTimeout: settings.mcp.requestTimeout,

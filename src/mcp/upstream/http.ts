@@ -1,11 +1,11 @@
 /** HTTP to upstreams that customers chose: every address is checked, also behind a redirect, and the one that was checked is dialled. */
 import { GatewayError } from '../../gateway/errors.ts';
-import type { HostGuard } from '../../gateway/upstream/host-guard.ts';
+import { type HostGuard, marked } from '../../gateway/upstream/host-guard.ts';
 import { version } from '../../version.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import type { WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected } from '../../wire/client/collected.ts';
-import { decoded, understood } from '../../wire/client/decoded.ts';
+import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import type { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { McpError } from '../errors.ts';
@@ -16,6 +16,8 @@ export interface HttpCall {
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
+  /** The organisation for which it is made. */
+  tenant?: string;
 }
 
 export interface UpstreamHttp {
@@ -33,6 +35,7 @@ export interface FetchedAnswer {
   url: string;
 }
 
+const nobody = '';
 const mostRedirects = 3;
 const unlessSaid = { 'accept-encoding': understood, 'user-agent': `gw/${version}` };
 const keepsMethod = new Set([307, 308]);
@@ -43,9 +46,10 @@ const credentialHeaders = new Set(['authorization', 'cookie', 'mcp-session-id', 
 
 export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
-    const pinned = await guard.check(call.url);
-    const answer = await client.call({ ...call, pinned, unlessSaid }, signal);
-    const body = answer.body && decoded(answer.body, answer.headers);
+    const pinned = await guard.check(call.url, call.tenant ?? nobody);
+    const headers = marked(call.headers, guard.mark);
+    const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
+    const body = answer.body && decodedBody(answer.body, answer.headers);
     return body === answer.body ? answer : { ...answer, body };
   };
 

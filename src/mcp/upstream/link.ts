@@ -2,27 +2,27 @@
 import type { Abortable } from '../../wire/abort.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
 import type { SseEvent } from '../protocol/events.ts';
-import type { Fields, JsonRpcId, RpcMessage, RpcResponse } from '../protocol/json-rpc.ts';
+import type { JsonRpcFields, JsonRpcId, RpcMessage, RpcResponse } from '../protocol/json-rpc.ts';
 import type { Era } from '../protocol/versions.ts';
 
 /** Who the upstream is and what it can do, as it said when it was asked first. */
 export interface ServerFacts {
   protocolVersion: string;
-  capabilities: Fields;
-  serverInfo: Fields;
+  capabilities: JsonRpcFields;
+  serverInfo: JsonRpcFields;
   instructions: string | null;
 }
 
 /** Who we say that we are: the client behind us. */
 export interface ClientFacts {
-  info: Fields;
-  capabilities: Fields;
+  info: JsonRpcFields;
+  capabilities: JsonRpcFields;
 }
 
 export interface LinkRequest {
   id: JsonRpcId;
   method: string;
-  params: Fields;
+  params: JsonRpcFields;
   /** The message as the client wrote it, where nothing in it changes. */
   bytes?: Bytes;
   /** The client's `mcp-param-…` headers. */
@@ -72,7 +72,7 @@ export interface ListenOptions {
   signal: Abortable;
   lastEventId?: string | null;
   /** What is wanted, for upstreams that are asked for it; by default every change of a list. */
-  filter?: Fields;
+  filter?: JsonRpcFields;
   opened(): void;
   onEvent(event: LinkEvent): void;
 }

@@ -4,7 +4,7 @@ import type { WireAnswer } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
-import { type Fields, isFields, type RpcMessage, type RpcResponse, written } from '../protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcMessage, type RpcResponse, written } from '../protocol/json-rpc.ts';
 import { isSessionVersion, newestSessionVersion } from '../protocol/versions.ts';
 import {
   answerIn,
@@ -255,7 +255,7 @@ export async function openSessionLink(
   }
 }
 
-async function initializeResult(answer: WireAnswer, id: string, time: CallTime): Promise<Fields> {
+async function initializeResult(answer: WireAnswer, id: string, time: CallTime): Promise<JsonRpcFields> {
   let message: RpcMessage | null = null;
   if (isEventStream(answer)) {
     await readStream(answer, time, (event) => {
@@ -280,7 +280,7 @@ async function initializeResult(answer: WireAnswer, id: string, time: CallTime):
   return found.result ?? {};
 }
 
-export function factsOf(result: Fields): ServerFacts {
+export function factsOf(result: JsonRpcFields): ServerFacts {
   const { protocolVersion, capabilities, serverInfo, instructions } = result;
   return {
     protocolVersion:

@@ -3,7 +3,7 @@ import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import { encodeHeaderValue } from '../protocol/header-values.ts';
-import { type Fields, isFields, type RpcResponse, written } from '../protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcResponse, written } from '../protocol/json-rpc.ts';
 import { metaKeys, nameField, statelessVersion } from '../protocol/versions.ts';
 import { answerIn, answers, isEventStream, readStream, strangeAnswer, textOf } from './answers.ts';
 import { CallTime, exchange, timeoutOf, type UpstreamDeps } from './exchange.ts';
@@ -92,7 +92,7 @@ export class StatelessLink implements Link {
     );
   }
 
-  #withMeta(params: Fields): Fields {
+  #withMeta(params: JsonRpcFields): JsonRpcFields {
     const meta = isFields(params._meta) ? params._meta : {};
     return {
       ...params,
@@ -140,7 +140,7 @@ export class StatelessLink implements Link {
   }
 }
 
-export function standardHeaders(method: string, params: Fields): Record<string, string> {
+export function standardHeaders(method: string, params: JsonRpcFields): Record<string, string> {
   const field = nameField[method];
   const name = field && params[field];
   return {
@@ -176,7 +176,7 @@ export async function openStatelessLink(
   return new StatelessLink(deps, upstream, identity, client, facts);
 }
 
-async function discovered(link: StatelessLink): Promise<Fields> {
+async function discovered(link: StatelessLink): Promise<JsonRpcFields> {
   let answer: LinkAnswer;
   try {
     answer = await link.request({ id: 'gw-discover', method: 'server/discover', params: {} });

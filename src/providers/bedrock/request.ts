@@ -10,7 +10,7 @@ import { cachePoint, messagesOf, systemOf } from './blocks.ts';
 import { withinPoints } from './cache-points.ts';
 import { claudeOnBedrock } from './claude.ts';
 import { type BedrockModel, modelOf } from './model.ts';
-import { type Thinking, thinkingOf } from './thinking.ts';
+import { type BedrockThinking, thinkingOf } from './thinking.ts';
 import { toolsOf } from './tools.ts';
 
 export function converseRequest(conversation: Conversation, facts: CallFacts): JsonObject {
@@ -68,7 +68,11 @@ function markedAtEnd(messages: JsonObject[], mark: unknown, model: BedrockModel)
   return [...messages.slice(0, -1), { ...last, content: [...listOf(last.content), ...cachePoint(mark, model)] }];
 }
 
-function inferenceConfig(conversation: Conversation, model: BedrockModel, thinking: Thinking): JsonObject | null {
+function inferenceConfig(
+  conversation: Conversation,
+  model: BedrockModel,
+  thinking: BedrockThinking,
+): JsonObject | null {
   const { temperature, topP, stop } = conversation;
   const steers = !thinking.on && model.claude?.samples !== false;
   const config = present({
@@ -81,7 +85,7 @@ function inferenceConfig(conversation: Conversation, model: BedrockModel, thinki
   return Object.keys(config).length > 0 ? config : null;
 }
 
-function sampling({ topK }: Conversation, model: BedrockModel, thinking: Thinking): JsonObject {
+function sampling({ topK }: Conversation, model: BedrockModel, thinking: BedrockThinking): JsonObject {
   if (topK === null || thinking.on || model.claude?.samples === false) return {};
   if (model.isNova) return { inferenceConfig: { topK } };
   return model.id.startsWith('cohere.') ? { k: topK } : { top_k: topK };

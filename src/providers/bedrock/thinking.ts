@@ -8,7 +8,7 @@ import { effortOfBudget } from '../openai/reasoning.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
 import type { BedrockModel } from './model.ts';
 
-export interface Thinking {
+export interface BedrockThinking {
   /** For `additionalModelRequestFields`. */
   fields: JsonObject;
   /** The most that may be written where the client set no limit and thoughts need one. */
@@ -17,9 +17,9 @@ export interface Thinking {
   on: boolean;
 }
 
-const none: Thinking = { fields: {}, limit: null, on: false };
+const none: BedrockThinking = { fields: {}, limit: null, on: false };
 
-export function thinkingOf(conversation: Conversation, model: BedrockModel, facts: CallFacts): Thinking {
+export function thinkingOf(conversation: Conversation, model: BedrockModel, facts: CallFacts): BedrockThinking {
   const { reasoning } = conversation;
   if (model.claude) return claudeThinking(conversation, model.claude, facts);
   if (!reasoning) return none;
@@ -45,7 +45,7 @@ function simpleEffort(reasoning: Exclude<Reasoning, { mode: 'off' }>): string {
 }
 
 /** With its highest effort the model takes no other steering. */
-function novaThinking(reasoning: Reasoning): Thinking {
+function novaThinking(reasoning: Reasoning): BedrockThinking {
   if (reasoning.mode === 'off') return { ...none, fields: { reasoningConfig: { type: 'disabled' } } };
   const effort = simpleEffort(reasoning);
   return {
@@ -56,7 +56,7 @@ function novaThinking(reasoning: Reasoning): Thinking {
 }
 
 /** Claude thinks here as it does at Anthropic, but for what an effort means in tokens. */
-function claudeThinking(conversation: Conversation, traits: ModelTraits, { strict }: CallFacts): Thinking {
+function claudeThinking(conversation: Conversation, traits: ModelTraits, { strict }: CallFacts): BedrockThinking {
   const reasoning = traits.thinking === 'budget' ? shareOf(conversation, traits) : conversation.reasoning;
   const thinking = asAnthropic({ ...conversation, reasoning }, traits, !strict);
   const { field, effort, limit } = thinking;

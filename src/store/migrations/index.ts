@@ -10,6 +10,8 @@ import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
 import { secretReferences } from './0017_secret_references.ts';
 import { accounts } from './0018_accounts.ts';
+import { mcpGuardrails } from './0020_mcp_guardrails.ts';
+import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
 
 interface Migration {
@@ -29,5 +31,7 @@ export const migrations: readonly Migration[] = [
   { name: 'prices', up: prices },
   { name: 'guardrails', up: guardrails },
   { name: 'accounts', up: accounts },
+  { name: 'installation', up: installation },
+  { name: 'mcp guardrails', up: mcpGuardrails },
   { name: 'secret references', up: secretReferences },
 ];

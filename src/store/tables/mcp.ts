@@ -70,6 +70,9 @@ export interface McpServerTable {
   description: string | null;
   status: 'active' | 'archived';
   default_user_access: 'allow' | 'deny';
+  /** Guardrails of its tool calls; null: those of the integration. */
+  input_guardrails: JsonText<string[]> | null;
+  output_guardrails: JsonText<string[]> | null;
   created_by: string | null;
   created_at: Timestamp;
   last_updated_at: Timestamp;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { addressOf } from './address.ts';
+import { serverAddressOf } from './address.ts';
 
 const keyOf = (url: string, name = 'model.example'): string =>
-  addressOf(url, { address: '203.0.113.7', name, host: name }).endpoint.key;
+  serverAddressOf(url, { address: '203.0.113.7', name, host: name }).endpoint.key;
 
 describe('connections are shared', () => {
   test('between calls to one server, whatever they ask for', () => {
     expect(keyOf('https://a.example/x?y')).toBe(keyOf('https://b.example/z'));
-    expect(addressOf('https://a.example/x', null).endpoint.key).toBe(
-      addressOf('https://A.example:443/y', null).endpoint.key,
+    expect(serverAddressOf('https://a.example/x', null).endpoint.key).toBe(
+      serverAddressOf('https://A.example:443/y', null).endpoint.key,
     );
   });
 
@@ -18,8 +18,8 @@ describe('connections are shared', () => {
       keyOf('https://a.example/', 'other.example'),
       keyOf('https://a.example:444/'),
       keyOf('http://a.example:443/'),
-      addressOf('https://203.0.113.7/', null).endpoint.key,
-      addressOf('https://a.example/', null).endpoint.key,
+      serverAddressOf('https://203.0.113.7/', null).endpoint.key,
+      serverAddressOf('https://a.example/', null).endpoint.key,
     ];
     expect(new Set(keys).size).toBe(keys.length);
   });
@@ -33,5 +33,5 @@ test.each([
   ['https://127.1/', '127.0.0.1', 443, '', '127.0.0.1'],
   ['https://b\u00fccher.example/', 'xn--bcher-kva.example', 443, 'xn--bcher-kva.example', 'xn--bcher-kva.example'],
 ] as const)('%s', (url, hostname, port, tlsName, host) => {
-  expect(addressOf(url, null)).toMatchObject({ endpoint: { hostname, port, tlsName }, host, path: '/' });
+  expect(serverAddressOf(url, null)).toMatchObject({ endpoint: { hostname, port, tlsName }, host, path: '/' });
 });

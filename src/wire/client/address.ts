@@ -4,7 +4,7 @@ import { memoize } from '../../memoize.ts';
 import { WireFault } from '../fault.ts';
 
 /** What a connection is made to. */
-export interface Endpoint {
+export interface ServerAddress {
   /** Connections with the same key serve the same calls. */
   key: string;
   /** A name, or the address that was checked. */
@@ -15,7 +15,7 @@ export interface Endpoint {
 }
 
 export interface Address {
-  endpoint: Endpoint;
+  endpoint: ServerAddress;
   host: string;
   /** With its query. */
   path: string;
@@ -30,7 +30,7 @@ export interface Pinned {
   host: string;
 }
 
-export const addressOf = (url: string, pinned: Pinned | null): Address =>
+export const serverAddressOf = (url: string, pinned: Pinned | null): Address =>
   pinned ? addressTo(new URL(url), pinned.address, pinned.name, pinned.host) : ownAddress(url);
 
 const ownAddress = memoize((url) => {

@@ -5,13 +5,13 @@ import { lengthIn, readFields, staysOpen } from '../http1/fields.ts';
 import { ReceivedHeaders } from './answer.ts';
 
 /** Where the body of an answer ends. */
-export type Framing = { by: 'length'; length: number } | { by: 'chunks' } | { by: 'close' };
+export type BodyFraming = { by: 'length'; length: number } | { by: 'chunks' } | { by: 'close' };
 
 export interface AnswerHead {
   status: number;
   headers: ReceivedHeaders;
   /** Null where there is no body. */
-  framing: Framing | null;
+  framing: BodyFraming | null;
   /** The connection can serve another request afterwards. */
   persists: boolean;
   /** For how long, in seconds, where the server says so. */
@@ -60,7 +60,7 @@ const lf = 10;
 const hasNoBody = (status: number, toHead: boolean): boolean =>
   toHead || status === 204 || status === 304 || status < 200;
 
-function framingOf(coding: string | undefined, length: string | undefined): Framing {
+function framingOf(coding: string | undefined, length: string | undefined): BodyFraming {
   if (coding !== undefined) {
     if (coding.toLowerCase() !== 'chunked') throw invalid('a transfer encoding');
     return { by: 'chunks' };

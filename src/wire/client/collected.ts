@@ -19,7 +19,7 @@ export async function readThrough(body: ByteReader, limit: number): Promise<Byte
     size += value.length;
     if (size > limit) {
       await body.cancel();
-      throw tooLarge(limit);
+      throw bodyTooLarge(limit);
     }
     chunks.push(value);
   }
@@ -27,4 +27,5 @@ export async function readThrough(body: ByteReader, limit: number): Promise<Byte
   return chunks.length === 1 && only ? only : Buffer.concat(chunks);
 }
 
-export const tooLarge = (limit: number): WireFault => new WireFault('BodyTooLarge', `it is larger than ${limit} bytes`);
+export const bodyTooLarge = (limit: number): WireFault =>
+  new WireFault('BodyTooLarge', `it is larger than ${limit} bytes`);

@@ -14,6 +14,8 @@ export interface Keeper {
   /** It has closed, and is of no more use. */
   drop(connection: Connection): void;
   now(): number;
+  /** A request of this tenant is over, however it ended. */
+  release(tenant: string): void;
   /** Once more, over a connection that nobody has used. */
   replay(request: WireRequest, signal: Abortable): Promise<WireAnswer>;
 }
@@ -30,6 +32,8 @@ export class Connection implements Flow {
   #paused = false;
   #turn: ResponseReader | null = null;
   #signal: Abortable | null = null;
+  /** Whose share of the connections it takes. */
+  #tenant: string | null = null;
   /** As long as it may have to be asked anew. */
   #request: WireRequest | null = null;
   /** When it was asked, where it had been asked before. */
@@ -50,6 +54,7 @@ export class Connection implements Flow {
     this.#turn = turn;
     this.#signal = signal;
     this.#request = request;
+    this.#tenant = request.tenant;
     signal.addEventListener('abort', this);
     if (signal.aborted || this.#closed) {
       this.#break(signal.aborted ? signal.reason : closedByServer());
@@ -192,5 +197,7 @@ export class Connection implements Flow {
     this.#signal = null;
     this.#request = null;
     this.#turn = null;
+    if (this.#tenant !== null) this.#keeper.release(this.#tenant);
+    this.#tenant = null;
   }
 }

@@ -18,7 +18,7 @@ import { ask, bodyOf, faultOf, until } from '../../../test/servers/wire-calls.ts
 import { wireWorld } from '../../../test/servers/wire-world.ts';
 import { type ByteReader, ReceivedHeaders } from './answer.ts';
 import { type Bytes, collected, readThrough } from './collected.ts';
-import { decoded } from './decoded.ts';
+import { decodedBody } from './decoded.ts';
 
 const { newWire, serve } = wireWorld();
 
@@ -45,7 +45,7 @@ async function answered(encoding: string, bytes: Uint8Array): Promise<ByteReader
     }),
   );
   const answer = await ask(newWire(), server.url);
-  return decoded(bodyOf(answer), answer.headers);
+  return decodedBody(bodyOf(answer), answer.headers);
 }
 
 /** Both ways of reading must tell the same. */
@@ -105,7 +105,7 @@ describe.each(readings)('%s', (_, read) => {
 
 describe('an encoding', () => {
   const nothing: ByteReader = { read: () => Promise.resolve({ done: true }), cancel: () => Promise.resolve() };
-  const named = (encoding: string) => decoded(nothing, new ReceivedHeaders({ 'content-encoding': encoding }));
+  const named = (encoding: string) => decodedBody(nothing, new ReceivedHeaders({ 'content-encoding': encoding }));
 
   test.each(['compress', 'gzip;q=1', 'aws-chunked', 'gzip, gzip, gzip, gzip'])('%s is refused', (encoding) => {
     expect(() => named(encoding)).toThrow(expect.objectContaining({ code: 'InvalidAnswer' }));
@@ -118,7 +118,9 @@ describe('an encoding', () => {
       }),
     );
     const answer = await ask(newWire(), server.url);
-    expect(() => decoded(bodyOf(answer), answer.headers)).toThrow(expect.objectContaining({ code: 'InvalidAnswer' }));
+    expect(() => decodedBody(bodyOf(answer), answer.headers)).toThrow(
+      expect.objectContaining({ code: 'InvalidAnswer' }),
+    );
     await until(() => server.open.size === 0);
   });
 
@@ -147,7 +149,7 @@ describe('a stream of events', () => {
       }),
     );
     const answer = await ask(newWire(), server.url);
-    const body = decoded(bodyOf(answer), answer.headers);
+    const body = decodedBody(bodyOf(answer), answer.headers);
     for (const event of ['data: one\n\n', 'data: two\n\n', 'data: three\n\n']) {
       packer.write(event);
       packer.flush();
@@ -167,7 +169,7 @@ describe('a stream of events', () => {
       }),
     );
     const answer = await ask(newWire(), server.url);
-    const body = decoded(bodyOf(answer), answer.headers);
+    const body = decodedBody(bodyOf(answer), answer.headers);
     expect(String(Buffer.from((await body.read()).value ?? []))).toBe('data: one\n\n');
     expect(await faultOf(body.read())).toBe('ConnectionClosed');
   });
@@ -182,7 +184,7 @@ describe('a stream of events', () => {
       }),
     );
     const answer = await ask(newWire(), server.url);
-    const body = decoded(bodyOf(answer), answer.headers);
+    const body = decodedBody(bodyOf(answer), answer.headers);
     for (let event = 0; event < events; event++) await body.read();
     await body.cancel();
     await until(() => server.open.size === 0);
@@ -195,7 +197,7 @@ describe('a stream of events', () => {
       }),
     );
     const answer = await ask(newWire(), server.url);
-    const body = decoded(bodyOf(answer), answer.headers);
+    const body = decodedBody(bodyOf(answer), answer.headers);
     expect(await faultOf(body.read())).not.toBe('no fault');
     await until(() => server.open.size === 0);
   });

@@ -2,7 +2,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { WireFault } from '../fault.ts';
 import type { AnswerHeaders, ByteReader, ReadBytes } from './answer.ts';
-import { type Bytes, collected, readThrough, tooLarge } from './collected.ts';
+import { type Bytes, bodyTooLarge, collected, readThrough } from './collected.ts';
 
 type Unpacker = (bytes: Bytes, options: { maxOutputLength: number }) => Bytes;
 
@@ -38,7 +38,7 @@ export const understood = 'gzip, deflate, br, zstd';
 const mostEncodings = 3;
 
 /** An answer that cannot be read closes its connection. */
-export function decoded(body: ByteReader, headers: AnswerHeaders): ByteReader {
+export function decodedBody(body: ByteReader, headers: AnswerHeaders): ByteReader {
   const named = headers.get('content-encoding');
   if (!named) return body;
   try {
@@ -116,7 +116,7 @@ async function unpacked(encoding: Encoding, bytes: Bytes, limit: number): Promis
       : await readThrough(await opened(only(bytes), encoding), limit);
   } catch (fault) {
     if (fault instanceof WireFault) throw fault;
-    if (fault instanceof RangeError) throw tooLarge(limit);
+    if (fault instanceof RangeError) throw bodyTooLarge(limit);
     throw new WireFault('InvalidAnswer', 'the answer is not in the encoding that it names');
   }
 }

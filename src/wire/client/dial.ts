@@ -2,11 +2,11 @@
 import type { Socket, SocketHandler, TLSOptions } from 'bun';
 import type { Abortable } from '../abort.ts';
 import { closedByServer, WireFault } from '../fault.ts';
-import type { Endpoint } from './address.ts';
+import type { ServerAddress } from './address.ts';
 import { Connection, type Keeper } from './connection.ts';
 import { noFileIsLeft } from './open-files.ts';
 
-export function dial(endpoint: Endpoint, keeper: Keeper, signal: Abortable): Promise<Connection> {
+export function dial(endpoint: ServerAddress, keeper: Keeper, signal: Abortable): Promise<Connection> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) throw signal.reason;
     const line = new Line(endpoint.key, keeper, signal, { resolve, reject });
@@ -15,7 +15,7 @@ export function dial(endpoint: Endpoint, keeper: Keeper, signal: Abortable): Pro
 }
 
 /** The runtime throws at once what it can tell at once. */
-async function connect({ hostname, port, tlsName }: Endpoint, data: Line): Promise<void> {
+async function connect({ hostname, port, tlsName }: ServerAddress, data: Line): Promise<void> {
   if (tlsName === null) await Bun.connect({ hostname, port, data, socket: plain });
   else await Bun.connect({ hostname, port, data, socket: secured, tls: tlsFor(tlsName) });
 }

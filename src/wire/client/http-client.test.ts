@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { Socket } from 'node:net';
+import { freePort } from '../../../test/servers/free-port.ts';
 import { eachRequest, said } from '../../../test/servers/raw-server.ts';
 import { ask, askText, bodyOf, faultOf, textOf, until } from '../../../test/servers/wire-calls.ts';
 import { wireWorld } from '../../../test/servers/wire-world.ts';
+import { HttpClient } from './http-client.ts';
 
 let now = 0;
 const { newWire, serve } = wireWorld(() => now);
@@ -238,5 +240,33 @@ describe('a server that ends a connection just when it is asked again', () => {
     const server = await fickle((socket) => socket.end(), 0);
     expect(await faultOf(ask(newWire(), server.url))).toBe('ConnectionClosed');
     expect(server.accepted).toBe(1);
+  });
+});
+
+describe('a tenant has a share of the connections', () => {
+  test('whoever has used it up is refused, others are not, and what ends gives its place back', async () => {
+    const server = await serve((socket) =>
+      eachRequest(socket, (head) => {
+        if (head.includes('/answers')) socket.write(said('answered'));
+        if (head.includes('/leaves')) socket.destroy();
+      }),
+    );
+    const wire = new HttpClient({}, { shareOfTenant: 2 });
+    const controller = new AbortController();
+    const given = new Error('given up');
+    const silent = [1, 2].map(() =>
+      faultOf(ask(wire, `${server.url}/silent`, { tenant: 'a', signal: controller.signal })),
+    );
+    expect(await faultOf(ask(wire, `${server.url}/answers`, { tenant: 'a' }))).toBe('ShareUsedUp');
+    expect(await askText(wire, `${server.url}/answers`, { tenant: 'b' })).toBe('answered');
+    controller.abort(given);
+    expect(await Promise.all(silent)).toEqual([String(given), String(given)]);
+    for (let call = 0; call < 5; call++) {
+      expect(await askText(wire, `${server.url}/answers`, { tenant: 'a' })).toBe('answered');
+      expect(await faultOf(ask(wire, `${server.url}/leaves`, { tenant: 'a' }))).not.toBe('no fault');
+      expect(await faultOf(ask(wire, `http://127.0.0.1:${await freePort()}/`, { tenant: 'a' }))).toBe('ECONNREFUSED');
+    }
+    expect([wire.usedBy('a'), wire.usedBy('b')]).toEqual([0, 0]);
+    wire.close();
   });
 });

@@ -1,7 +1,7 @@
 /** Calls over HTTP/1.1 on connections of our own: opened when needed, kept while they may be of use, dialled at exactly the address that was asked for. */
 import type { Abortable } from '../abort.ts';
 import { WireFault } from '../fault.ts';
-import { addressOf } from './address.ts';
+import { serverAddressOf } from './address.ts';
 import type { WireAnswer } from './answer.ts';
 import type { Connection, Keeper } from './connection.ts';
 import { dial } from './dial.ts';
@@ -19,6 +19,9 @@ export class HttpClient implements Keeper {
   readonly #proxied: readonly string[];
   readonly #onShortage: () => void;
   readonly #onReplay: (what: string) => void;
+  readonly #shareOfTenant: number;
+  /** Connections that are in use or being made, by tenant. */
+  readonly #inUse = new Map<string, number>();
   #replays = 0;
   #waitingInAll = 0;
   #closed = false;
@@ -30,11 +33,13 @@ export class HttpClient implements Keeper {
       now = () => performance.now(),
       onShortage = () => undefined,
       onReplay = () => undefined,
-    }: { now?: () => number; onShortage?: () => void; onReplay?: (what: string) => void } = {},
+      shareOfTenant = Number.POSITIVE_INFINITY,
+    }: { now?: () => number; shareOfTenant?: number; onShortage?: () => void; onReplay?: (what: string) => void } = {},
   ) {
     this.#proxied = proxiedSchemes(env);
     this.#onShortage = onShortage;
     this.#onReplay = onReplay;
+    this.#shareOfTenant = shareOfTenant;
     this.now = now;
   }
 
@@ -46,6 +51,24 @@ export class HttpClient implements Keeper {
     } catch (fault) {
       return Promise.reject(fault);
     }
+  }
+
+  /** Takes a connection out of a tenant's share; throws where none is left of it. */
+  claim(tenant: string): void {
+    const used = this.#inUse.get(tenant) ?? 0;
+    if (used >= this.#shareOfTenant) throw new WireFault('ShareUsedUp', 'the share of the connections is used up');
+    this.#inUse.set(tenant, used + 1);
+  }
+
+  release(tenant: string): void {
+    const left = (this.#inUse.get(tenant) ?? 0) - 1;
+    if (left > 0) this.#inUse.set(tenant, left);
+    else this.#inUse.delete(tenant);
+  }
+
+  /** How many connections a tenant uses. */
+  usedBy(tenant: string): number {
+    return this.#inUse.get(tenant) ?? 0;
   }
 
   /** How many requests were sent a second time. */
@@ -86,15 +109,17 @@ export class HttpClient implements Keeper {
 
   #ask(call: WireCall, signal: Abortable): Promise<WireAnswer> {
     if (signal.aborted) throw signal.reason;
-    const address = addressOf(call.url, call.pinned);
+    const address = serverAddressOf(call.url, call.pinned);
     // Before there is a connection that a fault in it could leave behind.
     const request = requestOf(call, address);
     // A stream can be sent only once, and a connection that waited may turn out to be closed.
+    if (request.tenant !== null) this.claim(request.tenant);
     const kept = request.body instanceof ReadableStream ? null : this.#take(address.endpoint.key);
     return kept ? kept.ask(request, signal) : this.#askAnew(request, signal);
   }
 
   async replay(request: WireRequest, signal: Abortable): Promise<WireAnswer> {
+    if (request.tenant !== null) this.claim(request.tenant);
     this.#replays++;
     this.#onReplay(`${request.method} ${request.endpoint.hostname}`);
     return { ...(await this.#askAnew(request, signal)), replayed: true };
@@ -105,10 +130,11 @@ export class HttpClient implements Keeper {
     return connection.ask(request, signal);
   }
 
-  async #dial({ endpoint }: WireRequest, signal: Abortable): Promise<Connection> {
+  async #dial({ endpoint, tenant }: WireRequest, signal: Abortable): Promise<Connection> {
     try {
       return await dial(endpoint, this, signal);
     } catch (fault) {
+      if (tenant !== null) this.release(tenant);
       if (fault instanceof WireFault && fault.code === 'TooManyOpenFiles') this.#onShortage();
       throw fault;
     }

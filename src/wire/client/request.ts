@@ -3,7 +3,7 @@ import { memoize } from '../../memoize.ts';
 import { WireFault } from '../fault.ts';
 import { lengthIn } from '../http1/fields.ts';
 import { isToken, ofConnection, unfit } from '../http1/token.ts';
-import type { Address, Endpoint, Pinned } from './address.ts';
+import type { Address, Pinned, ServerAddress } from './address.ts';
 import type { Bytes } from './collected.ts';
 
 export interface WireCall {
@@ -18,22 +18,25 @@ export interface WireCall {
   body: Bytes | ReadableStream<Uint8Array> | null;
   /** May be sent a second time where the server closed a waiting connection in the moment of the first; reading always may. */
   replayable?: boolean;
+  /** Whose share of the connections it takes; absent: nobody's. */
+  tenant?: string;
 }
 
 export interface WireRequest {
   /** Where it goes. */
-  endpoint: Endpoint;
+  endpoint: ServerAddress;
   method: string;
   head: string;
   body: WireCall['body'];
   /** How long its sender says that a stream is. */
   length: number | null;
   replayable: boolean;
+  tenant: string | null;
 }
 
 /** Throws when there is something in it that no head can carry. */
 export function requestOf(
-  { method, headers, unlessSaid, body, pinned, replayable = false }: WireCall,
+  { method, headers, unlessSaid, body, pinned, replayable = false, tenant }: WireCall,
   { endpoint, host, path }: Address,
 ): WireRequest {
   // The name that was checked is the one that is told.
@@ -51,6 +54,7 @@ export function requestOf(
     body,
     length,
     replayable: replayable || reads.has(method),
+    tenant: tenant ?? null,
   };
 }
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { eachRequest, type RawServer, startRaw } from '../../../test/servers/raw-server.ts';
 import { ask, bodyOf, until } from '../../../test/servers/wire-calls.ts';
 import { collected } from './collected.ts';
-import { decoded } from './decoded.ts';
+import { decodedBody } from './decoded.ts';
 import { HttpClient } from './http-client.ts';
 
 const calls = 20_000;
@@ -64,7 +64,7 @@ test('thousands of calls at once each get their own answer, and leave nothing be
       await body.cancel();
       return;
     }
-    const text = Buffer.from(await collected(decoded(body, answer.headers), 1e6)).toString();
+    const text = Buffer.from(await collected(decodedBody(body, answer.headers), 1e6)).toString();
     if (text !== id && text !== id.repeat(10_000)) wrong.push(`${id}: ${text.slice(0, 100)}`);
   };
   const worker = async () => {

@@ -1,5 +1,5 @@
 /** Finds the body in what a connection delivers: by its length, in chunks, or until the connection closes. */
-import type { Framing } from '../client/answer-head.ts';
+import type { BodyFraming } from '../client/answer-head.ts';
 import type { Bytes } from '../client/collected.ts';
 import { WireFault } from '../fault.ts';
 
@@ -22,7 +22,7 @@ export class BodyFrames {
   #hasDigits = false;
   #trailers = 0;
 
-  constructor(framing: Framing) {
+  constructor(framing: BodyFraming) {
     this.#inChunks = framing.by === 'chunks';
     this.#left = framing.by === 'length' ? framing.length : framing.by === 'close' ? Number.POSITIVE_INFINITY : 0;
     if (this.#inChunks) this.#expects = 'size';

@@ -2,11 +2,11 @@
 import { memoize } from '../../memoize.ts';
 import { isToken } from './token.ts';
 
-export type Fields = Record<string, string>;
+export type HeaderLines = Record<string, string>;
 
 /** By their names in lower case; those that came twice are joined. Every line ends in CR LF, the last one too. Null when a line is no header. */
-export function readFields(text: string, from: number): Fields | null {
-  const fields: Fields = Object.create(null);
+export function readFields(text: string, from: number): HeaderLines | null {
+  const fields: HeaderLines = Object.create(null);
   for (let at = from; at < text.length; ) {
     const end = text.indexOf('\r', at);
     const colon = text.indexOf(':', at);

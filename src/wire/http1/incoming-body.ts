@@ -1,6 +1,6 @@
 /** A body on its way in: what came and was not read yet waits here, and a reader who is slow slows the server down. */
 import type { ByteReader, ReadBytes } from '../client/answer.ts';
-import { type Bytes, readThrough, tooLarge } from '../client/collected.ts';
+import { type Bytes, bodyTooLarge, readThrough } from '../client/collected.ts';
 import { type Polled, promised, type Waker } from '../polled.ts';
 
 /** The connection that the bytes come from. */
@@ -79,7 +79,7 @@ export class IncomingBody implements ByteReader, Polled<ReadBytes> {
     const only = this.#waiting?.[0];
     if (!this.#complete || this.#waiting?.length !== 1 || !only) return readThrough(this, limit);
     this.#waiting = null;
-    if (only.length > limit) throw tooLarge(limit);
+    if (only.length > limit) throw bodyTooLarge(limit);
     return only;
   }
 

@@ -3,7 +3,7 @@ import { lastChunk, type Outgoing } from '../http1/outgoing.ts';
 import type { Sink } from './reply.ts';
 
 /** Who is told how it ended. */
-export interface Delivered {
+export interface DeliveredBody {
   delivered(): void;
   brokeOff(): void;
 }
@@ -16,9 +16,9 @@ export class BodyDelivery implements Sink {
   /** Of what was announced; null where the length is not known before. */
   #left: number | null;
   /** Null when it is over. */
-  #told: Delivered | null;
+  #told: DeliveredBody | null;
 
-  constructor(outgoing: Outgoing, head: string, inChunks: boolean, length: number | null, told: Delivered) {
+  constructor(outgoing: Outgoing, head: string, inChunks: boolean, length: number | null, told: DeliveredBody) {
     this.#outgoing = outgoing;
     this.#head = head;
     this.#inChunks = inChunks;
@@ -65,7 +65,7 @@ export class BodyDelivery implements Sink {
   }
 
   /** Answers whom to tell; nobody is told twice. */
-  #over(): Delivered | null {
+  #over(): DeliveredBody | null {
     const told = this.#told;
     this.#told = null;
     return told;

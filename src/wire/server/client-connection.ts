@@ -8,7 +8,7 @@ import { Outgoing } from '../http1/outgoing.ts';
 import { acceptance } from '../websocket/handshake.ts';
 import type { Relay } from '../websocket/relay.ts';
 import { ServerSocket } from '../websocket/server-socket.ts';
-import { BodyDelivery, type Delivered } from './body-delivery.ts';
+import { BodyDelivery, type DeliveredBody } from './body-delivery.ts';
 import type { Host } from './host.ts';
 import type { Upgraded } from './incoming.ts';
 import { patienceMs } from './patience.ts';
@@ -29,7 +29,7 @@ const cr = 13;
 const lf = 10;
 const nothing = Buffer.alloc(0);
 
-export class ClientConnection implements Flow, Delivered {
+export class ClientConnection implements Flow, DeliveredBody {
   readonly peer: string;
   readonly #host: Host;
   readonly #socket: Socket<ClientConnection>;

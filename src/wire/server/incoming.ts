@@ -1,5 +1,5 @@
 /** A request as its handlers see it: what was asked, by whom, and whether he still waits for the answer. */
-import type { Listener } from '../abort.ts';
+import type { AbortListener } from '../abort.ts';
 import type { ByteReader, ReceivedHeaders } from '../client/answer.ts';
 import type { Relay } from '../websocket/relay.ts';
 
@@ -20,7 +20,7 @@ export interface Incoming {
   /** The client is gone, before it was answered. */
   readonly left: boolean;
   /** Told once when the client leaves; for those who ask in time. */
-  onLeave(listener: Listener): void;
+  onLeave(listener: AbortListener): void;
   /** Aborted when the client leaves; dearer than the other two. */
   readonly gone: AbortSignal;
   /** Turns the connection into a WebSocket; false when the client is gone or sent no proper handshake. */

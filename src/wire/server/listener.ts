@@ -12,7 +12,7 @@ interface Listening {
   tls: TLSOptions | null;
 }
 
-export interface Answering extends Pick<Host, 'answer' | 'refusal' | 'failed'> {
+export interface ListenerHost extends Pick<Host, 'answer' | 'refusal' | 'failed'> {
   /** Told of every WebSocket; the answer is called when it is closed. */
   opened(): () => void;
   /** Told, second by second, that no client can be let in because this process may open no further connection. */
@@ -26,13 +26,13 @@ export class HttpListener implements Host {
   readonly secure: boolean;
   ending = false;
   readonly heads = new RequestHeadCache();
-  readonly #answering: Answering;
+  readonly #answering: ListenerHost;
   readonly #connections = new Set<ClientConnection>();
   readonly #relays = new Set<Relay>();
   readonly #server: Bun.TCPSocketListener<ClientConnection>;
   readonly #ticking: ReturnType<typeof setInterval>;
 
-  constructor({ hostname, port, tls }: Listening, answering: Answering) {
+  constructor({ hostname, port, tls }: Listening, answering: ListenerHost) {
     this.secure = tls !== null;
     this.#answering = answering;
     this.#server = Bun.listen<ClientConnection>({

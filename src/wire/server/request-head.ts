@@ -1,8 +1,8 @@
 /** The head of a request, read strictly: what two servers might read in two ways is refused. */
 import { memoize } from '../../memoize.ts';
 import { ReceivedHeaders } from '../client/answer.ts';
-import type { Framing } from '../client/answer-head.ts';
-import { type Fields, readFields, staysOpen } from '../http1/fields.ts';
+import type { BodyFraming } from '../client/answer-head.ts';
+import { type HeaderLines, readFields, staysOpen } from '../http1/fields.ts';
 import { isToken } from '../http1/token.ts';
 
 export interface RequestHead {
@@ -12,7 +12,7 @@ export interface RequestHead {
   /** All but the length of the body, which `framing` tells. */
   headers: ReceivedHeaders;
   /** Null where there is no body. */
-  framing: Framing | null;
+  framing: BodyFraming | null;
   /** The client speaks HTTP/1.0, which knows no chunks. */
   old: boolean;
   /** The client would send another request over this connection. */
@@ -80,14 +80,14 @@ const refusedVersion = (version: string): RefusedHead =>
 /** Empty where it is none. */
 const methodOf = memoize((written) => (isToken.test(written) ? written : ''));
 
-function targetOf(asked: string, fields: Fields): string {
+function targetOf(asked: string, fields: HeaderLines): string {
   const path = asked.startsWith('/') || asked === '*' ? asked : pathOf(asked, fields);
   if (path === null || unprintable.test(path)) throw new RefusedHead(400, 'the path cannot be read');
   return beyondAscii.test(path) ? path.replace(everyBeyondAscii, escaped) : path;
 }
 
 /** An address in full is what clients send to a proxy; its path is what is asked for, and its host counts, whatever `host` says. */
-function pathOf(address: string, fields: Fields): string | null {
+function pathOf(address: string, fields: HeaderLines): string | null {
   const [origin, host] = /^https?:\/\/([^/?#]+)/i.exec(address) ?? [];
   if (origin === undefined || host === undefined || !isHost(host)) return null;
   fields.host = host;
@@ -111,7 +111,7 @@ function requireHost(host: string | undefined, old: boolean): void {
 const isHost = memoize((written) => !/[/?#@\\\s,]/.test(written) && URL.canParse(`http://${written}/`));
 
 /** Where the body ends is said once, and in a way that everybody understands alike. */
-function framingOf(fields: Fields, old: boolean): Framing | null {
+function framingOf(fields: HeaderLines, old: boolean): BodyFraming | null {
   const coding = fields['transfer-encoding'];
   if (fields['content-length'] !== undefined) throw new RefusedHead(400, 'the header content-length is no length');
   if (coding === undefined) return null;

@@ -1,5 +1,5 @@
 /** A request under way over a client's connection. */
-import { Abort, type Listener, signalOf } from '../abort.ts';
+import { Abort, type AbortListener, signalOf } from '../abort.ts';
 import type { ByteReader, ReceivedHeaders } from '../client/answer.ts';
 import type { Relay } from '../websocket/relay.ts';
 import type { Incoming } from './incoming.ts';
@@ -59,7 +59,7 @@ export class ServedRequest implements Incoming {
     return this.#gone;
   }
 
-  onLeave(listener: Listener): void {
+  onLeave(listener: AbortListener): void {
     this.#leaving.addEventListener('abort', listener);
   }
 

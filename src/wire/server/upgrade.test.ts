@@ -3,7 +3,7 @@ import { clientFrame, farewell, kinds, serverFrames } from '../../../test/server
 import type { HttpClient } from '../../../test/servers/http-client.ts';
 import { aMoment, get, httpWorld, later, lines, said } from '../../../test/servers/http-world.ts';
 import { until } from '../../../test/servers/wire-calls.ts';
-import type { ClientSocket, Frame, Relay } from '../websocket/relay.ts';
+import type { ClientSocket, Relay, SocketMessage } from '../websocket/relay.ts';
 import type { Incoming } from './incoming.ts';
 
 const { serve } = httpWorld();
@@ -28,7 +28,7 @@ class Echo implements Relay {
     this.client = client;
   }
 
-  message(frame: Frame): void {
+  message(frame: SocketMessage): void {
     if (String(frame) === 'throw') throw new Error('thrown by the relay');
     this.client?.send(frame);
   }

@@ -4,11 +4,11 @@ import { closeCode, readFarewell, withoutWord } from './close-frame.ts';
 import { FrameHead } from './frame-head.ts';
 import { Gathered } from './gathered.ts';
 import { isControl, longestControl, opcode } from './opcode.ts';
-import type { Frame } from './relay.ts';
+import type { SocketMessage } from './relay.ts';
 import { turned, unmask } from './unmask.ts';
 
 interface FrameListener {
-  message(frame: Frame): void;
+  message(frame: SocketMessage): void;
   ping(payload: Uint8Array): void;
   /** The client has said its last word. */
   left(code: number, reason: string): void;

@@ -1,13 +1,17 @@
 /** The handshake that turns a request into a WebSocket. */
 import { createHash } from 'node:crypto';
-import type { Fields } from '../http1/fields.ts';
+import type { HeaderLines } from '../http1/fields.ts';
 import { headOf } from '../server/reply.ts';
 
 /** The head that accepts the request, with further headers; null when the request is no proper handshake. Throws where a header cannot be sent. */
-export function acceptance(method: string, asked: Readonly<Partial<Fields>>, further: Readonly<Fields>): string | null {
+export function acceptance(
+  method: string,
+  asked: Readonly<Partial<HeaderLines>>,
+  further: Readonly<HeaderLines>,
+): string | null {
   if (!isHandshake(method, asked)) return null;
   const accept = answerTo(asked['sec-websocket-key'] ?? '');
-  const headers: Fields = { ...further, upgrade: 'websocket', 'sec-websocket-accept': accept };
+  const headers: HeaderLines = { ...further, upgrade: 'websocket', 'sec-websocket-accept': accept };
   // An extension would change what the frames look like.
   delete headers['sec-websocket-extensions'];
   if (headers['sec-websocket-protocol'] === '') delete headers['sec-websocket-protocol'];
@@ -16,7 +20,7 @@ export function acceptance(method: string, asked: Readonly<Partial<Fields>>, fur
 }
 
 /** Whether a request asks for a WebSocket as it must. */
-export const isHandshake = (method: string, asked: Readonly<Partial<Fields>>): boolean =>
+export const isHandshake = (method: string, asked: Readonly<Partial<HeaderLines>>): boolean =>
   method === 'GET' &&
   names(asked.upgrade, 'websocket') &&
   names(asked.connection, 'upgrade') &&

@@ -1,7 +1,7 @@
 /** What an accepted WebSocket and whoever drives it know of each other. */
 
 /** A message as it came. */
-export type Frame = string | Buffer<ArrayBuffer>;
+export type SocketMessage = string | Buffer<ArrayBuffer>;
 
 /** The client's side of an accepted WebSocket. */
 export interface ClientSocket {
@@ -21,7 +21,7 @@ export interface ClientSocket {
 /** What is told about an accepted WebSocket, from its opening to its end. */
 export interface Relay {
   opened(client: ClientSocket): void;
-  message(frame: Frame): void;
+  message(frame: SocketMessage): void;
   /** Everything that was sent has left. */
   drained(): void;
   /** 1005: closed without a code; 1006: gone without a word. */

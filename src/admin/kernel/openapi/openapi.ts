@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { errorCodes } from '../../../http/errors.ts';
 import {
+  type HttpMethod,
   type JsonSchema,
   type MediaContent,
-  type Method,
   type OpenApiDocument,
-  type Operation,
+  type OpenApiOperation,
   type Parameter,
   type ResponseEntry,
   type SecurityRequirement,
@@ -101,7 +101,7 @@ export function createOpenApiDocument(resources: readonly Resource[]): OpenApiDo
   };
 }
 
-function operationOf(endpoint: Endpoint, book: SchemaBook): Operation {
+function operationOf(endpoint: Endpoint, book: SchemaBook): OpenApiOperation {
   const { access, body } = endpoint;
   const requestBody = body && {
     required: endpoint.bodyRequired ?? true,
@@ -129,7 +129,7 @@ function operationOf(endpoint: Endpoint, book: SchemaBook): Operation {
 
 const json = (schema: JsonSchema): MediaContent => ({ 'application/json': { schema } });
 
-const methodOf = (endpoint: Endpoint): Method => endpoint.method.toLowerCase() as Method;
+const methodOf = (endpoint: Endpoint): HttpMethod => endpoint.method.toLowerCase() as HttpMethod;
 
 const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}');
 

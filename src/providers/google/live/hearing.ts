@@ -1,5 +1,5 @@
 /** What the user says into the session: how much of it was sent, and the item of the conversation that it becomes. */
-import type { Outbox } from './outbox.ts';
+import type { LiveOutbox } from './outbox.ts';
 import type { Thread } from './thread.ts';
 
 const bytesOfSample = 2;
@@ -15,7 +15,7 @@ interface Utterance {
 }
 
 export class Hearing {
-  readonly #outbox: Outbox;
+  readonly #outbox: LiveOutbox;
   readonly #thread: Thread;
   readonly #newId: (prefix: string) => string;
   #ms = 0;
@@ -27,7 +27,7 @@ export class Hearing {
   /** The provider was told to answer what it has heard. */
   flushed = false;
 
-  constructor(outbox: Outbox, thread: Thread, newId: (prefix: string) => string) {
+  constructor(outbox: LiveOutbox, thread: Thread, newId: (prefix: string) => string) {
     this.#outbox = outbox;
     this.#thread = thread;
     this.#newId = newId;

@@ -1,7 +1,7 @@
 /** What is to be said to each side of a session. Nothing but the setup is said to the provider before it has agreed to it. */
 import type { JsonObject, Relayed } from '../../provider.ts';
 
-export class Outbox {
+export class LiveOutbox {
   readonly #newId: (prefix: string) => string;
   #toClient: string[] = [];
   #toProvider: string[] = [];

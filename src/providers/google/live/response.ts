@@ -1,6 +1,6 @@
 /** A response of the model's, told in OpenAI's events from its beginning to its end. */
 import type { JsonObject, Usage } from '../../provider.ts';
-import type { Outbox } from './outbox.ts';
+import type { LiveOutbox } from './outbox.ts';
 import type { Item, Thread } from './thread.ts';
 import { realtimeUsage } from './usage.ts';
 
@@ -11,7 +11,7 @@ interface FunctionCall {
 }
 
 /** How a response ended. */
-export interface Outcome {
+export interface LiveOutcome {
   status: 'completed' | 'cancelled' | 'failed' | 'incomplete';
   details?: JsonObject;
 }
@@ -32,7 +32,7 @@ export class LiveResponse {
   interrupted = false;
   /** The client asked for its end. */
   cancelled = false;
-  readonly #outbox: Outbox;
+  readonly #outbox: LiveOutbox;
   readonly #thread: Thread;
   readonly #newId: (prefix: string) => string;
   readonly #about: JsonObject;
@@ -40,7 +40,7 @@ export class LiveResponse {
   #message: Message | null = null;
 
   /** `about` are fields that each description of it has. */
-  constructor(outbox: Outbox, thread: Thread, newId: (prefix: string) => string, about: JsonObject) {
+  constructor(outbox: LiveOutbox, thread: Thread, newId: (prefix: string) => string, about: JsonObject) {
     this.#outbox = outbox;
     this.#thread = thread;
     this.#newId = newId;
@@ -79,7 +79,7 @@ export class LiveResponse {
     this.#end({ ...item, status: 'completed', arguments: written });
   }
 
-  finish({ status, details }: Outcome, usage: Usage | null): void {
+  finish({ status, details }: LiveOutcome, usage: Usage | null): void {
     this.#endMessage(status === 'completed' ? 'completed' : 'incomplete');
     this.#outbox.tell('response.done', {
       response: {

@@ -2,7 +2,7 @@
 import { isObject, listOf, objectOf, objectsOf, textOf } from '../../json.ts';
 import type { JsonObject } from '../../provider.ts';
 import { notice } from './errors.ts';
-import type { Outcome } from './response.ts';
+import type { LiveOutcome } from './response.ts';
 import type { Talk } from './talk.ts';
 
 export function hearProvider(talk: Talk, message: JsonObject): void {
@@ -55,7 +55,7 @@ function interrupted({ response, hearing, settings }: Talk): void {
   if (settings.detection && hearing.fresh && !response.cancelled) hearing.started(null);
 }
 
-const brokenOff = (cancelled: boolean): Outcome => ({
+const brokenOff = (cancelled: boolean): LiveOutcome => ({
   status: 'cancelled',
   details: { reason: cancelled ? 'client_cancelled' : 'turn_detected' },
 });
@@ -79,7 +79,7 @@ const harmless = new Set(['TURN_COMPLETE_REASON_UNSPECIFIED', 'NEED_MORE_INPUT']
 const failures = new Set(['MALFORMED_FUNCTION_CALL', 'RESPONSE_REJECTED', 'MAX_REGENERATION_REACHED']);
 
 /** All other reasons are about what may not be said. */
-function faultOf(reason: string): Outcome | null {
+function faultOf(reason: string): LiveOutcome | null {
   if (harmless.has(reason)) return null;
   if (!failures.has(reason)) return { status: 'incomplete', details: { reason: 'content_filter' } };
   return { status: 'failed', details: { error: { type: 'server_error', code: reason.toLowerCase() } } };

@@ -23,7 +23,7 @@ export interface LiveSettings {
   detection: { silenceMs: number | null; interrupts: boolean } | null;
 }
 
-export const defaultSettings: LiveSettings = {
+export const defaultLiveSettings: LiveSettings = {
   instructions: null,
   speaks: true,
   voice: null,
@@ -142,7 +142,7 @@ function inputSettings(input: Fields | null): Partial<LiveSettings> {
   refuseOthers(input, ['format', 'transcription', 'turn_detection']);
   const format = input.object('format');
   return {
-    ...(format && { rate: rateOf(format) ?? defaultSettings.rate }),
+    ...(format && { rate: rateOf(format) ?? defaultLiveSettings.rate }),
     ...(isSaid(input, 'transcription') && { transcription: transcriptionOf(input.object('transcription')) }),
     ...(isSaid(input, 'turn_detection') && { detection: detectionOf(input.object('turn_detection')) }),
   };

@@ -5,16 +5,16 @@ import { EventFault } from './errors.ts';
 import { Hearing } from './hearing.ts';
 import { HeldItems } from './held-items.ts';
 import { canBeTyped, typed } from './items.ts';
-import { Outbox } from './outbox.ts';
-import { LiveResponse, type Outcome } from './response.ts';
+import { LiveOutbox } from './outbox.ts';
+import { type LiveOutcome, LiveResponse } from './response.ts';
 import { takesTurns } from './rules.ts';
-import { defaultSettings, type LiveSettings } from './settings.ts';
+import { defaultLiveSettings, type LiveSettings } from './settings.ts';
 import { type LivePlace, sessionOf, setupOf } from './setup.ts';
 import { Thread } from './thread.ts';
 import { UsageCount } from './usage.ts';
 
 export class Talk {
-  readonly outbox: Outbox;
+  readonly outbox: LiveOutbox;
   readonly thread: Thread;
   readonly hearing: Hearing;
   readonly held = new HeldItems();
@@ -27,7 +27,7 @@ export class Talk {
   readonly newId: (prefix: string) => string;
   readonly #place: LivePlace;
   readonly #id: string;
-  settings: LiveSettings = defaultSettings;
+  settings: LiveSettings = defaultLiveSettings;
   response: LiveResponse | null = null;
   /** The turn in which a function was called may still be ended. */
   called = false;
@@ -42,7 +42,7 @@ export class Talk {
     this.newId = newId;
     this.#place = place;
     this.#id = newId('sess_');
-    this.outbox = new Outbox(newId);
+    this.outbox = new LiveOutbox(newId);
     this.thread = new Thread(this.outbox);
     this.hearing = new Hearing(this.outbox, this.thread, newId);
   }
@@ -133,7 +133,7 @@ export class Talk {
   }
 
   /** Ends the response under way, with everything that was used since the last one. What was heard belongs before it. */
-  finish(outcome: Outcome): void {
+  finish(outcome: LiveOutcome): void {
     this.hearing.turnOver();
     this.response?.finish(outcome, this.usage.take());
     this.response = null;

@@ -1,15 +1,15 @@
 /** The items of a conversation in their order, as the client is told of them. */
 import type { JsonObject } from '../../provider.ts';
-import type { Outbox } from './outbox.ts';
+import type { LiveOutbox } from './outbox.ts';
 
 export type Item = JsonObject & { id: string };
 
 export class Thread {
-  readonly #outbox: Outbox;
+  readonly #outbox: LiveOutbox;
   /** The item that stands last. */
   last: string | null = null;
 
-  constructor(outbox: Outbox) {
+  constructor(outbox: LiveOutbox) {
     this.#outbox = outbox;
   }
 

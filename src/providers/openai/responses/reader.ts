@@ -6,7 +6,7 @@ import type { JsonObject, ServerEvent } from '../../provider.ts';
 import { readResponseUsage } from '../../usage.ts';
 import { betweenParts, failureOf, finishOf, nested, signatureOf } from './answer.ts';
 
-export class ResponseReader implements AnswerReader {
+export class ResponsesStreamReader implements AnswerReader {
   /** The number of each call, by its item's id. */
   readonly #calls = new Map<string, number>();
   readonly #argued = new Set<number>();

@@ -1,0 +1,107 @@
+/** The stages that calls of MCP servers and agents share with model calls, so that none of them goes around identity, limits and logs. */
+import type { Guards } from '../catalog/guards.ts';
+import type { KeyCaller } from '../identity/caller.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Usage } from '../providers/provider.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
+import { newAttemptRecord } from './attempt/attempt.ts';
+import type { Arrival, Identified, RequestContext, ServiceCall } from './context.ts';
+import type { GatewayDeps } from './deps.ts';
+import { ServiceGuard } from './guardrails/service-guard.ts';
+import type { GuardState } from './guardrails/state.ts';
+import type { Admission } from './limits/admission.ts';
+import { admit } from './request/admit.ts';
+import type { Bytes } from './request/body.ts';
+import { type HeaderFields, KnownHeaders } from './request/headers.ts';
+import { identify, identifyAs } from './request/identify.ts';
+import { receive } from './request/receive.ts';
+import type { MatchedRoute } from './request/routes.ts';
+import { unplanned } from './request/select.ts';
+import { settle } from './settle/settle.ts';
+
+/** How a call of a service ended. */
+export interface ServiceEnd {
+  status: number;
+  headers?: Readonly<HeaderFields>;
+  /** What the client got; null where it got nothing, or where it only passed through. */
+  body: Uint8Array | null;
+  /** Why it failed, also where its status is that of a success; null where it did not. */
+  failure: string | null;
+  /** Milliseconds that were spent waiting for the service. */
+  upstreamMs: number;
+  /** Milliseconds until the first event of a stream; null for an answer in one piece. */
+  firstEventMs?: number | null;
+  usage?: Usage | null;
+  guard?: GuardState | null;
+}
+
+export interface ServiceCalls {
+  /** `path` is how logs name the route. */
+  receive(request: Incoming, path: string, route: MatchedRoute): Arrival;
+  /** By the key in the headers; throws a `GatewayError`. */
+  identify(arrival: Arrival): MaybePromise<Identified>;
+  /** By something else than a key, which the caller has checked. */
+  identifyAs(
+    arrival: Arrival,
+    who: { caller: KeyCaller; credential: string; header: string },
+  ): MaybePromise<Identified>;
+  /** One call of a caller; a request may hold several. */
+  begin(identified: Identified, service: ServiceCall, route: MatchedRoute, body: Bytes | null): RequestContext;
+  /** Whether anything limits calls of this caller; where nothing does, they need not be counted. */
+  isLimited(identified: Identified): boolean;
+  /** Counts the call against the limits of key, workspace and policies; throws a `GatewayError` where one has no room. `tokens`: what it is known to take. */
+  admit(context: RequestContext, tokens: () => number): MaybePromise<Admission | null>;
+  /** What guardrails say of the call, before it is made and after. */
+  guard(context: RequestContext, guards: Guards): ServiceGuard;
+  /** Tells settlers and the log. It never throws, for the client has its answer. */
+  settle(context: RequestContext, end: ServiceEnd): void;
+}
+
+export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
+  const heads = new KnownHeaders(deps.settings.headerPrefixAliases);
+  return {
+    receive: (request, path, route) =>
+      receive(deps, request, heads.of(request.headers.fields), { path, query: '' }, route),
+    identify: (arrival) => identify(deps, arrival),
+    identifyAs: (arrival, who) => identifyAs(deps, arrival, who),
+    begin(identified, service, route, body) {
+      const context = unplanned(deps, { ...identified, matched: route });
+      const { fields } = identified.own;
+      context.service = service;
+      context.spanName = identified.own.get('span-name') ?? spanNameOf(service);
+      if (body) context.body = { form: 'bytes', bytes: body, contentType: fields['content-type'] ?? '' };
+      return context;
+    },
+    isLimited: ({ caller, workspace }) =>
+      deps.limits !== null &&
+      ((caller.limits?.length ?? 0) > 0 ||
+        (workspace.limits?.length ?? 0) > 0 ||
+        (workspace.policies?.hasRequestPolicies ?? false)),
+    guard: (context, guards) => new ServiceGuard(deps, context, guards),
+    admit: (context, tokens) => admit(deps, context, true, tokens),
+    settle(context, { status, headers = {}, body, failure, upstreamMs, firstEventMs = null, usage, guard }) {
+      const record = newAttemptRecord(context.plan.root);
+      record.status = status;
+      record.upstreamMs = upstreamMs;
+      record.firstTokenMs = firstEventMs;
+      record.usage = usage ?? null;
+      record.guard = guard ?? null;
+      if (failure !== null) record.failure = failure;
+      const done = () => {
+        try {
+          settle(deps, context, [record], { status, headers, body });
+        } catch (fault) {
+          deps.onFault(fault, context.requestId);
+        }
+      };
+      // The log tells what async guardrails said.
+      if (guard && guard.pending.length > 0) Promise.allSettled(guard.pending).then(done);
+      else done();
+    },
+  };
+}
+
+const longestName = 512;
+
+const spanNameOf = ({ method, tool }: ServiceCall): string =>
+  (tool === '' ? method : `${method} ${tool}`).slice(0, longestName);
