@@ -76,6 +76,7 @@ const alike: LogMetrics = {
   mcp_method: '',
   mcp_tool: '',
   mcp: null,
+  timings: null,
 };
 
 const server = Bun.serve({

@@ -1,7 +1,7 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
+import { consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
@@ -9,7 +9,9 @@ import { exportDownloads } from './admin/log-exports/links.ts';
 import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
+import { createScim } from './admin/scim/protocol/handler.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
+import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
@@ -30,6 +32,7 @@ import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createImpersonation } from './identity/impersonation.ts';
+import { openTokenReader } from './identity/jwt/open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
@@ -44,6 +47,7 @@ import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import { fetchPublicDocument } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
@@ -108,6 +112,7 @@ type OpenServices = Services & {
   folder: { close(): void };
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
+  agentCards: LiveCards;
   secrets: OpenSecrets;
 };
 
@@ -146,6 +151,7 @@ async function openInFolder(
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const secrets = openSecrets({ settings, mark, clock, log });
   const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
+  const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
   opened = {
@@ -174,6 +180,8 @@ async function openInFolder(
     }),
     telemetry,
     mcp: mcpUpstreams.probe,
+    agents: agentCards,
+    agentCards,
     mcpUpstreams,
     secrets,
     draining: false,
@@ -202,10 +210,18 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);
     const { store, feed } = services;
-    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
-    const standIns = createImpersonation(keyring);
-    const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const tokens = openTokenReader({
+      environment: settings.jwt,
+      db: store.db,
+      feed,
+      clock,
+      fetchDocument: fetchPublicDocument(services.mcpUpstreams.http),
+      onRefused: (refused) => settings.auditLogs && trail.queue(refusedTokenRow(clock.now(), refused)),
+    });
+    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens });
+    const standIns = createImpersonation(keyring);
+    const batchService = openBatchService(store, services.vault, clock, settings.storedFileBytes);
     const authenticator = createAuthenticator(store.db, keyring, clock);
     const pricer = createPricer(services.priceTable);
     const kernel = createKernel({
@@ -282,6 +298,11 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       onFault: (fault, requestId) =>
         log.error('Telemetry could not be taken.', { request_id: requestId, ...faultFields(fault) }),
     });
+    const scim = createScim({
+      services,
+      trail,
+      onFault: (fault, requestId) => log.error('A SCIM call failed.', { request_id: requestId, ...faultFields(fault) }),
+    });
     const registry = createMcpRegistry({
       db: store.db,
       keyring,
@@ -302,6 +323,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         services.telemetry.handler,
         receiver,
         exportDownloads(services),
+        scim,
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

@@ -7,6 +7,7 @@ import type { CorsRules } from './http/cors.ts';
 import type { TrustedHosts } from './http/custom-host.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jwt/variables.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
@@ -60,6 +61,7 @@ export const environmentSchema = () =>
       .optional(),
     GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
     GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
     DATABASE_URL: z
       .string()
@@ -115,6 +117,7 @@ export const environmentSchema = () =>
     STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
     MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     MAX_BUFFERED_BYTES: wholeNumber(1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
+    MAX_STORED_FILE_BYTES: wholeNumber(10 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     MAX_CONNECTIONS_PER_ORGANISATION: wholeNumber(0, 0, 1_000_000),
     REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
     MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
@@ -127,12 +130,15 @@ export const environmentSchema = () =>
     LOG_SPOOL_MAX_BYTES: wholeNumber(2 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     DISABLE_ORG_CREATION: flag(),
     AUDIT_LOGS_ENABLED: onUnlessOff(),
+    SCIM_ENABLED: onUnlessOff(),
+    SCIM_MEMBERSHIP_USER_MODE: flag(),
     GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
     CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     LOG_QUERY_TIMEOUT_MS: wholeNumber(10_000, 100, 600_000),
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...jwtVariables(),
     ...mcpVariables(),
     ...secretVariables(),
     ...telemetryVariables(),
@@ -197,6 +203,8 @@ export interface Settings {
   /** Null: notices are kept, and nobody is mailed. */
   mail: MailSettings | null;
   masterKey: string | null;
+  /** The token with which parts of the service ask each other; null: none may. */
+  clientAuth: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
   ownerPassword: string | null;
@@ -210,8 +218,12 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** `userMode`: memberships of groups are written through users. */
+  scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
+  /** Bytes that the files of one workspace may take which the gateway keeps itself. */
+  storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
   /** How long a failing log store is left alone, and when. */
@@ -221,6 +233,7 @@ export interface Settings {
   cors: CorsRules;
   gateway: GatewaySettings;
   mcp: McpEnvironment;
+  jwt: JwtEnvironment;
   secrets: SecretSettings;
 }
 
@@ -297,17 +310,20 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
+    clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,
     ownerPassword: values.GW_OWNER_PASSWORD ?? null,
     apiKeyPrefix: values.API_KEY_PREFIX,
     publicUrl: values.CONTROL_PLANE_URL?.replace(/\/+$/, '') ?? null,
     trustedHosts,
+    storedFileBytes: values.MAX_STORED_FILE_BYTES,
     trustedProxies: values.TRUSTED_PROXIES,
     adminRateLimit: values.ADMIN_RATE_LIMIT,
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
     logStore: {
@@ -356,6 +372,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       connectionsOfOrganisation: values.MAX_CONNECTIONS_PER_ORGANISATION || null,
     },
     mcp: mcpEnvironment(values),
+    jwt: jwtEnvironment(values),
     secrets: secretSettings(values),
     telemetry: telemetrySettings(values),
   };

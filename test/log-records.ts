@@ -89,6 +89,7 @@ export function logRecord(
       mcp_method: '',
       mcp_tool: '',
       mcp: null,
+      timings: null,
       ...metrics,
     },
     bodies,

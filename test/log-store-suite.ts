@@ -40,6 +40,11 @@ export function sampleRecords(count: number): LogRecord[] {
         error_message: failed ? `Provider said no to call ${at}` : null,
         cost: failed ? 0 : (at % 100) * 0.000_123_457,
         saved_cost: hit ? 0.5 : 0,
+        cost_known: at % 9 !== 4,
+        timings:
+          at % 2 === 1
+            ? { request_parsing: 0.125, pre_processing: at / 1_000, cache_processing: null, response_parsing: 2 }
+            : null,
         req_units: at % 50,
         res_units: at % 20,
         total_units: (at % 50) + (at % 20),
@@ -282,6 +287,8 @@ export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
       expect(errors).toBe(expected.filter(({ is_success }) => !is_success).length);
       const latency = row?.outcomes.reduce((all, outcome) => all + outcome.latency, 0);
       expect(latency).toBeCloseTo(sum(expected, 'response_time'), 3);
+      const unpriced = row?.outcomes.filter(({ costKnown }) => !costKnown).reduce((n, { requests }) => n + requests, 0);
+      expect(unpriced).toBe(expected.filter(({ cost_known }) => !cost_known).length);
     };
 
     test('over all rows, with percentiles, users and savings', async () => {

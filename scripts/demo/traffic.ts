@@ -238,6 +238,7 @@ function call(
     mcp_method: '',
     mcp_tool: '',
     mcp: null,
+    timings: null,
     attempt: {
       rule: config ? `fallback: target ${rescuedByFallback ? 1 : 0}` : 'single',
       after: rescuedByFallback

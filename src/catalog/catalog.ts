@@ -3,6 +3,7 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
+import type { AgentCatalog } from './agents/server.ts';
 import type { SecretUse } from '../secrets/mapping.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
@@ -75,6 +76,8 @@ export interface WorkspaceCatalog {
   readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;
+  /** The agent servers of the workspace. */
+  readonly agents: AgentCatalog;
 }
 
 export interface Catalog {

@@ -66,8 +66,16 @@ describe('a plan', () => {
     });
   });
 
-  test('of a node without a strategy is a leaf, whatever else it has', () => {
+  test('of a node with a provider and without a strategy is a leaf, whatever else it has', () => {
     expect(planOf({ ...a, targets: [{ provider: '@b' }] }).root.kind).toBe('leaf');
+  });
+
+  test('of a lone target without a strategy is that target', () => {
+    expect(planOf({ targets: [{ provider: '@b' }], retry: { attempts: 2 } }).root).toMatchObject({
+      kind: 'strategy',
+      mode: 'single',
+      children: [{ path: 'config.targets[0]', provider: { from: 'saved', slug: 'b' }, retry: { attempts: 2 } }],
+    });
   });
 });
 

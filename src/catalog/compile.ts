@@ -4,6 +4,7 @@ import type { PatternRoom } from '../patterns/pattern.ts';
 import type { TargetFields } from '../providers/provider.ts';
 import { compileQuery, newPatternRoom } from './conditions.ts';
 import type { ConfigBody } from './config-schema.ts';
+import { strategyOf } from './effective-strategy.ts';
 import { breakerRule, frozenCopy, type InheritedSettings, inherit, noSettings } from './inheritance.ts';
 import type { BreakerRule, Leaf, LeafProvider, Plan, PlanNode, Strategy } from './plan.ts';
 import { targetFields } from './target-fields.ts';
@@ -73,8 +74,8 @@ interface Place {
 
 function compileNode(node: ConfigBody, place: Place, notes: Notes): PlanNode {
   const settings = inherit(place.above, node);
-  // Without a strategy a node is a leaf, whatever else it has.
-  if (node.strategy) return strategy(node, node.strategy, place, settings, notes);
+  const rule = strategyOf(node);
+  if (rule) return strategy(node, rule, place, settings, notes);
   return leaf(node, place, settings, providerOf(node, settings));
 }
 

@@ -1,5 +1,6 @@
 /** What must hold between the fields of a config, beyond the form of each. */
 import type { ConfigBody } from './config-schema.ts';
+import { lacksStrategy, strategyOf } from './effective-strategy.ts';
 
 export interface ConfigFault {
   /** `targets[1].weight`; empty for the config as a whole. */
@@ -57,9 +58,11 @@ function inspect(node: ConfigBody, place: Place, checks: ConfigChecks, findings:
   if (!saysSomething(node, checks)) {
     refuse('', 'names nothing to do: give a provider with its credential, strategy and targets, or a setting');
   }
-  if (!node.strategy) {
+  const strategy = strategyOf(node);
+  if (!strategy) {
     if (!node.targets) return;
-    if (place.mode === 'saved') refuse('targets', 'needs a strategy beside it: give strategy.mode');
+    if (lacksStrategy(node)) refuse('strategy.mode', 'is required: it says how to choose among several targets');
+    else if (place.mode === 'saved') refuse('targets', 'needs a strategy beside it: give strategy.mode');
     else findings.unusedKeys.push(at('targets'));
     return;
   }
@@ -67,7 +70,7 @@ function inspect(node: ConfigBody, place: Place, checks: ConfigChecks, findings:
     refuse('targets', 'is required beside a strategy');
     return;
   }
-  for (const [field, message] of faultsBetweenSiblings(node.strategy, node.targets, place.mode)) refuse(field, message);
+  for (const [field, message] of faultsBetweenSiblings(strategy, node.targets, place.mode)) refuse(field, message);
   node.targets.forEach((target, index) => {
     inspect(target, { path: at(`targets[${index}]`), isRoot: false, mode: place.mode }, checks, findings);
   });
@@ -144,7 +147,7 @@ const withoutCredential = new Set(['ollama', 'triton']);
 function saysSomething(node: ConfigBody, checks: ConfigChecks): boolean {
   if (sufficientFields.some((field) => node[field] !== undefined)) return true;
   // Targets that are missing beside it are a fault of their own.
-  if (node.strategy !== undefined) return true;
+  if (node.strategy !== undefined || node.targets !== undefined) return true;
   return node.provider !== undefined && isCallable(node, node.provider, checks);
 }
 

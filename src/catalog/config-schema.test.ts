@@ -259,8 +259,14 @@ describe('targets without a strategy', () => {
     expect(accepted(config, 'inline').ignoredKeys).toEqual(['targets']);
   });
 
-  test('are no config by themselves', () => {
-    expect(pathsOf({ targets: [a] }, 'inline')).toEqual(['']);
+  test('and without a provider are used where there is one, and refused where there are several', () => {
+    for (const mode of ['saved', 'inline'] as const) {
+      expect(accepted({ targets: [a] }, mode).ignoredKeys).toEqual([]);
+      expect(pathsOf({ targets: [a, b] }, mode)).toEqual(['strategy.mode']);
+      expect(pathsOf({ ...routed({ mode: 'single' }), targets: [{ targets: [a, b] }] }, mode)).toEqual([
+        'targets[0].strategy.mode',
+      ]);
+    }
   });
 });
 

@@ -6,6 +6,7 @@ import { policySource } from '../limits/policy-source.ts';
 import type { Db } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
+import { readAgentCatalog } from './agents/read.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
 import { readMcpCatalog } from './mcp/read.ts';
 import { readGuardrails } from './read-guardrails.ts';
@@ -43,13 +44,14 @@ export async function readWorkspace(
     .where('organisation.status', '=', 'active')
     .executeTakeFirst();
   if (!workspace) return null;
-  const [configs, providerRows, modelRows, guardrailRows, policies, mcp, prompts] = await Promise.all([
+  const [configs, providerRows, modelRows, guardrailRows, policies, mcp, agents, prompts] = await Promise.all([
     configsOf(db, workspaceId),
     providersOf(db, workspaceId),
     modelsOf(db, workspaceId),
     readGuardrails(db, workspace.organisation_id, workspaceId),
     policiesOf(db, workspaceId),
     readMcpCatalog(db, vault, workspaceId, warn),
+    readAgentCatalog(db, vault, workspaceId, warn),
     readPrompts(db, vault, workspaceId, workspace.organisation_id),
   ]);
   const plans = savedPlans(configs, vault, warn);
@@ -93,6 +95,7 @@ export async function readWorkspace(
     ),
     policies: new PolicyIndex(policies.map(policySource)),
     mcp,
+    agents,
   };
 }
 

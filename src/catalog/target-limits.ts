@@ -1,5 +1,6 @@
 /** How many targets a config may have. Checked when a request uses it, because the limits are the installation's and may change after it was saved. */
 import type { ConfigBody } from './config-schema.ts';
+import { strategyOf } from './effective-strategy.ts';
 
 export interface TargetLimits {
   root: number;
@@ -31,7 +32,7 @@ export function exceededTargetLimit(config: ConfigBody, limits: TargetLimits): s
 }
 
 /** Without a strategy the targets of a node are not used. */
-const targetsOf = (node: ConfigBody): readonly ConfigBody[] => (node.strategy ? (node.targets ?? []) : []);
+const targetsOf = (node: ConfigBody): readonly ConfigBody[] => (strategyOf(node) ? (node.targets ?? []) : []);
 
 const targetsBelow = (node: ConfigBody): number =>
   targetsOf(node).reduce((sum, target) => sum + 1 + targetsBelow(target), 0);

@@ -102,6 +102,8 @@ export interface ServiceCall {
 }
 
 export interface RequestContext extends Identified {
+  /** When all of this was known, on the clock of `startedAt`. */
+  selectedAt: number;
   body: ClientBody;
   plan: Plan;
   rules: HeaderRules;

@@ -14,6 +14,7 @@ import type { Pause } from './attempt/pause.ts';
 import type { AttemptSteps } from './attempt/steps.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { TokenCache } from './credentials/token-cache.ts';
+import type { FrameBudgets } from './realtime/frame-budget.ts';
 import type { BodyBudget } from './request/body-budget.ts';
 import type { InlinePlans } from './request/inline-plans.ts';
 import type { Breakers } from './routing/breakers.ts';
@@ -25,7 +26,7 @@ import type { HostGuard } from './upstream/host-guard.ts';
 export interface GatewayDeps {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   catalog: Catalog;
   providers: ReadonlyMap<string, Provider>;
   pricer: Pricer;
@@ -50,6 +51,8 @@ export interface GatewayDeps {
   secrets?: Secrets;
   /** What providers were asked about targets, under a digest of who asked. */
   discoveries: TokenCache;
+  /** What realtime sessions may ask of the process. */
+  frameBudgets: FrameBudgets;
   /** What bodies in memory may take. */
   bodies: BodyBudget;
   /** Inline configs seen lately, by their text. */

@@ -24,6 +24,8 @@ export class GatewayError extends Error {
   readonly hookResults: object | null;
   /** Headers that go with it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The provider's own error, where it is one. */
+  readonly ofProvider: ((form: ErrorForm) => object) | null;
 
   constructor(
     code: GatewayErrorCode,
@@ -37,6 +39,7 @@ export class GatewayError extends Error {
       hookResults?: object;
       /** The words of a provider or of a guardrail's author do not get our prefix. */
       spoken?: 'by the provider' | 'by a guardrail';
+      ofProvider?: (form: ErrorForm) => object;
     } = {},
   ) {
     super(more.spoken ? message : prefix + message);
@@ -47,6 +50,7 @@ export class GatewayError extends Error {
     this.faults = more.faults ?? [];
     this.hookResults = more.hookResults ?? null;
     this.headers = more.headers ?? noHeaders;
+    this.ofProvider = more.ofProvider ?? null;
   }
 }
 
@@ -57,6 +61,7 @@ export type ErrorForm = 'openai' | 'anthropic';
 
 export function errorBody(error: GatewayError, form: ErrorForm): object {
   if (error.hookResults) return denialBody(error, form);
+  if (error.ofProvider) return error.ofProvider(form);
   if (error.code === 'insufficient_scope' || error.code === 'key_type_not_allowed') {
     const permission = { success: false, data: { message: error.message, errorCode: 'AB03' }, ...plainBody(error) };
     return form === 'anthropic' ? { type: 'error', ...permission } : permission;

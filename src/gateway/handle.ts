@@ -17,7 +17,8 @@ import { isManaged, managedReply } from './managed/managed.ts';
 import { dialSession } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
 import { openRealtimeSession } from './realtime/open-session.ts';
-import { admit } from './request/admit.ts';
+import { withWords } from './realtime/refusal-words.ts';
+import { admit, refusedByLimits } from './request/admit.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify } from './request/identify.ts';
 import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './request/receive.ts';
@@ -61,6 +62,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const arrival = receive(deps, request, heads.of(request.headers.fields), asked, matched);
     let identified: Identified | null = null;
     let admission: Admission | null = null;
+    let isJudgedByLimits = false;
     try {
       const known = identify(deps, arrival);
       identified = known instanceof Promise ? await known : known;
@@ -78,6 +80,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         await requireAllowedType(deps, context);
       if (wantsIntegratedModels(context)) return await answerOurselves(context, integratedModels(deps, context));
       if (wantsIntegratedModel(context)) return await answerOurselves(context, integratedModel(deps, context));
+      isJudgedByLimits = true;
       const admitted = admit(deps, context, managed);
       admission = admitted instanceof Promise ? await admitted : admitted;
       if (managed) {
@@ -90,8 +93,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return reply(context, { answer: await route(deps, context, records), records });
     } catch (fault) {
       admission?.end(false);
-      return turnAway(arrival, identified, asError(fault, arrival));
+      const limited = isJudgedByLimits || !identified ? null : await limitedToo(fault, identified);
+      return turnAway(arrival, identified, limited ?? asError(fault, arrival));
     }
+  };
+
+  /** Limits of the key and its workspace are told before what is wrong with the request; rendering has none. */
+  const limitedToo = async (fault: unknown, identified: Identified): Promise<GatewayError | null> => {
+    if (!(deps.limits && fault instanceof GatewayError) || identified.matched.route.prompt === 'render') return null;
+    return refusedByLimits(deps, unplanned(deps, identified)).catch((broken) => asError(broken, identified));
   };
 
   /** What no provider is asked for is settled and logged like any call. */
@@ -133,7 +143,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const records: AttemptRecord[] = [];
     const routed = { answer: await route(deps, context, records, dialSession), records };
     const { content, record } = routed.answer;
-    if (content.form !== 'socket') return reply(context, routed);
+    if (content.form !== 'socket') {
+      return reply(context, { ...routed, answer: await withWords(deps, context, routed.answer) });
+    }
     if (openRealtimeSession(deps, context, routed, content.socket, inFlight)) return 'upgraded';
     return reply(context, { ...routed, answer: failed(record, clientLeft()) });
   };

@@ -27,6 +27,7 @@ import { guardOutput } from './guardrails/guard-output.ts';
 import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
+import { FrameBudgets } from './realtime/frame-budget.ts';
 import { BodyBudget } from './request/body-budget.ts';
 import { InlinePlans } from './request/inline-plans.ts';
 import { createBreakers } from './routing/breakers.ts';
@@ -39,7 +40,7 @@ interface GatewayNeeds {
   /** By which calls of this installation are known. */
   mark: string;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
@@ -95,6 +96,7 @@ export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gatew
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    frameBudgets: new FrameBudgets(),
     bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new InlinePlans(),
     random: Math.random,

@@ -116,6 +116,7 @@ export function foreignRecord({ caller, workspace }: Sender, call: ForeignCall, 
       mcp_method: '',
       mcp_tool: '',
       mcp: null,
+      timings: null,
     },
     bodies: call.bodies,
   };

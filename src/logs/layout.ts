@@ -70,6 +70,7 @@ export const measureFields = [
   'saved_cost',
   'attempt',
   'mcp',
+  'timings',
 ] as const satisfies readonly Field[];
 
 /** Mostly the record's own id: a row says null then, in segments and in the store. */
@@ -200,6 +201,7 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.saved_cost,
   m.attempt,
   m.mcp,
+  m.timings,
 ];
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;

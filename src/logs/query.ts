@@ -132,6 +132,8 @@ export interface OutcomeCount {
   retry: number;
   /** True where an earlier target of a fallback had failed. */
   fallback: boolean;
+  /** False where something was used that has no known price; the sums of costs lack it. */
+  costKnown: boolean;
   requests: number;
   /** The sum of the response times, in ms. */
   latency: number;

@@ -83,6 +83,20 @@ export interface LogMetrics {
   mcp_tool: string;
   /** What else is known of an MCP message; null for all other calls. */
   mcp: McpDetails | null;
+  /** What the gateway's own time went to; null for records of calls that it did not make. */
+  timings: CallTimings | null;
+}
+
+/** In milliseconds, to a thousandth; null where there was nothing to do. */
+export interface CallTimings {
+  /** Until the caller was known, the config chosen and the body read. */
+  request_parsing: number;
+  /** From there until the request to the provider was ready. */
+  pre_processing: number | null;
+  /** Asking the cache. */
+  cache_processing: number | null;
+  /** Translating a whole answer. */
+  response_parsing: number | null;
 }
 
 /** Who sent an MCP message, with which client and in which session. */
@@ -141,6 +155,8 @@ export interface LogRecord {
   readonly bodies: Partial<LogBodies>;
   /** How many bytes of bodies it keeps alive, where that can be told without reading it. */
   readonly weight?: number;
+  /** Whose it is, where that can be told without reading it. */
+  readonly workspaceId?: string;
 }
 
 /** Where finished records go. Appending never waits and never fails the request. */

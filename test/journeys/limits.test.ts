@@ -77,6 +77,14 @@ const suite = (environment: () => Promise<Record<string, string>>, movesTime: bo
       ({ current_usage, reserved }: Json) => ({ current_usage, reserved }),
     );
 
+  test('a limit that is reached is told before what else is wrong with a request, which counts for nothing itself', async () => {
+    const key = await newKey({ rate_limits: [{ type: 'requests', unit: 'rpm', value: 1 }] });
+    const wrong = { 'x-gw-config': 'no-such-config' };
+    expect(await call(key, {}, wrong)).toMatchObject({ status: 400, body: { error: { code: 'config_not_found' } } });
+    expect(await call(key)).toMatchObject({ status: 200 });
+    expect(await call(key, {}, wrong)).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+  });
+
   test('the third request of a minute that takes two is refused with 429, in words and headers that say when to come back', async () => {
     const key = await newKey({ rate_limits: [{ type: 'requests', unit: 'rpm', value: 2 }] });
     expect([(await call(key)).status, (await call(key)).status]).toEqual([200, 200]);

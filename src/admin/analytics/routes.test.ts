@@ -24,7 +24,8 @@ beforeAll(async () => {
       ai_model: at % 2 === 0 ? 'gpt-4o' : 'claude-sonnet',
       ai_org: at % 2 === 0 ? 'openai' : 'anthropic',
       api_key_id: Bun.randomUUIDv7(),
-      cost: failed ? 0 : 0.125,
+      cost: failed || at % 50 === 11 ? 0 : 0.125,
+      cost_known: at % 50 !== 11,
       req_units: 10,
       res_units: at % 3,
       total_units: 10 + (at % 3),
@@ -76,6 +77,8 @@ describe('graphs', () => {
     expect(requests.data_points[0]).toEqual({ timestamp: iso(start).replace('.000Z', 'Z'), total: 20 });
     const cost = await graph('cost');
     expect([cost.summary.total, sum(cost.data_points, 'total')]).toEqual([total('cost'), total('cost')]);
+    expect([cost.summary.unpriced_requests, sum(cost.data_points, 'unpriced_requests')]).toEqual([4, 4]);
+    expect(cost.summary.avg).toBe(total('cost') / 196);
     const tokens = await graph('tokens');
     expect([tokens.summary.total, tokens.summary.avg]).toEqual([total('total_units'), total('total_units') / 200]);
   });
@@ -172,6 +175,8 @@ describe('groups', () => {
     ]);
     expect(sum(body.data, 'cost')).toBe(total('cost'));
     expect((await gateway.get('/v1/logs/groups/ai_service?columns=cost')).body.total).toBe(2);
+    const unpriced = await group('ai_service', 'columns=unpriced_requests');
+    expect(sum(unpriced.body.data, 'unpriced_requests')).toBe(4);
   });
 
   test('have every column of the seed', async () => {

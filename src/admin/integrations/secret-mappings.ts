@@ -108,6 +108,10 @@ export async function storedMappings(
   }));
 }
 
+/** Whether a setting comes from a secret manager, so that it need not be sent. */
+export const mapsSetting = (mappings: readonly SecretMapping[], setting: string): boolean =>
+  mappings.some(({ target_field }) => target_field === `configurations.${setting}`);
+
 /** As virtual keys show them. */
 export const underModelConfig = (mappings: readonly SecretMapping[]): SecretMapping[] =>
   mappings.map((mapping) => ({

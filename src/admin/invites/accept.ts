@@ -7,6 +7,7 @@ import { autoCreateUserKey } from '../api-keys/auto-create.ts';
 import { recordSystemEvent } from '../kernel/audit/audit.ts';
 import type { Services } from '../kernel/services.ts';
 import { joinWorkspace } from '../members/membership.ts';
+import { requireOpenUserManagement } from '../scim/settings.ts';
 import { joinOrganisation } from '../users/membership.ts';
 
 export async function joinByInvite(
@@ -17,6 +18,7 @@ export async function joinByInvite(
   userId: string,
 ): Promise<Change[]> {
   const organisationId = invite.organisation_id;
+  await requireOpenUserManagement(db, organisationId);
   const changes = [
     await joinOrganisation(db, now, { organisationId, userId, role: invite.role, provisionedBy: 'invite' }),
   ];

@@ -11,6 +11,7 @@ import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
+import { requireOpenUserManagement } from '../scim/settings.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
 import { promisedBy, requireMayPromise } from './authority.ts';
 import { findInvite, newLink, refuseTwice, statusAt } from './invite.ts';
@@ -35,6 +36,7 @@ const createInvite = endpoint({
   audit: { resource: 'invite', action: 'create' },
   async handle({ caller, body, db, now, services, exchange, note }) {
     const { organisationId } = caller;
+    await requireOpenUserManagement(db, organisationId);
     const workspaces = await resolveWorkspaces(db, organisationId, body.workspaces ?? []);
     const scopes = body.workspace_api_key_details?.scopes ?? null;
     await requireMayPromise(db, caller, { organisationId, role: body.role, workspaces, keyScopes: scopes ?? [] });

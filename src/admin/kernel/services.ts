@@ -1,5 +1,6 @@
 /** What handlers may use besides the database. Wired once, in app.ts. */
 
+import type { AgentCards } from '../../catalog/agents/cards.ts';
 import type { McpProbe } from '../../catalog/mcp/probe.ts';
 import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
@@ -37,6 +38,8 @@ export interface Services {
   logs: Logs;
   /** Speaks to upstream MCP servers. */
   mcp: McpProbe;
+  /** Asks agents for their cards. */
+  agents: AgentCards;
   /** Values that live in secret managers. */
   secrets: Secrets;
   /** True from the moment in which the program was told to end. */

@@ -53,7 +53,16 @@ const ownHeaders = (request: KeptMessage | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('x-gw-')));
 
 export function showMetrics(metrics: LogMetrics, organisationName: string): z.input<ReturnType<typeof metricsSchema>> {
-  const { workspace_id: _, last_used_option_path: __, metadata, ignored_config_keys, attempt, mcp, ...same } = metrics;
+  const {
+    workspace_id: _,
+    last_used_option_path: __,
+    metadata,
+    ignored_config_keys,
+    attempt,
+    timings,
+    mcp,
+    ...same
+  } = metrics;
   return {
     ...same,
     organisation_name: organisationName,
@@ -63,10 +72,10 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     first_token_time: rounded(metrics.first_token_time),
     gateway_processing_time: rounded(metrics.gateway_processing_time),
     upstream_response_time: rounded(metrics.upstream_response_time),
-    request_parsing_time: null,
-    pre_processing_time: null,
-    cache_processing_time: null,
-    response_parsing_time: null,
+    request_parsing_time: timings?.request_parsing ?? null,
+    pre_processing_time: timings?.pre_processing ?? null,
+    cache_processing_time: timings?.cache_processing ?? null,
+    response_parsing_time: timings?.response_parsing ?? null,
     prompt_slug: metrics.prompt_slug || null,
     mcp_server: metrics.mcp_server || null,
     mcp_method: metrics.mcp_method || null,

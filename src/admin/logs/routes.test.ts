@@ -58,8 +58,13 @@ onEachEngine('GET /logs/{id}', (start) => {
     });
 
     test('shows the metrics under the names of the wire', async () => {
-      const { body } = await read(append());
+      const timings = { request_parsing: 0.25, pre_processing: 0.5, cache_processing: null, response_parsing: 1 };
+      const { body } = await read(append({ timings }));
       expect(body.metrics).toMatchObject({
+        request_parsing_time: 0.25,
+        pre_processing_time: 0.5,
+        cache_processing_time: null,
+        response_parsing_time: 1,
         workspace_slug: 'default',
         is_success: true,
         ai_org: 'openai',

@@ -4,6 +4,7 @@ import { lazy } from '../../lazy.ts';
 
 const text = lazy(() => z.string());
 const time = lazy(() => z.int().nullable().describe('In milliseconds; null where it was not measured'));
+const part = lazy(() => z.number().nullable());
 
 export const metricsSchema = lazy(() =>
   z.object({
@@ -33,10 +34,10 @@ export const metricsSchema = lazy(() =>
     response_status_code: z.int(),
     response_time: z.int(),
     first_token_time: time(),
-    request_parsing_time: time(),
-    pre_processing_time: time(),
-    cache_processing_time: time(),
-    response_parsing_time: time(),
+    request_parsing_time: part().describe('Until the caller was known, the config chosen and the body read'),
+    pre_processing_time: part().describe('From there until the request to the provider was ready'),
+    cache_processing_time: part().describe('Asking the cache'),
+    response_parsing_time: part().describe('Translating a whole answer'),
     gateway_processing_time: time(),
     upstream_response_time: time(),
     is_proxy_call: z.boolean(),

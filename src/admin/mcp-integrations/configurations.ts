@@ -6,6 +6,7 @@ import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
 import type { Vault } from '../../store/vault.ts';
+import { mapsSetting } from '../integrations/secret-mappings.ts';
 import { unmaskedSettings } from './masking.ts';
 
 interface Integration {
@@ -44,13 +45,10 @@ function checkSettings(
     return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
   });
   if (faults.length > 0) throw invalidFields(faults);
-  if (authType === 'oauth_client_credentials' && !parsed.client_credentials && !maps(mapped, 'client_credentials')) {
+  if (authType === 'oauth_client_credentials' && !parsed.client_credentials && !mapsSetting(mapped, 'client_credentials')) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
 }
-
-const maps = (mapped: readonly SecretMapping[], setting: string): boolean =>
-  mapped.some(({ target_field }) => target_field === `configurations.${setting}`);
 
 /** Settings that make the service call somewhere; those that only a browser opens are not among them. */
 const calledFields = new Set([

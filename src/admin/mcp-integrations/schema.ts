@@ -148,7 +148,6 @@ export const mcpIntegrationFilters = lazy(() =>
     search: z.string().trim().min(1).max(255).optional().describe('Any part of the name, in any case'),
   }),
 );
-export type McpIntegrationFilters = z.output<ReturnType<typeof mcpIntegrationFilters>>;
 
 export const mcpIntegrationPath = lazy(() => z.object({ mcpIntegration: reference.describe('Id or slug') }));
 
@@ -167,6 +166,8 @@ export const workspacesUpdate = lazy(() =>
     override_existing_workspace_access: flag.nullish().describe('True: the list replaces every grant that there is'),
   }),
 );
+
+export type WorkspacesUpdate = z.output<ReturnType<typeof workspacesUpdate>>;
 
 const grantRecord = lazy(() =>
   z.object({

@@ -13,7 +13,7 @@ export async function usersOf(
   reference: { id: string; slug: string; organisation_id: string },
 ): Promise<string[]> {
   const organisationId = reference.organisation_id;
-  const [integration, provider, mcp, plugin] = await Promise.all([
+  const [integration, provider, mcp, agent, plugin] = await Promise.all([
     db
       .selectFrom('integrations')
       .select('slug')
@@ -36,12 +36,19 @@ export async function usersOf(
       .where((eb) => eb.or(names(eb.ref('secret_mappings'), reference)))
       .executeTakeFirst(),
     db
+      .selectFrom('agent_integrations')
+      .select('slug')
+      .where('organisation_id', '=', organisationId)
+      .where('status', '=', 'active')
+      .where((eb) => eb.or(names(eb.ref('secret_mappings'), reference)))
+      .executeTakeFirst(),
+    db
       .selectFrom('plugins')
       .select('plugin as slug')
       .where('organisation_id', '=', organisationId)
       .where((eb) => eb.or(names(eb.ref('secret_mappings'), reference)))
       .executeTakeFirst(),
   ]);
-  const found = { integration, provider, 'MCP integration': mcp, plugin };
+  const found = { integration, provider, 'MCP integration': mcp, 'agent integration': agent, plugin };
   return Object.entries(found).flatMap(([kind, row]) => (row ? [`the ${kind} ${row.slug}`] : []));
 }

@@ -11,6 +11,7 @@ import { empty } from '../kernel/fields.ts';
 import { holdsLowered } from '../kernel/lists/list-queries.ts';
 import { pageOfIds } from '../kernel/lists/page-of-ids.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
+import { requireOpenUserManagement } from '../scim/settings.ts';
 import { surroundingsOf } from '../workspaces/row.ts';
 import { leaveOrganisation } from './membership.ts';
 import { activeMember, keepAnOwner, leaveOwnersAlone, refuseSelf } from './rules.ts';
@@ -97,6 +98,7 @@ const updateUser = endpoint({
   audit: { resource: 'user', action: 'update' },
   async handle({ caller, params, body, db, now, changed, note }) {
     const { organisationId } = caller;
+    await requireOpenUserManagement(db, organisationId);
     const member = await activeMember(db, organisationId, params.userId);
     leaveOwnersAlone(caller, member);
     if (member.role === body.role) throw invalid('role', `is ${body.role} already`);
@@ -130,6 +132,7 @@ const removeUser = endpoint({
   audit: { resource: 'user', action: 'delete' },
   async handle({ caller, params, db, now, services, changed, note }) {
     const { organisationId } = caller;
+    await requireOpenUserManagement(db, organisationId);
     const member = await activeMember(db, organisationId, params.userId);
     leaveOwnersAlone(caller, member);
     await keepAnOwner(db, organisationId, member);

@@ -1,5 +1,6 @@
 /** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
 
+import type { AccessRules } from '../access-rules.ts';
 import type { SecretUse } from '../../secrets/mapping.ts';
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
@@ -27,16 +28,11 @@ export interface McpUpstream {
   revision: string;
 }
 
-export interface McpServer extends McpUpstream {
+export interface McpServer extends McpUpstream, AccessRules {
   workspaceId: string;
   name: string;
   description: string | null;
   integrationSlug: string;
-  /** Whether the integration is handed to the workspace. */
-  granted: boolean;
-  defaultAccess: 'allow' | 'deny';
-  /** By user id, where it differs from the default. */
-  users: ReadonlyMap<string, boolean>;
   capabilities: CapabilityRules;
   /** Ids or slugs of the guardrails that its tool calls pass: its own, else those of its integration. */
   guardrails: { input: readonly string[]; output: readonly string[] };
@@ -62,6 +58,3 @@ export interface McpCatalog {
   /** By the slug of the server, else by that of its integration. */
   bySlug(slug: string): McpServer | null;
 }
-
-export const mayUse = (server: McpServer, userId: string | null): boolean =>
-  userId === null || (server.users.get(userId) ?? server.defaultAccess === 'allow');

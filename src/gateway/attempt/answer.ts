@@ -39,6 +39,12 @@ export interface AttemptRecord {
   /** Time spent waiting for the provider, all tries together. */
   upstreamMs: number;
   firstTokenMs: number | null;
+  /** When the provider was first asked; null where it was not. */
+  sentAt: number | null;
+  /** Asking the cache; null where it was not asked. */
+  cacheMs: number | null;
+  /** Translating a whole answer; null where there was nothing to translate. */
+  translationMs: number | null;
   responseHeaders: AnswerHeaders | null;
   /** What was received; of a stream, once it has ended. In the client's dialect where it was translated. */
   received: Uint8Array | null;
@@ -93,9 +99,10 @@ export type Content =
   | { form: 'socket'; socket: ProviderSocket }
   | { form: 'error'; error: GatewayError };
 
-/** The text that a client has already received of a stream that broke. */
+/** A stream that broke: the text that its client has already received, and the status that the break stands for. */
 export interface Delivered {
   text: string;
+  status: number;
 }
 
 export interface Answer {
@@ -103,8 +110,8 @@ export interface Answer {
   headers: AnswerHeaders | null;
   content: Content;
   record: AttemptRecord;
-  /** Goes on with the next target when this stream breaks; null when there is none. */
-  rescue: ((delivered: Delivered) => Promise<Answer>) | null;
+  /** Goes on with the next target when this stream breaks; null when there is none, or none that is to be asked after such a break. */
+  rescue: ((delivered: Delivered) => Promise<Answer | null>) | null;
 }
 
 /** 101 is how a realtime session succeeds. */

@@ -79,6 +79,7 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
   forgetEarlierTry(record);
   const flight = new PendingCall(call, upstream.facts.stream, joined);
   const { signal } = flight.abort;
+  record.sentAt ??= flight.sentAt;
   try {
     const special = sentSpecially(call, upstream, signal);
     const response = await (special ?? send(deps, target, upstream, signal));
@@ -204,7 +205,10 @@ function whole(
   }
   record.original = bytes;
   const raw = { status: response.status, headers: response.headers, bytes };
-  return { form: 'translated', answer: translatedAnswer(upstream, raw, context.matched.route.errorForm) };
+  const begunAt = performance.now();
+  const answer = translatedAnswer(upstream, raw, context.matched.route.errorForm);
+  record.translationMs = performance.now() - begunAt;
+  return { form: 'translated', answer };
 }
 
 async function readStream(

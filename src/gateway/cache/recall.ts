@@ -24,25 +24,34 @@ export function recallStep(cache: ResponseCache, coalescing: Coalescing, semanti
     name: 'recall',
     applies: isCacheable,
     async run(call) {
-      const { leaf, record, context } = call;
-      const rule = leaf.cache;
-      if (!rule) return null;
-      const place = placeOf(call);
-      record.cache = { place, ttlSeconds: ageOf(rule, context.workspace.settings.default_cache_max_age), answer: null };
-      const missed = rule.mode === 'semantic' ? 'SEMANTIC MISS' : 'MISS';
-      if (context.own.flag('cache-force-refresh') === true) {
-        record.cacheStatus = 'REFRESH';
-        return null;
+      const begunAt = performance.now();
+      try {
+        return await recalled(call);
+      } finally {
+        call.record.cacheMs = performance.now() - begunAt;
       }
-      record.cacheStatus = missed;
-      const found = await cache.get(place);
-      const hit = found && answerOf(call, found);
-      if (hit) return hit;
-      const alike = semantic && rule.mode === 'semantic' ? await recallAlike(call, rule, cache, semantic) : null;
-      if (alike || !rule.coalesce) return alike;
-      return coalesced(call, place, coalescing);
     },
   };
+
+  async function recalled(call: AttemptContext): Promise<Answer | null> {
+    const { leaf, record, context } = call;
+    const rule = leaf.cache;
+    if (!rule) return null;
+    const place = placeOf(call);
+    record.cache = { place, ttlSeconds: ageOf(rule, context.workspace.settings.default_cache_max_age), answer: null };
+    const missed = rule.mode === 'semantic' ? 'SEMANTIC MISS' : 'MISS';
+    if (context.own.flag('cache-force-refresh') === true) {
+      record.cacheStatus = 'REFRESH';
+      return null;
+    }
+    record.cacheStatus = missed;
+    const found = await cache.get(place);
+    const hit = found && answerOf(call, found);
+    if (hit) return hit;
+    const alike = semantic && rule.mode === 'semantic' ? await recallAlike(call, rule, cache, semantic) : null;
+    if (alike || !rule.coalesce) return alike;
+    return coalesced(call, place, coalescing);
+  }
 }
 
 /** What is needed to find questions that mean the same. */

@@ -78,6 +78,8 @@ export interface ReportedFault {
   fault: 'reported';
   type: string;
   message: string;
+  /** Its name or its status. */
+  code: string | null;
 }
 
 type Meaning = 'part' | 'end' | 'malformed' | ReportedFault;
@@ -145,11 +147,12 @@ export const objectIn = (json: JsonObject, name: string): JsonObject => {
 
 /** The fault that an `error` field reports, in any of the shapes that providers use. */
 export function reportedFault(error: unknown): ReportedFault {
-  if (typeof error === 'string') return { fault: 'reported', type: 'api_error', message: error };
+  if (typeof error === 'string') return { fault: 'reported', type: 'api_error', message: error, code: null };
   const fields = typeof error === 'object' && error !== null ? (error as JsonObject) : {};
   return {
     fault: 'reported',
     type: typeof fields.type === 'string' ? fields.type : 'api_error',
     message: typeof fields.message === 'string' ? fields.message : 'The provider reported an error inside its stream',
+    code: typeof fields.code === 'string' || typeof fields.code === 'number' ? String(fields.code) : null,
   };
 }

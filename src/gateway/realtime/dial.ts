@@ -21,6 +21,7 @@ import { marked } from '../upstream/host-guard.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
 import { offeredProtocols, upstreamQuery } from './handshake.ts';
+import { type SessionHandshake, SessionRefused } from './refusal-words.ts';
 import { TranslatedSocket } from './translated-socket.ts';
 import { type DialAddress, type ProviderSocket, UpstreamSocket } from './upstream-socket.ts';
 
@@ -105,24 +106,57 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
     giveUp(new GatewayError('request_timeout', `the provider did not accept the session within ${timeoutMs} ms`)),
   );
   try {
-    const address = await addressOf(deps, context, await authorised(deps, target, upstream, abort.signal));
-    return await UpstreamSocket.open(address, abort.signal).catch((fault) => {
-      if (!tookNoOffer(fault)) throw fault;
-      return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
+    const handshake = await handshakeOf(deps, context, await authorised(deps, target, upstream, abort.signal));
+    const address = addressOf(handshake);
+    const socket = withinShare(deps, upstream.tenant, () =>
+      UpstreamSocket.open(address, abort.signal).catch((fault) => {
+        if (!tookNoOffer(fault)) throw fault;
+        return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
+      }),
+    );
+    return await socket.catch((fault) => {
+      throw refusal(fault, target, handshake) ?? fault;
     });
   } catch (fault) {
-    throw refusal(fault, target) ?? explain(fault, abort.signal, target);
+    throw explain(fault, abort.signal, target);
   } finally {
     deadline.clear();
     gone.removeEventListener('abort', leave);
   }
 }
 
-async function addressOf(deps: GatewayDeps, context: RequestContext, upstream: Upstream): Promise<DialAddress> {
-  const { url, endpoint, tenant } = upstream;
-  const headers = upstream.customHost ? marked(upstream.headers, deps.hostGuard.mark) : upstream.headers;
+/** A session takes a connection out of the organisation's share, until it is over. */
+async function withinShare(
+  { http }: GatewayDeps,
+  tenant: string,
+  open: () => Promise<UpstreamSocket>,
+): Promise<UpstreamSocket> {
+  http.claim(tenant);
+  try {
+    const socket = await open();
+    socket.whenClosed(() => http.release(tenant));
+    return socket;
+  } catch (fault) {
+    http.release(tenant);
+    throw fault;
+  }
+}
+
+async function handshakeOf(
+  deps: GatewayDeps,
+  context: RequestContext,
+  { url, headers, endpoint, customHost, tenant }: Upstream,
+): Promise<SessionHandshake> {
   const protocols = endpoint.realtime ? [] : offeredProtocols(context.request.headers).forProvider;
-  const pinned = upstream.customHost ? await deps.hostGuard.check(url, tenant) : null;
+  return {
+    url,
+    headers: customHost ? marked(headers, deps.hostGuard.mark) : headers,
+    protocols,
+    pinned: customHost ? await deps.hostGuard.check(url, tenant) : null,
+  };
+}
+
+function addressOf({ url, headers, protocols, pinned }: SessionHandshake): DialAddress {
   if (!pinned) return { url: webSocketUrl(url), headers, protocols, serverName: null };
   const address = new URL(url);
   address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
@@ -140,16 +174,10 @@ const tookNoOffer = (fault: unknown): boolean =>
 
 const webSocketUrl = (url: string): string => url.replace(/^http/i, 'ws');
 
-/**
- * A provider's own refusal, with its status. Bun tells that status in the words of its error and nowhere else; asking
- * again over plain HTTP would be answered for another request than the one that was refused.
- */
-function refusal(fault: unknown, target: Target): GatewayError | null {
+/** A provider's own refusal, with its status. Bun tells that status in the words of its error and nowhere else. */
+function refusal(fault: unknown, target: Target, handshake: SessionHandshake): GatewayError | null {
   const told = fault instanceof Error ? /Expected 101 status code: (\d{3})/.exec(fault.message) : null;
   if (!told) return null;
-  const status = Number(told[1]);
   const name = target.saved ? `@${target.saved.slug}` : target.provider.id;
-  return new GatewayError('upstream_refused', `${name} refused the session with status ${status}`, {
-    ...(status >= 400 && { status }),
-  });
+  return new SessionRefused(name, Number(told[1]), handshake);
 }

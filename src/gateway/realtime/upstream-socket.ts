@@ -90,6 +90,12 @@ export class UpstreamSocket {
     else this.#socket.resume();
   }
 
+  /** Calls this once when it has closed, however that came. */
+  whenClosed(run: () => void): void {
+    if (this.#ended) run();
+    else this.#socket.addEventListener('close', run, { once: true });
+  }
+
   /** The subprotocol that the provider chose, or empty. */
   get protocol(): string {
     return this.#socket.protocol;

@@ -3,6 +3,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
+import { GatewayError } from '../errors.ts';
 import { Admission } from '../limits/admission.ts';
 
 /** Reading what was made before costs nothing, so an exhausted key may still do it. */
@@ -33,6 +34,18 @@ export function admit(
   if (admission.onRequest.length === 0 || (!isOurs && reservesOnce(context))) return admission;
   const counted = admission.count(tokens && admission.countsTokens ? tokens() : 0);
   return counted instanceof Promise ? counted.then(() => admission) : admission;
+}
+
+/** The refusal by limits of a request that is refused for something else too: limits count first. Null where they have room. */
+export async function refusedByLimits(deps: GatewayDeps, context: RequestContext): Promise<GatewayError | null> {
+  try {
+    const admission = await admit(deps, context, true);
+    admission?.end(false);
+    return null;
+  } catch (fault) {
+    if (fault instanceof GatewayError) return fault;
+    throw fault;
+  }
 }
 
 const isExempt = ({ matched, request }: RequestContext): boolean =>

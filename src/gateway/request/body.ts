@@ -80,6 +80,13 @@ export function readBody(
     : understood(form, bytes, contentType ?? '');
 }
 
+/** Throws for a body that the route does not take, before anything of it is read. */
+export function requireContentType({ body, headers }: Incoming, route: GatewayRoute): void {
+  if (route.body === 'none' || !body) return;
+  const contentType = headers.get('content-type');
+  if (contentType !== null) formOf(route, mediaTypeOf(contentType));
+}
+
 const mediaTypeOf = memoize((contentType) => contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '');
 
 /** What the body is to be read as; null when it is carried through unread. */

@@ -225,3 +225,34 @@ function getWithBody(path: string, content: string): Promise<{ status: number; t
     asked.end(content);
   });
 }
+
+describe('of several faults the first in the order of checks is told', () => {
+  const faults: Record<string, Record<string, string>> = {
+    invalid_content_type: { 'content-type': 'text/plain' },
+    invalid_forward_headers: { 'x-gw-forward-headers': 'host' },
+    invalid_custom_host: { 'x-gw-custom-host': 'http://169.254.169.254/' },
+    config_not_found: { 'x-gw-config': 'gone' },
+  };
+  const order = Object.keys(faults);
+  const send = async (path: string, headers: Record<string, string>, text: string) => {
+    const response = await fetch(`${plane.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gw-api-key': workspaceKey, ...headers },
+      body: text,
+    });
+    const { error } = (await response.json()) as { error: { code: string } };
+    return error.code;
+  };
+
+  test.each(order)('%s counts before all that is checked later', async (code) => {
+    const headers = Object.assign({}, ...order.slice(order.indexOf(code)).map((later) => faults[later]));
+    expect(await send('/v1/chat/completions', headers, '{broken')).toBe(code);
+    expect(await send('/v1/prompts/gone/completions', headers, '{broken')).toBe(code);
+  });
+
+  test('then the body, then the prompt', async () => {
+    expect(await send('/v1/chat/completions', {}, '{broken')).toBe('invalid_body');
+    expect(await send('/v1/prompts/gone/completions', {}, '{broken')).toBe('invalid_body');
+    expect(await send('/v1/prompts/gone/completions', {}, '{}')).toBe('prompt_not_found');
+  });
+});

@@ -16,7 +16,7 @@ import { keepsRowsHere } from '../managed/keeps-rows.ts';
 import { namedProvider } from '../managed/named-provider.ts';
 import { type Looked, lookForPurpose } from '../managed/purpose.ts';
 import { refuseHost } from '../upstream/host-guard.ts';
-import { type ClientBody, inTime, readBody } from './body.ts';
+import { type ClientBody, inTime, readBody, requireContentType } from './body.ts';
 import type { OwnHeaders } from './headers.ts';
 import { metadataOf } from './metadata.ts';
 import { unreadBody, wantsNitro } from './nitro.ts';
@@ -26,14 +26,24 @@ import { requireSingleTarget } from './single-target.ts';
 /** The plan of a request that names no config: its one leaf takes the provider from the request. */
 const requestPlan = planForProvider({ from: 'request' });
 
-/** At once where the body is there. */
-export function select(deps: GatewayDeps, identified: Identified): MaybePromise<RequestContext> {
+/** What can be said of a request by its head alone: content type and headers, then what must be saved, then the config. */
+export function judgeHead(deps: GatewayDeps, identified: Identified): Pick<RequestContext, 'plan' | 'rules'> {
   const { settings } = deps;
+  const { request, own, matched } = identified;
+  requireContentType(request, matched.route);
+  own.once(forwardedNames);
   requireSavedOnly(identified, settings.blockInlineConfig);
-  const rules = identified.own.once(headerRules, settings);
+  const rules = own.once(headerRules, settings);
   const plan = choosePlan(deps, identified);
   const exceeded = plan.exceeds(settings.targetLimits);
   if (exceeded) throw new GatewayError('config_targets_exceeded', exceeded, { field: 'x-gw-config' });
+  return { plan, rules };
+}
+
+/** At once where the body is there. */
+export function select(deps: GatewayDeps, identified: Identified): MaybePromise<RequestContext> {
+  const { settings } = deps;
+  const { plan, rules } = judgeHead(deps, identified);
   if (!settings.skipSingleTargetCheck) requireSingleTarget(identified.matched.route.kind, plan);
   const provider = requestProvider(identified);
   refuseTrace(identified);
@@ -74,6 +84,7 @@ function contextOf(
 ): RequestContext {
   return {
     ...identified,
+    selectedAt: performance.now(),
     plan,
     rules,
     provider,
@@ -119,6 +130,7 @@ export function unplanned({ settings }: GatewayDeps, identified: Identified): Re
   const body: ClientBody = { form: 'none' };
   return {
     ...identified,
+    selectedAt: performance.now(),
     plan: requestPlan,
     rules: {
       requestTimeout: null,
@@ -145,6 +157,8 @@ function choosePlan(deps: GatewayDeps, { own, caller, workspace }: Identified): 
     if (configId === null) return requestPlan;
     const plan = workspace.plan(configId);
     if (plan) return plan;
+    // Whoever issues tokens does not hear of configs that go; the token counts without.
+    if (caller.token) return requestPlan;
     throw new GatewayError('config_not_found', 'the default config of this API key is gone; give the key another one');
   }
   if (configId !== null && !allowConfigOverride && !isSamePlan(workspace, configId, named)) {
@@ -217,7 +231,7 @@ function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
   return {
     requestTimeout: own.milliseconds('request-timeout'),
     customHost,
-    forwardHeaders: forwardedNames(own.get('forward-headers')),
+    forwardHeaders: own.once(forwardedNames),
     strictOff: strict === false,
     retry: retryOf(own.milliseconds('retry-count')),
     debug: own.flag('debug') !== false,
@@ -226,7 +240,8 @@ function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
 
 const retryOf = (attempts: number | null): HeaderRules['retry'] => (attempts === null ? null : retryRule({ attempts }));
 
-function forwardedNames(header: string | null): HeaderRules['forwardHeaders'] {
+function forwardedNames(own: OwnHeaders): HeaderRules['forwardHeaders'] {
+  const header = own.get('forward-headers');
   if (header === null) return null;
   const names = header
     .replace(/^\s*\[|\]\s*$/g, '')

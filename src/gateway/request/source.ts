@@ -13,10 +13,12 @@ import { GatewayError } from '../errors.ts';
 import { arrivalHeaders } from '../response/reply.ts';
 import { JsonBody } from './body.ts';
 import { completionRoutes } from './routes.ts';
-import { bodyOf } from './select.ts';
+import { bodyOf, judgeHead } from './select.ts';
 
 /** The request as if the client had sent the rendered prompt to the route of its kind. */
 export async function sourced(deps: GatewayDeps, identified: Identified): Promise<Identified> {
+  // What is wrong with the head counts before what is wrong with the prompt.
+  judgeHead(deps, identified);
   const { variables, overrides } = await readPromptCall(deps, identified);
   const named = identified.matched.params.id ?? '';
   const prompt = await usedPrompt(deps, identified, named, variables, overrides);

@@ -56,14 +56,20 @@ function parsedAnswer({ bytes }: RawAnswer, provider: string): unknown {
 }
 
 /** The provider's status and words, in the form that clients of the route expect. */
-export function refusal(fault: ProviderFault, provider: string, form: ErrorForm): TranslatedAnswer {
+export const refusal = (fault: ProviderFault, provider: string, form: ErrorForm): TranslatedAnswer => ({
+  status: fault.status,
+  bytes: Buffer.from(JSON.stringify(refusalBody(fault, provider, form))),
+  contentType: json,
+});
+
+function refusalBody(fault: ProviderFault, provider: string, form: ErrorForm): object {
   const message = `${provider} error: ${fault.message}`;
-  const type = form === 'anthropic' ? anthropicType(fault.status) : (fault.type ?? openAiType(fault.status));
-  const body =
-    form === 'anthropic'
-      ? { type: 'error', error: { type, message } }
-      : { error: { message, type, param: fault.param, code: fault.code }, provider };
-  return { status: fault.status, bytes: Buffer.from(JSON.stringify(body)), contentType: json };
+  return form === 'anthropic'
+    ? { type: 'error', error: { type: anthropicType(fault.status), message } }
+    : {
+        error: { message, type: fault.type ?? openAiType(fault.status), param: fault.param, code: fault.code },
+        provider,
+      };
 }
 
 const openAiType = (status: number): string =>
@@ -74,4 +80,5 @@ export const saidByProvider = (fault: ProviderFault, provider: string): GatewayE
     type: fault.type ?? openAiType(fault.status),
     status: fault.status,
     spoken: 'by the provider',
+    ofProvider: (form) => refusalBody(fault, provider, form),
   });

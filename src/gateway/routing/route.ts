@@ -139,10 +139,7 @@ class Walk {
     // An upload that was begun cannot be sent to anyone else.
     const { body } = this.#context;
     if (body.form === 'stream' && body.stream.locked) return true;
-    const isFailure = strategy.onStatus
-      ? strategy.onStatus.has(answer.status)
-      : answer.status < 200 || answer.status > 299;
-    return !isFailure || this.#context.request.left;
+    return !callsForNext(strategy, answer.status) || this.#context.request.left;
   }
 
   /** A stream that breaks later goes on with the targets behind this one. */
@@ -154,11 +151,12 @@ class Walk {
       ...answer,
       rescue: async (delivered) => {
         const broken = children[next - 1];
-        if (broken) this.#deps.breakers.record(this.#scope, broken, brokenStreamStatus);
+        if (broken) this.#deps.breakers.record(this.#scope, broken, delivered.status);
         const rescued = inner && (await inner(delivered));
         // It may break too; then those behind its own fallback are still there.
         if (rescued?.content.form === 'events') return this.#withRescue(strategy, children, next, rescued, above);
-        return outer(delivered);
+        const status = rescued?.status ?? delivered.status;
+        return callsForNext(strategy, status) ? outer({ ...delivered, status }) : rescued;
       },
     };
   }
@@ -219,8 +217,9 @@ class Walk {
   }
 }
 
-/** What a stream that broke counts as, although it began with 200. */
-const brokenStreamStatus = 502;
+/** True where a fallback goes on behind this status, be it an answer's or that of a stream that broke. */
+const callsForNext = ({ onStatus }: Strategy, status: number): boolean =>
+  onStatus ? onStatus.has(status) : status < 200 || status > 299;
 
 /** A weighted draw: `r` in [0, 1) falls into one child's share. */
 export function draw<T extends { weight: number }>(children: readonly T[], r: number): T | null {

@@ -225,6 +225,19 @@ describe('bodies', () => {
     expect((await recordOf(chat, question)).bodies.originalResponse).toBeUndefined();
   });
 
+  test('a translated call tells what our own time went to; one that needs no translation has none of it', async () => {
+    a.script(json(200, anthropic.message([{ type: 'text', text: 'Hi' }])));
+    const { metrics } = await recordOf(chat, question, { 'x-gw-provider': '@claude' });
+    expect(metrics.timings).toEqual({
+      request_parsing: expect.any(Number),
+      pre_processing: expect.any(Number),
+      cache_processing: null,
+      response_parsing: expect.any(Number),
+    });
+    a.script(openai.says('Hi'));
+    expect((await recordOf(chat, question)).metrics.timings?.response_parsing).toBeNull();
+  });
+
   test('of a stream, what the client received', async () => {
     const { bodies } = await recordOf(chat, { ...question, stream: true });
     expect(textOf(bodies.response?.body)).toBe(openai.wholeStream(['from a']).join('').replace(openai.usage, ''));

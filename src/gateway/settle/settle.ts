@@ -1,7 +1,7 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../../catalog/plan.ts';
 import { exactCents } from '../../logs/cents.ts';
-import type { AttemptReason, LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
+import type { AttemptReason, CallTimings, LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -76,6 +76,10 @@ class CallRecord implements LogRecord {
 
   get weight(): number {
     return weightOf(this.#call);
+  }
+
+  get workspaceId(): string {
+    return this.#call.context.workspace.workspaceId;
   }
 
   get metrics(): LogMetrics {
@@ -167,8 +171,24 @@ function metricsOf(
     mcp_method: service?.mcp ? service.method : '',
     mcp_tool: service?.mcp ? service.tool : '',
     mcp: service?.mcp ?? null,
+    timings: service ? null : timingsOf(context, record),
   };
 }
+
+/** What the gateway's own time went to. */
+function timingsOf({ startedAt, selectedAt }: RequestContext, record: AttemptRecord): CallTimings {
+  const { sentAt, cacheMs, translationMs } = record;
+  // A target behind another one begins when that has failed.
+  const begunAt = Math.max(selectedAt, record.startedAt);
+  return {
+    request_parsing: thousandths(selectedAt - startedAt),
+    pre_processing: sentAt === null ? null : thousandths(Math.max(0, sentAt - begunAt - (cacheMs ?? 0))),
+    cache_processing: cacheMs === null ? null : thousandths(cacheMs),
+    response_parsing: translationMs === null ? null : thousandths(translationMs),
+  };
+}
+
+const thousandths = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
 /** Why the target was tried: the rule, what failed before it, and its retries. */
 function reasonOf(record: AttemptRecord, records: readonly AttemptRecord[]): AttemptReason {

@@ -173,6 +173,17 @@ describe.each(Object.entries(dialects))('%s', (_, dialect) => {
     expect(told.raw).toContain('stream_diverged');
   });
 
+  test.each([false, true])('a target that starts over is joined, not doubled (asked to go on: %p)', async (asked) => {
+    continuesPrefix = asked;
+    const begun = dialect.whole(['Hel']);
+    const lastText = begun.findLastIndex((event) => textIn(dialect, readEvents(encoder.encode(event))) !== '');
+    scripts.a = () => streamed(begun.slice(0, lastText + 1), 'break');
+    for (const pieces of [['Hello world'], ['H', 'ello', ' world']]) {
+      scripts.b = () => streamed(dialect.whole(pieces, 'id-of-b'));
+      expect(await ask(dialect, rescued)).toMatchObject({ ...complete, text: 'Hello world' });
+    }
+  });
+
   test('an event of megabytes passes', async () => {
     const huge = 'x'.repeat(3_000_000);
     scripts.a = () => streamed(inPieces(encoder.encode(dialect.whole([huge]).join('')), [65_536]));
@@ -208,6 +219,20 @@ describe.each(['messages', 'responses'] as const)('%s: a model that goes on from
       const told = await ask(dialect, rescued);
       expect({ cut, ...told }).toMatchObject({ cut, ...complete, text: told.text });
       expect(told.text !== '' && text.startsWith(told.text)).toBe(true);
+    }
+  });
+
+  test('says what the answer began with: it is told only once the model is done with it', async () => {
+    const begun = dialect.whole(['Ha ha']);
+    const lastText = begun.findLastIndex((event) => textIn(dialect, readEvents(encoder.encode(event))) !== '');
+    scripts.a = () => streamed(begun.slice(0, lastText + 1), 'break');
+    for (const [pieces, said] of [
+      [['H', 'a'], 'Ha haHa'],
+      [['H', 'a h', 'ee'], 'Ha haHa hee'],
+      [['Ha', ' ha', '!'], 'Ha ha!'],
+    ] as const) {
+      scripts.b = () => streamed(dialect.whole(pieces, 'id-of-b'));
+      expect(await ask(dialect, rescued)).toMatchObject({ ...complete, text: said });
     }
   });
 
@@ -320,5 +345,47 @@ describe('other dialects', () => {
       scripts.a = () => streamed(parts, ending);
       expect((await ask(image, alone)).raw).toContain('stream_incomplete');
     }
+  });
+});
+
+describe('the status of a break', () => {
+  const { chat } = dialects;
+  const after = (codes: readonly number[]) =>
+    saveConfig(lab, {
+      strategy: { mode: 'fallback', on_status_codes: codes, cb_config: never },
+      targets: [{ provider: '@a' }, { provider: '@b' }],
+    });
+  const limited = 'data: {"error":{"message":"Slow down","type":"tokens","code":"rate_limit_exceeded"}}\n\n';
+
+  test.each([
+    ['a cut', 502, [openai.opening, openai.part('One')]],
+    ['an error inside the stream', 429, [openai.opening, openai.part('One'), limited]],
+  ])('%s goes on with the next target where a list names %d, and nowhere else', async (_, status, begun) => {
+    scripts.a = () => streamed(begun, 'break');
+    scripts.b = () => streamed(openai.wholeStream(words));
+    expect(await ask(chat, after([500, status]))).toMatchObject({ text, ended: true, failed: false });
+    for (const codes of [[500], []]) {
+      expect(await ask(chat, after(codes))).toMatchObject({ text: 'One', ended: false, failed: true });
+    }
+  });
+});
+
+describe('an error as the first event', () => {
+  const event = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
+  const openRouter = { error: { message: 'Provider is down', code: 503, metadata: { raw: 'x' } } };
+  const limited = { error: { message: 'Slow down', type: 'tokens', param: null, code: 'rate_limit_exceeded' } };
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' };
+  const failure = { type: 'response.failed', response: { error: { code: 'server_error', message: 'It broke' } } };
+  const responsesError = { error: { message: 'It broke', type: 'api_error', param: null, code: 'server_error' } };
+
+  test.each([
+    ['chat', openRouter, 503, openRouter],
+    ['chat', limited, 429, limited],
+    ['messages', overloaded, 529, overloaded],
+    ['responses', failure, 502, responsesError],
+  ] as const)('of %s is an answer in the provider’s own words: %j', async (name, sent, status, told) => {
+    scripts.a = () => streamed([event(sent)]);
+    const answer = await ask(dialects[name], alone);
+    expect({ status: answer.status, body: JSON.parse(answer.raw) }).toEqual({ status, body: told });
   });
 });

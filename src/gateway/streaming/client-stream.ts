@@ -263,9 +263,9 @@ class ClientStream implements BodySource, Waker {
     record.status = error.status;
     record.error = error;
     record.endedAt = performance.now();
-    const next = await rescue({ text: untouched ? '' : this.#delivered.text.whole });
-    if (this.#gone) discard(next);
-    if (this.#gone || !isEventAnswer(next)) return false;
+    const next = await rescue({ text: untouched ? '' : this.#delivered.text.whole, status: error.status });
+    if (next && this.#gone) discard(next);
+    if (!next || this.#gone || !isEventAnswer(next)) return false;
     const { events, joined, stages } = next.content;
     await this.#takeOver(stages, untouched);
     // Nothing that the next one says is known to be what came before.

@@ -4,6 +4,19 @@ import { type Dialect, newStreamState, type ResumeRules, type Seam, type StreamS
 
 type Joined = { events: ServerEvent[] } | 'diverged';
 
+interface HeldText {
+  /** The last event that brought some of it. */
+  event: ServerEvent;
+  text: string;
+}
+
+/** What of an event the client has not. */
+interface News {
+  text: string;
+  /** Goes out before it. */
+  held: HeldText | null;
+}
+
 export class Resumption {
   readonly #dialect: Dialect;
   readonly #rules: ResumeRules;
@@ -16,6 +29,10 @@ export class Resumption {
   #toRepeat: string;
   /** A continuation may begin with the white space that its prefix was not allowed to end with. */
   #whiteSpace: string;
+  /** A model that was asked to go on may start over all the same; then its text begins with this. */
+  #echo: string;
+  /** What it has said so far, while both are possible. */
+  #held: HeldText | null = null;
 
   constructor(dialect: Dialect, rules: ResumeRules, delivered: StreamState, continued: boolean) {
     const text = delivered.text.whole;
@@ -25,6 +42,7 @@ export class Resumption {
     this.#closed = delivered.block === 'closed';
     this.#toRepeat = continued ? '' : text;
     this.#whiteSpace = continued ? text.slice(text.trimEnd().length) : '';
+    this.#echo = continued ? text : '';
   }
 
   join(events: readonly ServerEvent[]): Joined {
@@ -38,6 +56,7 @@ export class Resumption {
       const news = this.#newsIn(event);
       if (news === 'diverged') return 'diverged';
       if (!news) continue;
+      if (news.held) tell(this.#rules.rewritten(news.held.event, news.held.text, this.#seam));
       if (this.#rules.ends(event)) for (const missing of this.#rules.closing(event, delivered)) tell(missing);
       tell(this.#rules.rewritten(event, news.text, this.#seam));
     }
@@ -50,20 +69,45 @@ export class Resumption {
   }
 
   /** What of an event's text the client has not; null when there is nothing new in the event at all. */
-  #newsIn(event: ServerEvent): { text: string } | 'diverged' | null {
+  #newsIn(event: ServerEvent): News | 'diverged' | null {
     this.#dialect.read(event, this.#own);
     const place = this.#rules.place(event, this.#seam.delivered);
     if (place === 'clash') return 'diverged';
     if (place === 'repeated') return null;
     const text = this.#rules.textOf(event) ?? '';
-    const fresh = this.#fresh(text);
-    if (fresh === null) return 'diverged';
     const ends = this.#rules.ends(event);
+    const fresh = this.#echo === '' ? this.#fresh(text) : this.#afterEcho(event, text, ends);
+    if (fresh === null) return 'diverged';
     // It is done, or says something other than text, before it has said what was already delivered.
     if (this.#toRepeat !== '') return ends || this.#own.beyondText ? 'diverged' : null;
     if (fresh !== '' && this.#closed && this.#own.block !== 'closed') return 'diverged';
     if (fresh === '' && text !== '' && !ends) return null;
-    return { text: fresh };
+    return { text: fresh, held: text === '' ? this.#released() : null };
+  }
+
+  /** The part that is new of a model's text that may be a continuation or the whole answer again; what can still be either is held. */
+  #afterEcho(event: ServerEvent, text: string, ends: boolean): string | null {
+    if (text === '') return '';
+    const echo = this.#echo;
+    const said = (this.#held?.text ?? '') + text;
+    if (said.length < echo.length && echo.startsWith(said) && !ends) {
+      this.#held = { event, text: said };
+      return '';
+    }
+    this.#echo = '';
+    this.#held = null;
+    if (!said.startsWith(echo)) return this.#fresh(said);
+    this.#seam.repeated += echo.length;
+    return said.slice(echo.length);
+  }
+
+  /** It says something else or is done: what was held is a continuation. */
+  #released(): HeldText | null {
+    const held = this.#held;
+    if (!held) return null;
+    this.#held = null;
+    this.#echo = '';
+    return { ...held, text: this.#fresh(held.text) ?? '' };
   }
 
   /** The part of `text` that the client does not have; null when it differs from what it has. */

@@ -1,6 +1,7 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
 import { readJson } from '../../bounded-json.ts';
 import { ProviderFault } from '../../providers/faults.ts';
+import { objectOf } from '../../providers/json.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
 import { type ByteReader, polled, type ReadBytes } from '../../wire/client/answer.ts';
@@ -179,7 +180,7 @@ export class UpstreamEvents implements Polled<Piece> {
       const broken: Piece =
         meaning === 'malformed'
           ? this.#broken('invalid_provider_response', 'the provider sent a chunk that cannot be read')
-          : { is: 'broken', error: refusalInStream(meaning), reported: event };
+          : { is: 'broken', error: refusalInStream(meaning, event), reported: event };
       if (index === 0) return broken;
       // What came whole before the fault still goes out.
       this.#pending = [broken];
@@ -246,17 +247,43 @@ function without(hidden: ServerEvent, whole: Uint8Array, events: readonly Server
 }
 
 /** The status that a provider would have answered with, had it known the fault before the stream's head was sent. */
-const statusByType: Readonly<Record<string, number>> = {
+const statusByWord: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
   invalid_request_error: 400,
+  invalid_prompt: 400,
+  context_length_exceeded: 400,
   authentication_error: 401,
+  invalid_api_key: 401,
   permission_error: 403,
   not_found_error: 404,
+  model_not_found: 404,
 };
 
-const refusalInStream = ({ type, message }: ReportedFault): GatewayError =>
-  new GatewayError('upstream_refused', message, { type, status: statusByType[type] ?? 502 });
+/** Some providers write the status itself as the code. */
+const isErrorStatus = (code: string | null): code is string => code !== null && /^[45]\d\d$/.test(code);
+
+const statusOfFault = ({ type, code }: ReportedFault): number =>
+  isErrorStatus(code) ? Number(code) : (statusByWord[code ?? ''] ?? statusByWord[type] ?? 502);
+
+function refusalInStream(fault: ReportedFault, event: ServerEvent): GatewayError {
+  const { type, message } = fault;
+  return new GatewayError('upstream_refused', message, {
+    type,
+    status: statusOfFault(fault),
+    spoken: 'by the provider',
+    ofProvider: () => errorObject(event, fault),
+  });
+}
+
+/** What the provider would have answered with, had it not begun a stream: chat and messages write the same object into both. */
+function errorObject({ data }: ServerEvent, { type, message, code }: ReportedFault): object {
+  const told = objectOf(readJson(data));
+  const isWhole = typeof told.error === 'object' && told.error !== null;
+  return isWhole ? told : { error: { message, type, param: told.param ?? null, code } };
+}
 
 const isPing = ({ event, data }: ServerEvent): boolean => event === 'ping' || data === '{"type":"ping"}';
 

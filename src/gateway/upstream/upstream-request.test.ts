@@ -238,6 +238,25 @@ describe('the headers of a unified route', () => {
   });
 });
 
+describe('a custom host with a query', () => {
+  test.each([
+    ['/v1/chat/completions', '/deployments/d/chat/completions?api-version=2&x=1'],
+    ['/v1/chat/completions?y=2', '/deployments/d/chat/completions?api-version=2&x=1&y=2'],
+    ['/v1/proxy/models?y=2', '/deployments/d/models?api-version=2&x=1&y=2'],
+  ])('keeps it behind the path of %s', async (asked, sent) => {
+    const { path } = await received(
+      asked,
+      { model: 'm' },
+      {
+        'x-gw-provider': 'openai',
+        'x-gw-custom-host': `${new URL(a.url).origin}/deployments/d?api-version=2&x=1`,
+        authorization: 'Bearer sk-1',
+      },
+    );
+    expect(path).toBe(sent);
+  });
+});
+
 describe('passthrough', () => {
   test('keeps path, query, body and headers; drops ours and the connection’s', async () => {
     const call = await received('/v1/proxy/catalogs/x?a=1&b=%20', '[1, 2]', {

@@ -18,7 +18,10 @@ const isConsidered = ({ cacheStatus }: OutcomeCount): boolean => cacheStatus !==
 export const errors = (row: Aggregate): number => counted(row, ({ success }) => !success);
 export const errorRate = (row: Aggregate): number => 100 * ratio(errors(row), row.requests);
 export const successRate = (row: Aggregate): number => 100 * ratio(row.requests - errors(row), row.requests);
-export const averageCost = (row: Aggregate): number => ratio(row.cost, row.requests);
+/** Calls whose cost is not known, so that no sum of costs holds it. */
+export const unpriced = (row: Aggregate): number => counted(row, ({ costKnown }) => !costKnown);
+/** Of the calls whose cost is known. */
+export const averageCost = (row: Aggregate): number => ratio(row.cost, row.requests - unpriced(row));
 export const averageTokens = (row: Aggregate): number => ratio(row.totalUnits, row.requests);
 export const averageInput = (row: Aggregate): number => ratio(row.reqUnits, row.requests);
 export const averageOutput = (row: Aggregate): number => ratio(row.resUnits, row.requests);

@@ -45,6 +45,17 @@ const latencies = (calls: Aggregate) => {
 };
 const latencyShape = { avg: number, p50: number, p90: number, p99: number };
 
+const costs = (calls: Aggregate) => ({
+  total: calls.cost,
+  avg: figure.averageCost(calls),
+  unpriced_requests: figure.unpriced(calls),
+});
+const costShape = {
+  total: number,
+  avg: number,
+  unpriced_requests: number.describe('Calls whose price is not known; neither the total nor the average holds them'),
+};
+
 const weightedAverage = (given: readonly CountedFeedback[]): number => {
   const weight = given.reduce((total, one) => total + one.weight, 0);
   return weight === 0 ? 0 : given.reduce((total, one) => total + one.value * one.weight, 0) / weight;
@@ -64,12 +75,9 @@ export const graphs = {
   cost: {
     of: 'calls',
     measures: [],
-    summary: { total: number, avg: number },
-    point: { timestamp, total: number, avg: number },
-    draw: (spans, whole) => ({
-      summary: { total: whole.cost, avg: figure.averageCost(whole) },
-      data_points: each(spans, (calls) => ({ total: calls.cost, avg: figure.averageCost(calls) })),
-    }),
+    summary: costShape,
+    point: { timestamp, ...costShape },
+    draw: (spans, whole) => ({ summary: costs(whole), data_points: each(spans, costs) }),
   },
   latency: {
     of: 'calls',

@@ -23,6 +23,7 @@ export const groupingNames = Object.keys(groupings) as [Grouping, ...Grouping[]]
 /** Columns besides the number of requests, shown only where they are asked for. */
 export const columns = {
   cost: (row) => row.cost,
+  unpriced_requests: figure.unpriced,
   total_tokens: (row) => row.totalUnits,
   avg_tokens: figure.averageTokens,
   avg_input_tokens: figure.averageInput,

@@ -35,6 +35,7 @@ interface SumRow {
   cache_status: string | null;
   retry: number;
   fallback: number;
+  cost_known: boolean;
   requests: number;
   latency: number;
   cost: number;
@@ -50,10 +51,11 @@ interface SumRow {
   weights: number;
 }
 
-type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp'> & {
+type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp' | 'timings'> & {
   created_ms: number;
   attempt: string;
   mcp: string;
+  timings: string;
   prompt_preview: string;
   answer_preview: string;
 };
@@ -125,7 +127,7 @@ export class ClickHouseQueries implements OpenQueries {
     const joined = feedback ? `left join (${feedbackByTrace}) as feedback on feedback.trace_id = gw_logs.trace_id` : '';
     const rows = await this.#rows<SumRow>(
       `select ${key} as key, response_status_code as status, is_success as success, cache_status,
-         retry_success_count as retry, mode = 'fallback' and last_used_option_index > 0 as fallback,
+         retry_success_count as retry, mode = 'fallback' and last_used_option_index > 0 as fallback, cost_known,
          count() as requests, sum(response_time) as latency, sum(cost) as cost, sum(saved_cost) as saved,
          sum(gw_logs.req_units) as req_units, sum(gw_logs.res_units) as res_units, sum(gw_logs.total_units) as total_units,
          min(toUnixTimestamp64Milli(created_at)) as first_seen, max(toUnixTimestamp64Milli(created_at)) as last_seen,
@@ -133,7 +135,7 @@ export class ClickHouseQueries implements OpenQueries {
          ${feedback ? "countIf(feedback.trace_id != '')" : '0'} as feedback_requests,
          ${feedback ? 'sum(feedback.weighted)' : '0'} as weighted, ${feedback ? 'sum(feedback.weights)' : '0'} as weights
        from gw_logs ${joined} where ${condition.sql} ${keep}
-       group by key, status, success, cache_status, retry, fallback`,
+       group by key, status, success, cache_status, retry, fallback, cost_known`,
       params,
     );
     const users = measures.includes('users') ? await this.#usersBy(key, keep, condition.sql, params) : new Map();
@@ -295,6 +297,7 @@ function merged(rows: readonly SumRow[], group: GroupBy, users: ReadonlyMap<stri
       cacheStatus: row.cache_status,
       retry: row.retry,
       fallback: Boolean(row.fallback),
+      costKnown: row.cost_known,
       requests: Number(row.requests),
       latency: row.latency,
     })),
@@ -319,6 +322,7 @@ function metricsFrom({
   created_ms,
   attempt,
   mcp,
+  timings,
   prompt_preview: _,
   answer_preview: __,
   ...row
@@ -331,6 +335,7 @@ function metricsFrom({
     created_at: Number(created_ms),
     attempt: attempt === '' ? null : JSON.parse(attempt),
     mcp: mcp === '' ? null : JSON.parse(mcp),
+    timings: timings === '' ? null : JSON.parse(timings),
   };
 }
 

@@ -100,6 +100,7 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
     mcp_method: metrics.mcp_method ?? '',
     mcp_tool: metrics.mcp_tool ?? '',
     mcp: metrics.mcp ? JSON.stringify(metrics.mcp) : '',
+    timings: metrics.timings ? JSON.stringify(metrics.timings) : '',
     prompt_preview: prompt,
     answer_preview: answer,
   };

@@ -105,6 +105,7 @@ const outcomeOf = (context: ContextRow): CallOutcome => ({
   cacheStatus: context.cache_status,
   retry: context.retry_success_count,
   fallback: context.mode === 'fallback' && context.last_used_option_index > 0,
+  costKnown: context.cost_known,
 });
 
 function groupRows(

@@ -8,7 +8,7 @@ import { chunkRows, columnKey, rowFields, type ScanColumn, scanColumns } from '.
 import { type Columns, readColumns } from './writer.ts';
 
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
-const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp']);
+const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings']);
 
 /** The part of a record that many have in common, by name. */
 export type ContextRow = Pick<LogMetrics, (typeof contextFields)[number]>;

@@ -43,14 +43,16 @@ export async function renewedUpstream<Upstream extends McpUpstream>(
 function withValues<Upstream extends McpUpstream>(upstream: Upstream, resolved: ResolvedSecrets): Upstream {
   const known = made.get(resolved);
   if (known) return { ...upstream, settings: known };
-  const parsed = mcpSettings().safeParse({ ...upstream.settings, ...Object.fromEntries(resolved.values) });
+  const parsed = mcpSettings().safeParse(Object.fromEntries(resolved.values));
   if (!parsed.success) {
     const names = new Set(parsed.error.issues.map(({ path: [field] }) => String(field)));
     throw new McpError('internal_error', `a secret does not fit its setting: ${[...names].join(', ')}`);
   }
-  made.set(resolved, parsed.data);
-  used.set(parsed.data, resolved);
-  return { ...upstream, settings: parsed.data };
+  // Agents have settings of their own besides those of any upstream.
+  const settings = { ...upstream.settings, ...parsed.data };
+  made.set(resolved, settings);
+  used.set(settings, resolved);
+  return { ...upstream, settings };
 }
 
 function unavailable(fault: unknown): never {

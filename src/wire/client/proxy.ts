@@ -1,5 +1,6 @@
 /** Calls that the environment sends through a proxy. */
 import { type Abortable, signalOf } from '../abort.ts';
+import { WireFault } from '../fault.ts';
 import { answerOf, type WireAnswer } from './answer.ts';
 import type { WireCall } from './request.ts';
 
@@ -11,9 +12,10 @@ export const proxiedSchemes = (env: Readonly<Record<string, string | undefined>>
 
 /** The runtime's own client knows how to ask a proxy, and which hosts need none. */
 export async function throughProxy(
-  { url, pinned, method, headers, unlessSaid, body }: WireCall,
+  { url, pinned, method, headers, unlessSaid, body, upgrade }: WireCall,
   signal: Abortable,
 ): Promise<WireAnswer> {
+  if (upgrade) throw new WireFault('InvalidAnswer', 'no other protocol is spoken through a proxy');
   const address = new URL(url);
   if (pinned) address.hostname = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
   const response = await fetch(address, {

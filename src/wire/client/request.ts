@@ -18,6 +18,8 @@ export interface WireCall {
   body: Bytes | ReadableStream<Uint8Array> | null;
   /** May be sent a second time where the server closed a waiting connection in the moment of the first; reading always may. */
   replayable?: boolean;
+  /** Asks for another protocol; a server that speaks it then is an error, as only a refusal can be read. */
+  upgrade?: 'websocket';
   /** Whose share of the connections it takes; absent: nobody's. */
   tenant?: string;
 }
@@ -36,7 +38,7 @@ export interface WireRequest {
 
 /** Throws when there is something in it that no head can carry. */
 export function requestOf(
-  { method, headers, unlessSaid, body, pinned, replayable = false, tenant }: WireCall,
+  { method, headers, unlessSaid, body, pinned, replayable = false, tenant, upgrade }: WireCall,
   { endpoint, host, path }: Address,
 ): WireRequest {
   // The name that was checked is the one that is told.
@@ -46,6 +48,7 @@ export function requestOf(
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${named}\r\n`;
   for (const name in unlessSaid) if (headers[name] === undefined) head += line(name, unlessSaid[name] ?? '');
   for (const name in headers) head += line(name, headers[name] ?? '');
+  if (upgrade) head += `connection: Upgrade\r\nupgrade: ${upgrade}\r\n`;
   const length = body instanceof ReadableStream ? announced(headers['content-length']) : null;
   return {
     endpoint,
