@@ -45,7 +45,11 @@ function checkSettings(
     return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
   });
   if (faults.length > 0) throw invalidFields(faults);
-  if (authType === 'oauth_client_credentials' && !parsed.client_credentials && !mapsSetting(mapped, 'client_credentials')) {
+  if (
+    authType === 'oauth_client_credentials' &&
+    !parsed.client_credentials &&
+    !mapsSetting(mapped, 'client_credentials')
+  ) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
 }

@@ -71,7 +71,11 @@ export async function readAgentCatalog(
   const sources = await readSources(db, vault, place, mappings);
   const servers = rows.flatMap((row): AgentServer[] => {
     try {
-      const upstream = agentUpstreamOf({ ...row, id: row.integration_id, slug: row.integration_slug }, vault, sources(row.integration_workspace_id));
+      const upstream = agentUpstreamOf(
+        { ...row, id: row.integration_id, slug: row.integration_slug },
+        vault,
+        sources(row.integration_workspace_id),
+      );
       const card: AgentCard | null = row.agent_card === null ? null : decode(row.agent_card);
       return [
         {

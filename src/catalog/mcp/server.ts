@@ -1,7 +1,7 @@
 /** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
 
-import type { AccessRules } from '../access-rules.ts';
 import type { SecretUse } from '../../secrets/mapping.ts';
+import type { AccessRules } from '../access-rules.ts';
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
 
