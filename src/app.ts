@@ -259,6 +259,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       secrets: services.secrets,
       isStoreAway: isAway,
       sink,
+      giveFeedback: (feedback) => services.logs.giveFeedback(feedback),
       log,
     });
     const oauth = openOauth({
