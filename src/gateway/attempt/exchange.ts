@@ -23,7 +23,7 @@ import { noStages } from '../streaming/stages.ts';
 import { translatedStream } from '../streaming/translated-stream.ts';
 import { UpstreamEvents } from '../streaming/upstream-events.ts';
 import { sendWith } from '../upstream/authorised.ts';
-import { concealedBytes, concealedError, secretsSent } from '../upstream/conceal.ts';
+import { concealedBytes, concealedError, concealedHeaders, secretsSent } from '../upstream/conceal.ts';
 import type { Deadline } from '../upstream/deadlines.ts';
 import { inSteps } from '../upstream/multi-step.ts';
 import { bytesOf, GivenUp, send } from '../upstream/send.ts';
@@ -92,7 +92,9 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
     const reading = isStatus(response.status) ? readContent(call, upstream, flight, response) : noAnswer(response);
     const content = reading instanceof Promise ? await reading : reading;
     if (content.form === 'error') return failed(record, content.error);
-    if (content.form === 'translated') return inClientsDialect(record, response.headers, content.answer);
+    if (content.form === 'translated') {
+      return inClientsDialect(record, record.responseHeaders ?? response.headers, content.answer);
+    }
     return { status: response.status, headers: response.headers, content, record, rescue: null };
   } catch (fault) {
     // Whatever is no fault of the exchange is one of ours, or the request's: the attempt tells it.
@@ -201,6 +203,7 @@ function whole(
     if (fault) {
       const secrets = secretsSent(target, upstream);
       record.received = concealedBytes(bytes, secrets);
+      record.responseHeaders = concealedHeaders(response.headers, secrets);
       return { form: 'error', error: concealedError(fault, secrets) };
     }
     // Read here, so that nobody has to parse the answer a second time.
@@ -217,6 +220,7 @@ function whole(
   if (answer.status < 400 || !isOk(response)) return { form: 'translated', answer };
   const secrets = secretsSent(target, upstream);
   record.original = concealedBytes(bytes, secrets);
+  record.responseHeaders = concealedHeaders(response.headers, secrets);
   return { form: 'translated', answer: { ...answer, bytes: concealedBytes(answer.bytes, secrets) } };
 }
 

@@ -2,7 +2,7 @@
 import { readJson } from '../../bounded-json.ts';
 import { objectOf } from '../../providers/json.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
-import { type ByteReader, ReceivedHeaders, type WireAnswer } from '../../wire/client/answer.ts';
+import { type AnswerHeaders, type ByteReader, ReceivedHeaders, type WireAnswer } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
 import { decodedBody } from '../../wire/client/decoded.ts';
 import type { Target } from '../attempt/target.ts';
@@ -72,16 +72,23 @@ export function concealedAnswer(answer: WireAnswer, target: Target, sent: SentWi
   if (answer.status < 400) return answer;
   const secrets = secretsSent(target, sent);
   if (secrets.length === 0) return answer;
-  const fields: Record<string, string> = {};
-  const received = fieldsOf(answer.headers);
-  for (const name in received) fields[name] = concealedText(received[name] ?? '', secrets);
-  if (!answer.body) return { ...answer, headers: new ReceivedHeaders(fields) };
+  const headers = concealedHeaders(answer.headers, secrets);
+  if (!answer.body) return { ...answer, headers };
   const body = decodedBody(answer.body, answer.headers);
-  if (body !== answer.body) {
-    delete fields['content-encoding'];
-    delete fields['content-length'];
-  }
-  return { ...answer, headers: new ReceivedHeaders(fields), body: concealedReader(body, secrets) };
+  const unpacked = body === answer.body ? headers : withoutPacking(headers);
+  return { ...answer, headers: unpacked, body: concealedReader(body, secrets) };
+}
+
+export function concealedHeaders(headers: AnswerHeaders, secrets: readonly string[]): ReceivedHeaders {
+  const fields: Record<string, string> = {};
+  const received = fieldsOf(headers);
+  for (const name in received) fields[name] = concealedText(received[name] ?? '', secrets);
+  return new ReceivedHeaders(fields);
+}
+
+function withoutPacking({ fields }: ReceivedHeaders): ReceivedHeaders {
+  const { 'content-encoding': _encoding, 'content-length': _length, ...rest } = fields;
+  return new ReceivedHeaders(rest);
 }
 
 /** Holds back as many bytes as could be the beginning of a secret. */
