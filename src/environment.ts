@@ -14,6 +14,7 @@ import type { LogOptions } from './logs/logs.ts';
 import type { MailSettings } from './mail/mailer.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
+import { type SecretSettings, secretSettings, secretVariables } from './secrets/variables.ts';
 import type { StoreAddress } from './store/database.ts';
 import { type TelemetrySettings, telemetrySettings, telemetryVariables } from './telemetry/variables.ts';
 
@@ -95,6 +96,7 @@ export const environmentSchema = () =>
     SEMANTIC_CACHE_EMBEDDING_MODEL: z.string().trim().max(255).optional(),
     SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: wholeNumber(0, 0, 16_384),
     SEMANTIC_CACHE_SIMILARITY_THRESHOLD: z.coerce.number().min(0).max(1).default(0.95),
+    SEMANTIC_CACHE_ENTRIES: wholeNumber(20_000, 1, 1e6),
     CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
@@ -139,6 +141,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
     ...jwtVariables(),
     ...mcpVariables(),
+    ...secretVariables(),
     ...telemetryVariables(),
   });
 
@@ -224,6 +227,8 @@ export interface Settings {
   storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
+  /** Questions that the semantic index keeps for each workspace. */
+  semanticCacheEntries: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
   logs: Omit<LogOptions, 'now' | 'observe'>;
@@ -232,6 +237,7 @@ export interface Settings {
   gateway: GatewaySettings;
   mcp: McpEnvironment;
   jwt: JwtEnvironment;
+  secrets: SecretSettings;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -239,7 +245,7 @@ const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 /** On a developer's machine, model servers on the same machine may be called without further ado. */
 const localHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
-const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH']);
+const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH', 'SECRET_FILES_DIR']);
 
 /** Orchestrators hand secrets over as files: a value that is the path of one stands for what is in it. */
 function contentOf(name: string, value: string): string {
@@ -323,6 +329,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
+    semanticCacheEntries: values.SEMANTIC_CACHE_ENTRIES,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
       backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,
@@ -370,6 +377,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mcp: mcpEnvironment(values),
     jwt: jwtEnvironment(values),
+    secrets: secretSettings(values),
     telemetry: telemetrySettings(values),
   };
 }
