@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway, type TestGateway } from '../../test/harness.ts';
-import { addOrganisation, addWorkspace, home } from '../../test/people.ts';
-import { run } from '../../test/process.ts';
+import { startGateway, type TestGateway } from '../../../test/harness.ts';
+import { addOrganisation, addWorkspace, home } from '../../../test/people.ts';
+import { run } from '../../../test/process.ts';
 import { promptsCommand } from './command.ts';
 
 let gateway: TestGateway;

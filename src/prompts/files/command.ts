@@ -1,6 +1,6 @@
 /** `gw prompts`: prompts and partials as files in a folder, for teams that keep them under version control. */
 import { stat } from 'node:fs/promises';
-import type { Settings } from '../environment.ts';
+import type { Settings } from '../../environment.ts';
 import { connect } from './client.ts';
 import { exportPrompts } from './export.ts';
 import { PromptFilesError } from './file.ts';
