@@ -4,6 +4,8 @@ import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import type { Vault } from '../../store/vault.ts';
+import type { CompiledApi } from './openapi/compile.ts';
+import { compiledDocument } from './openapi/compiled.ts';
 import type { CapabilityRules, McpCatalog, McpServer, McpUpstream } from './server.ts';
 import { type McpSettings, mcpSettings } from './settings.ts';
 import type { CapabilityType } from './types.ts';
@@ -26,7 +28,7 @@ export function upstreamOf(
   vault: Vault,
 ): McpUpstream {
   const stored = openMcpSettings(vault, row.configurations_sealed);
-  const settings: McpSettings = mcpSettings().parse(stored);
+  const { openapi, ...settings }: McpSettings = mcpSettings().parse(stored);
   return {
     id: row.id,
     integrationId: row.id,
@@ -37,8 +39,15 @@ export function upstreamOf(
     transport: row.transport,
     authType: row.auth_type,
     settings,
+    api: row.transport === 'openapi' && openapi ? apiOf(openapi) : null,
     revision: digestOf([row.url, row.transport, row.auth_type, stored]),
   };
+}
+
+function apiOf({ document, operations }: NonNullable<McpSettings['openapi']>): CompiledApi {
+  const compiled = compiledDocument(document, operations);
+  if (!compiled.ok) throw new Error(`its OpenAPI document ${compiled.fault}`);
+  return compiled.api;
 }
 
 export const digestOf = (value: unknown): string =>
