@@ -1,7 +1,7 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
+import { consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
@@ -31,6 +31,7 @@ import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createImpersonation } from './identity/impersonation.ts';
+import { openTokenReader } from './identity/jwt/open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
@@ -45,6 +46,7 @@ import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import { fetchPublicDocument } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
@@ -202,10 +204,18 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);
     const { store, feed } = services;
-    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
+    const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const tokens = openTokenReader({
+      environment: settings.jwt,
+      db: store.db,
+      feed,
+      clock,
+      fetchDocument: fetchPublicDocument(services.mcpUpstreams.http),
+      onRefused: (refused) => settings.auditLogs && trail.queue(refusedTokenRow(clock.now(), refused)),
+    });
+    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens });
     const standIns = createImpersonation(keyring);
     const batchService = openBatchService(store, services.vault, clock, settings.storedFileBytes);
-    const trail = createAuditTrail(store.db, (message) => log.warn(message));
     const authenticator = createAuthenticator(store.db, keyring, clock);
     const pricer = createPricer(services.priceTable);
     const kernel = createKernel({
@@ -242,6 +252,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       cache,
       isStoreAway: isAway,
       sink,
+      giveFeedback: (feedback) => services.logs.giveFeedback(feedback),
       log,
     });
     const oauth = openOauth({

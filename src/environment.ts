@@ -7,6 +7,7 @@ import type { CorsRules } from './http/cors.ts';
 import type { TrustedHosts } from './http/custom-host.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jwt/variables.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
@@ -136,6 +137,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...jwtVariables(),
     ...mcpVariables(),
     ...telemetryVariables(),
   });
@@ -229,6 +231,7 @@ export interface Settings {
   cors: CorsRules;
   gateway: GatewaySettings;
   mcp: McpEnvironment;
+  jwt: JwtEnvironment;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -366,6 +369,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       connectionsOfOrganisation: values.MAX_CONNECTIONS_PER_ORGANISATION || null,
     },
     mcp: mcpEnvironment(values),
+    jwt: jwtEnvironment(values),
     telemetry: telemetrySettings(values),
   };
 }

@@ -184,8 +184,8 @@ const given = `
   given GET /v1/mcp-servers/{id}/metadata
   given PUT /v2/batches/{id}
   * given POST /oauth/register
-  - given POST /v2/agent-integrations/fetch-agent-card
-  - given GET /v1/agent-servers/{id}/agent-card
+  given POST /v2/agent-integrations/fetch-agent-card
+  given GET /v1/agent-servers/{id}/agent-card
   -* given GET,POST /v1/agent/{id}/tasks
 `;
 

@@ -12,6 +12,7 @@ const pages = [
   'docs/getting-started.md',
   'docs/administration.md',
   'docs/gateway.md',
+  'docs/jwt.md',
   'docs/limits.md',
   'docs/scim.md',
   'docs/prompts.md',

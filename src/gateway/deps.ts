@@ -25,7 +25,7 @@ import type { HostGuard } from './upstream/host-guard.ts';
 export interface GatewayDeps {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   catalog: Catalog;
   providers: ReadonlyMap<string, Provider>;
   pricer: Pricer;

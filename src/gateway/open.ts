@@ -8,6 +8,7 @@ import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
 import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
+import type { Feedback } from '../logs/query.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
@@ -21,6 +22,7 @@ import { recordSettler, recordStep } from './cache/record.ts';
 import { sideCall } from './cache/side-call.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
+import { feedbackSettler } from './guardrails/feedback.ts';
 import { guardInput } from './guardrails/guard-input.ts';
 import { guardOutput } from './guardrails/guard-output.ts';
 import { reportHooks } from './guardrails/report.ts';
@@ -39,12 +41,13 @@ interface GatewayNeeds {
   /** By which calls of this installation are known. */
   mark: string;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
   cache: ResponseCache;
   sink: LogSink;
+  giveFeedback(feedback: readonly Feedback[]): void;
   limits: Limits;
   isStoreAway(fault: unknown): boolean;
   log: Log;
@@ -52,7 +55,7 @@ interface GatewayNeeds {
 
 const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
 
-export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gateway {
+export function openGateway({ log, cache, mark, giveFeedback, ...needs }: GatewayNeeds): Gateway {
   const coalescing = new Coalescing();
   const { semanticCache } = needs.settings;
   const semantic: Semantic | null = semanticCache && {
@@ -70,7 +73,11 @@ export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gatew
       send: [guardInput, recallStep(cache, coalescing, semantic), limits.reserve],
       answer: [guardOutput, recordStep, reportHooks],
     },
-    settlers: [recordSettler(cache, coalescing, semantic?.index ?? null), limits.settle],
+    settlers: [
+      recordSettler(cache, coalescing, semantic?.index ?? null),
+      limits.settle,
+      feedbackSettler(giveFeedback, now),
+    ],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

@@ -21,6 +21,7 @@ import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { AgentTables } from './tables/agents.ts';
+import type { CompanySignInTables } from './tables/company-sign-in.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { InstallationTables } from './tables/installation.ts';
 import type { LimitTables } from './tables/limits.ts';
@@ -217,6 +218,8 @@ export interface SessionTable {
   user_agent: string;
   /** The hash of the password that opened it; null where none did. */
   password_hash: string | null;
+  /** What the identity provider needs to hear at logout, sealed; null where it did not open the session. */
+  sso_sealed: string | null;
 }
 
 export interface EmailDomainTable {
@@ -395,6 +398,7 @@ interface MasterKeyProofTable {
 export interface Schema
   extends AccountTables,
     AgentTables,
+    CompanySignInTables,
     GuardrailTables,
     InstallationTables,
     LimitTables,

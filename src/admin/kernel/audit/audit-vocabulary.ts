@@ -24,6 +24,7 @@ export const auditResources = [
   'user',
   'invite',
   'api_key',
+  'jwt',
   'integration',
   'provider',
   'virtual_key',
