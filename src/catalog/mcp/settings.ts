@@ -178,7 +178,7 @@ export const mcpSettingsShape = lazy(() => ({
   }),
   openapi: z.strictObject({
     document: z
-      .union([z.string().min(1).max(largestDocument), z.record(z.string(), z.unknown())])
+      .union([z.string().min(1).max(largestDocument), z.record(z.string().max(255), z.unknown())])
       .transform((sent) => (typeof sent === 'string' ? sent : JSON.stringify(sent)))
       .refine((text) => text.length <= largestDocument, { message: `at most ${largestDocument} characters` })
       .describe('OpenAPI 3, as JSON or as text in JSON or YAML; references lead only within it'),
