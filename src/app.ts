@@ -236,6 +236,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const cache = openCache({
       redisUrl: settings.limits.redisUrl,
       memoryBytes: settings.cacheMemoryBytes,
+      semanticEntries: settings.semanticCacheEntries,
       now: () => clock.now().getTime(),
       feed,
       warn: (message) => log.warn(message),

@@ -95,6 +95,7 @@ export const environmentSchema = () =>
     SEMANTIC_CACHE_EMBEDDING_MODEL: z.string().trim().max(255).optional(),
     SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: wholeNumber(0, 0, 16_384),
     SEMANTIC_CACHE_SIMILARITY_THRESHOLD: z.coerce.number().min(0).max(1).default(0.95),
+    SEMANTIC_CACHE_ENTRIES: wholeNumber(20_000, 1, 1e6),
     CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
@@ -224,6 +225,8 @@ export interface Settings {
   storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
+  /** Questions that the semantic index keeps for each workspace. */
+  semanticCacheEntries: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
   logs: Omit<LogOptions, 'now' | 'observe'>;
@@ -323,6 +326,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
+    semanticCacheEntries: values.SEMANTIC_CACHE_ENTRIES,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
       backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,

@@ -15,6 +15,7 @@ import { guardInput } from '../guardrails/guard-input.ts';
 import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
 import { authorised } from '../upstream/authorised.ts';
+import { secretsSent } from '../upstream/conceal.ts';
 import { marked } from '../upstream/host-guard.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
@@ -100,10 +101,11 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
   try {
     const handshake = await handshakeOf(deps, context, await authorised(deps, target, upstream, abort.signal));
     const address = addressOf(handshake);
+    const secrets = () => secretsSent(target, handshake);
     const socket = withinShare(deps, upstream.tenant, () =>
-      UpstreamSocket.open(address, abort.signal).catch((fault) => {
+      UpstreamSocket.open(address, abort.signal, secrets).catch((fault) => {
         if (!tookNoOffer(fault)) throw fault;
-        return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
+        return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal, secrets);
       }),
     );
     return await socket.catch((fault) => {
