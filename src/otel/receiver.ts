@@ -1,6 +1,8 @@
 /** Takes spans and log records of OpenTelemetry exporters: POST /otel/v1/traces and /otel/v1/logs, JSON or protobuf. */
+
 import { gunzipSync } from 'node:zlib';
 import type { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
 import { readBytes } from '../http/body.ts';
 import { ApiError, errorResponse, forbidden, tooLarge, unauthenticated } from '../http/errors.ts';
@@ -112,7 +114,7 @@ function fromProtobuf(kind: 'Traces' | 'Logs', bytes: Uint8Array): unknown {
 
 function fromJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return readJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     throw new ApiError('AB01', `The body is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }

@@ -7,11 +7,9 @@ import {
   createDeflate,
   createDeflateRaw,
   createGzip,
-  createZstdCompress,
   deflateRawSync,
   deflateSync,
   gzipSync,
-  zstdCompressSync,
 } from 'node:zlib';
 import { eachRequest } from '../../../test/servers/raw-server.ts';
 import { ask, bodyOf, faultOf, until } from '../../../test/servers/wire-calls.ts';
@@ -32,7 +30,6 @@ const packings = [
   ['deflate', 'deflate', deflateSync, createDeflate],
   ['deflate without its wrapping', 'deflate', deflateRawSync, createDeflateRaw],
   ['brotli', 'br', brotliSync, createBrotliCompress],
-  ['zstd', 'zstd', zstdCompressSync, createZstdCompress],
 ] as const;
 
 /** An answer in this encoding, as a reader of it finds it. */
