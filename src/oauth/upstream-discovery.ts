@@ -225,7 +225,9 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
 
 function tokenIn(text: string): { token: string; seconds: number } | null {
   try {
-    const { access_token: token, expires_in: seconds } = objectOf(readJson(text));
+    const answer = readJson(text);
+    if (typeof answer !== 'object' || answer === null) return null;
+    const { access_token: token, expires_in: seconds }: { access_token?: unknown; expires_in?: unknown } = answer;
     return typeof token === 'string' ? { token, seconds: typeof seconds === 'number' ? seconds : 300 } : null;
   } catch {
     return null;

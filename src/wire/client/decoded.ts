@@ -12,7 +12,7 @@ import {
 } from 'node:zlib';
 import { WireFault } from '../fault.ts';
 import type { AnswerHeaders, ByteReader, ReadBytes } from './answer.ts';
-import { type Bytes, bodyTooLarge, collected, readThrough } from './collected.ts';
+import { type Bytes, collected, readThrough } from './collected.ts';
 
 type Unpacker = (bytes: Bytes, options: { maxOutputLength: number }) => Bytes;
 
