@@ -22,6 +22,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
@@ -51,6 +52,7 @@ import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
+import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { installationName } from './store/installation.ts';
@@ -111,6 +113,7 @@ type OpenServices = Services & {
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
   agentCards: LiveCards;
+  secrets: OpenSecrets;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -146,10 +149,11 @@ async function openInFolder(
   });
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault });
+  const secrets = openSecrets({ settings, mark, clock, log });
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  const telemetry = openTelemetry(settings.telemetry, log);
+  const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
   opened = {
     settings,
     clock,
@@ -179,6 +183,7 @@ async function openInFolder(
     agents: agentCards,
     agentCards,
     mcpUpstreams,
+    secrets,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -189,6 +194,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   await services.limits.close();
   services.priceFollower.close();
   services.mcpUpstreams.close();
+  services.secrets.close();
   await services.logs.close();
   await services.telemetry.close();
   await services.feed.close();
@@ -251,6 +257,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       pricer,
       limits: services.limits,
       cache,
+      secrets: services.secrets,
       isStoreAway: isAway,
       sink,
       giveFeedback: (feedback) => services.logs.giveFeedback(feedback),
@@ -262,6 +269,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       store,
       feed,
       vault: services.vault,
+      secrets: services.secrets,
       http: services.mcpUpstreams.http,
       authenticator,
       signing: services.mcpUpstreams.signing,

@@ -14,6 +14,7 @@ import type { LogOptions } from './logs/logs.ts';
 import type { MailSettings } from './mail/mailer.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
+import { type SecretSettings, secretSettings, secretVariables } from './secrets/variables.ts';
 import type { StoreAddress } from './store/database.ts';
 import { type TelemetrySettings, telemetrySettings, telemetryVariables } from './telemetry/variables.ts';
 
@@ -140,6 +141,7 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
     ...jwtVariables(),
     ...mcpVariables(),
+    ...secretVariables(),
     ...telemetryVariables(),
   });
 
@@ -235,6 +237,7 @@ export interface Settings {
   gateway: GatewaySettings;
   mcp: McpEnvironment;
   jwt: JwtEnvironment;
+  secrets: SecretSettings;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -242,7 +245,7 @@ const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 /** On a developer's machine, model servers on the same machine may be called without further ado. */
 const localHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
-const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH']);
+const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH', 'SECRET_FILES_DIR']);
 
 /** Orchestrators hand secrets over as files: a value that is the path of one stands for what is in it. */
 function contentOf(name: string, value: string): string {
@@ -374,6 +377,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mcp: mcpEnvironment(values),
     jwt: jwtEnvironment(values),
+    secrets: secretSettings(values),
     telemetry: telemetrySettings(values),
   };
 }

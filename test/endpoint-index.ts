@@ -132,8 +132,8 @@ const resources = `
   83-85 GET,PUT,DELETE /v1/policies/rate-limits/{id}
   86 PUT /v2/policies/rate-limits/{id}
   87 GET /v1/policies/rate-limits/{id}/entities
-  - 88,89 GET,POST /v1/secret-references
-  - 90-92 GET,PUT,DELETE /v1/secret-references/{id}
+  88,89 GET,POST /v1/secret-references
+  90-92 GET,PUT,DELETE /v1/secret-references/{id}
   93 GET /model-configs/pricing/{provider}/{model}
   94 GET /model-configs/general/{provider}/{model}
   95 GET /pricing/{file}

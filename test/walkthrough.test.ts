@@ -19,6 +19,7 @@ const pages = [
   'docs/cache.md',
   'docs/sandbox.md',
   'docs/logs.md',
+  'docs/secret-references.md',
   'docs/analytics.md',
 ] as const;
 

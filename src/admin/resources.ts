@@ -34,6 +34,7 @@ import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
 import { scimResource } from './scim/routes.ts';
+import { secretReferencesResource } from './secret-references/routes.ts';
 import { usersResource } from './users/routes.ts';
 import { virtualKeysResource } from './virtual-keys/routes.ts';
 import { webhooksResource } from './webhooks/routes.ts';
@@ -56,6 +57,7 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  secretReferencesResource,
   guardrailsResource,
   pluginsResource,
   policiesResource,

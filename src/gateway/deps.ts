@@ -8,6 +8,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import type { HttpClient } from '../wire/client/http-client.ts';
 import type { Pause } from './attempt/pause.ts';
 import type { AttemptSteps } from './attempt/steps.ts';
@@ -46,6 +47,8 @@ export interface GatewayDeps {
   limits: Limits | null;
   /** Signs and fetches tokens for clouds. */
   credentials: Credentials;
+  /** Credentials that live in secret managers; absent where nothing is mapped to any. */
+  secrets?: Secrets;
   /** What providers were asked about targets, under a digest of who asked. */
   discoveries: TokenCache;
   /** What realtime sessions may ask of the process. */

@@ -189,6 +189,11 @@ export const errorCatalogue = {
   },
   client_closed: { status: 499, remedy: 'The client left. Seen only in the log; nothing to do.' },
   internal_error: { status: 500, remedy: "Our fault. Look in the program's log under the request id." },
+  secret_unavailable: {
+    status: 500,
+    remedy:
+      'The credential lives in a secret manager that gives no value. The message names the secret reference; `POST /v1/secret-references/{id}/test` says why.',
+  },
   buffers_full: {
     status: 503,
     remedy:

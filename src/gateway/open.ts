@@ -12,6 +12,7 @@ import type { Feedback } from '../logs/query.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { shareOfFiles } from '../wire/client/open-files.ts';
 import { pause } from './attempt/pause.ts';
@@ -49,6 +50,7 @@ interface GatewayNeeds {
   sink: LogSink;
   giveFeedback(feedback: readonly Feedback[]): void;
   limits: Limits;
+  secrets: Secrets;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }

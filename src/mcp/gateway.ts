@@ -28,6 +28,7 @@ import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
 import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
 import { createServerSideTools } from './server-side/handler.ts';
+import { filledUpstream } from './upstream/filled.ts';
 
 export interface McpGateway {
   /** Null for paths of others. */
@@ -81,7 +82,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
     const server =
       slug === joinedSlug
         ? joinedServer(principal.workspace, principal.caller.organisationId)
-        : reachServer(principal, slug);
+        : await filledUpstream(deps.upstream.secrets, reachServer(principal, slug));
     const userClaims = await deps.endUser(server, headers);
     return {
       principal,

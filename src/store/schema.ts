@@ -31,6 +31,7 @@ import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
 import type { PromptTables } from './tables/prompts.ts';
 import type { ScimTables } from './tables/scim.ts';
+import type { SecretTables } from './tables/secrets.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -302,6 +303,8 @@ export interface ProviderTable {
   name: string;
   note: string | null;
   status: ProviderStatus;
+  /** Of its own, over those of its integration. */
+  secret_mappings: JsonText<SecretMapping[]>;
   usage_limits: JsonText<StoredUsageLimit> | null;
   /** The due date of `usage_limits`, apart so that the reset job can look it up. */
   next_usage_reset_at: Timestamp | null;
@@ -407,7 +410,8 @@ export interface Schema
     OauthTables,
     PriceTables,
     PromptTables,
-    ScimTables {
+    ScimTables,
+    SecretTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

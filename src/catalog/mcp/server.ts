@@ -1,5 +1,6 @@
 /** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
 
+import type { SecretUse } from '../../secrets/mapping.ts';
 import type { AccessRules } from '../access-rules.ts';
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
@@ -21,6 +22,8 @@ export interface McpUpstream {
   transport: McpTransport;
   authType: McpAuthType;
   settings: McpSettings;
+  /** Settings whose values live in secret managers; absent: none. */
+  secrets?: readonly SecretUse[];
   /** Changes with everything that an open connection depends on. */
   revision: string;
 }

@@ -14,6 +14,8 @@ import { clientLeft, GatewayError } from '../errors.ts';
 import { guardInput } from '../guardrails/guard-input.ts';
 import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
+import { filledTarget } from '../secrets/filled-target.ts';
+import { type Exchange, renewingExchange } from '../secrets/renewing-exchange.ts';
 import { authorised } from '../upstream/authorised.ts';
 import { secretsSent } from '../upstream/conceal.ts';
 import { marked } from '../upstream/host-guard.ts';
@@ -28,17 +30,23 @@ export async function dialSession(deps: GatewayDeps, context: RequestContext, le
   const record = newAttemptRecord(leaf);
   try {
     const shaped = shapeParameters(parametersOf(context.body), leaf);
-    const target = resolveTarget(deps, context, leaf, shaped);
+    const target = await filledTarget(deps, context, leaf, resolveTarget(deps, context, leaf, shaped));
     record.target = target;
     const upstream = sessionUpstream(context, leaf, target, shaped);
     record.upstream = upstream;
     const call: AttemptContext = { deps, context, leaf, record, target, shaped };
     const refusal = (guardInput.applies(call) ? await guardInput.run(call) : null) ?? (await reserved(call));
-    return refusal ?? (await withRetries(call, upstream, 'fresh', dialOnce));
+    return refusal ?? (await withRetries(call, upstream, 'fresh', dialing(call)));
   } catch (fault) {
     return failed(record, asGatewayError(deps, context, fault));
   }
 }
+
+/** A provider that refuses credentials from a secret manager is asked once more with newer ones. */
+const dialing = ({ target }: AttemptContext): Exchange =>
+  target.saved?.secrets
+    ? renewingExchange(dialOnce, (call) => sessionUpstream(call.context, call.leaf, call.target, call.shaped))
+    : dialOnce;
 
 /** A session reserves like any other call; it has no input to guard and nothing to recall yet. */
 async function reserved(call: AttemptContext): Promise<Answer | null> {

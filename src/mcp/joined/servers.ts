@@ -7,6 +7,7 @@ import { version } from '../../version.ts';
 import { type CallContext, upstreamIdentityOf } from '../call-context.ts';
 import type { McpDeps } from '../deps.ts';
 import type { Principal } from '../principal.ts';
+import { filledUpstream } from '../upstream/filled.ts';
 import type { ServerFacts } from '../upstream/link.ts';
 
 export const joinedSlug = 'mcp';
@@ -51,7 +52,8 @@ export const usableServers = ({ workspace, userId }: Principal): readonly McpSer
   );
 
 /** The context of one server within a call of the joined address. */
-export async function contextFor(deps: McpDeps, context: CallContext, server: McpServer): Promise<CallContext> {
+export async function contextFor(deps: McpDeps, context: CallContext, named: McpServer): Promise<CallContext> {
+  const server = await filledUpstream(deps.upstream.secrets, named);
   const { principal, asked } = context;
   return {
     ...context,

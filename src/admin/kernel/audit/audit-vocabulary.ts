@@ -44,5 +44,6 @@ export const auditResources = [
   'label',
   'scim_group',
   'scim_workspace',
+  'secret_reference',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
