@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { excessOf, jsonBounds, jsonOrNothing, readJson } from './bounded-json.ts';
+import { excessOf, excessOfBytes, jsonBounds, jsonOrNothing, readJson } from './bounded-json.ts';
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const tooDeep = 'it is nested too deeply';
@@ -28,6 +28,20 @@ test('brackets in strings are none, also behind quotes that are escaped', () => 
     expect(excessOf(JSON.stringify({ text }))).toBeNull();
     expect(excessOf(JSON.stringify({ text }).replace(/}$/, `,"deep":${lists(2_000)}}`))).toBe(tooDeep);
   }
+});
+
+test('bytes are judged like the text that they are', () => {
+  const strings = ['é', '日本', '"', '\\', '[', '\\"{'].map((piece) => JSON.stringify({ text: piece.repeat(20_000) }));
+  const texts = [
+    ...strings,
+    ...strings.map((text) => text.replace(/}$/, `,"deep":${lists(2_000)}}`)),
+    lists(20_000),
+    '['.repeat(20_000),
+    `"${'x'.repeat(20_000)}`,
+    `[${'{},'.repeat(jsonBounds.mostFields)}1]`,
+    `[${'1,'.repeat(jsonBounds.mostElements + 1)}1]`,
+  ];
+  for (const text of texts) expect(excessOfBytes(Buffer.from(text))).toBe(excessOf(text));
 });
 
 test('what never closes comes to an end', () => {
