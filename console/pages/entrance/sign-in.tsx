@@ -39,7 +39,7 @@ export function SignInPage() {
       // The answer of before may be too old for the identity provider.
       const way = await ask(address);
       if (way.redirect_url !== null) return leadTo(way.redirect_url);
-      throw new ApiFault('', { fields: [{ path: 'password', message: 'Enter your password.' }] });
+      throw new ApiFault('', { fields: [{ location: 'body', path: 'password', message: 'Enter your password.' }] });
     },
   });
   const { email, password } = form.values;
