@@ -21,9 +21,12 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { gatewayDocument } from './gateway/openapi/operations.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
+import { withNamedSchemas } from './http/openapi-components.ts';
+import { withPart } from './http/openapi-document.ts';
 import { markOf, refuseOwnMark } from './http/own-mark.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
@@ -265,7 +268,9 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       log,
     });
     services.checkIo = gateway.checkIo;
-    const reference = createReference(() => createOpenApiDocument(resources));
+    const reference = createReference(() =>
+      withNamedSchemas(withPart(createOpenApiDocument(resources), gatewayDocument())),
+    );
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),

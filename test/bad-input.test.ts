@@ -5,7 +5,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { createOpenApiDocument } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
-import { type JsonSchema, type ListedOperation, operationsOf } from '../src/http/openapi-document.ts';
+import { type JsonSchema, jsonSchemaOf, type ListedOperation, operationsOf } from '../src/http/openapi-document.ts';
 import { type Cast, makeCast } from './actors.ts';
 import { createDigest } from './digest.ts';
 import { type Json, onEachEngine, type TestGateway } from './harness.ts';
@@ -22,7 +22,7 @@ const document = createOpenApiDocument(resources);
 const operations = operationsOf(document);
 const named = ({ method, path }: ListedOperation): string => `${method.toUpperCase()} ${path}`;
 const bodySchema = ({ operation }: ListedOperation): JsonSchema | undefined =>
-  operation.requestBody?.content['application/json'].schema;
+  jsonSchemaOf(operation.requestBody?.content);
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const compile = (schema: JsonSchema): ValidateFunction => ajv.compile({ ...schema, components: document.components });
