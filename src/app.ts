@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
-import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { exportDownloads } from './admin/log-exports/links.ts';
 import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
@@ -21,12 +20,9 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
-import { gatewayDocument } from './gateway/openapi/operations.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
-import { withNamedSchemas } from './http/openapi-components.ts';
-import { withPart } from './http/openapi-document.ts';
 import { markOf, refuseOwnMark } from './http/own-mark.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
@@ -48,6 +44,7 @@ import { createMailer } from './mail/mailer.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { openOauth } from './oauth/open.ts';
+import { wholeDocument } from './openapi.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
@@ -268,9 +265,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       log,
     });
     services.checkIo = gateway.checkIo;
-    const reference = createReference(() =>
-      withNamedSchemas(withPart(createOpenApiDocument(resources), gatewayDocument())),
-    );
+    const reference = createReference(wholeDocument);
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),

@@ -36,7 +36,10 @@ function everySchema(
     const { requestBody, parameters, responses } = operation;
     const changed: OpenApiOperation = {
       ...operation,
-      parameters: parameters.map((one) => ({ ...one, schema: change(one.schema, title + pascal(one.name), 'parameter') })),
+      parameters: parameters.map((one) => ({
+        ...one,
+        schema: change(one.schema, title + pascal(one.name), 'parameter'),
+      })),
       ...(requestBody && { requestBody: { ...requestBody, content: inMedia(requestBody.content, 'request') } }),
       responses: mapValues(responses, (entry) =>
         'content' in entry ? { ...entry, content: inMedia(entry.content, 'response') } : entry,

@@ -16,6 +16,7 @@ export interface JsonSchema {
   maximum?: number;
   exclusiveMinimum?: number;
   exclusiveMaximum?: number;
+  maxProperties?: number;
   minItems?: number;
   maxItems?: number;
   items?: JsonSchema;
