@@ -12,12 +12,14 @@ const pages = [
   'docs/getting-started.md',
   'docs/administration.md',
   'docs/gateway.md',
+  'docs/jwt.md',
   'docs/limits.md',
   'docs/scim.md',
   'docs/prompts.md',
   'docs/cache.md',
   'docs/sandbox.md',
   'docs/logs.md',
+  'docs/secret-references.md',
   'docs/analytics.md',
 ] as const;
 

@@ -3,6 +3,8 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
+import type { SecretUse } from '../secrets/mapping.ts';
+import type { AgentCatalog } from './agents/server.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
 import type { PromptShelf } from './saved-prompts.ts';
@@ -17,6 +19,8 @@ export interface SavedProvider {
   /** The id of the provider it speaks to: `openai`. */
   provider: string;
   credential: string | null;
+  /** Fields whose values live in secret managers; absent: none. */
+  secrets?: readonly SecretUse[];
   fields: TargetFields;
   customHost: string | null;
   customHeaders: Readonly<Record<string, string>>;
@@ -72,6 +76,8 @@ export interface WorkspaceCatalog {
   readonly prompts: PromptShelf;
   /** The MCP servers of the workspace. */
   readonly mcp: McpCatalog;
+  /** The agent servers of the workspace. */
+  readonly agents: AgentCatalog;
 }
 
 export interface Catalog {

@@ -1,6 +1,7 @@
 /** Every job of the program. */
 import type { Services } from '../admin/kernel/services.ts';
 import type { Mailer } from '../mail/mailer.ts';
+import { createAgentCardJob } from './agent-cards.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
 import { createExportRun, createExportSweep } from './log-exports.ts';
@@ -29,6 +30,7 @@ export const createJobs = (services: Services, ordered: OrderedWork, { mailer, p
   createUsageSyncJob(services),
   createProviderExpiry(services),
   createMcpSync(services),
+  createAgentCardJob(services),
   createMailJob(services, mailer),
   createWebhookJob(services, post),
   createManagedBatchRun(services, ordered),

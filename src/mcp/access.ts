@@ -1,6 +1,7 @@
 /** Whether a caller may see and use one thing of a server. */
+import { mayUse } from '../catalog/access-rules.ts';
 import { digestOf } from '../catalog/mcp/read.ts';
-import { type McpServer, mayUse } from '../catalog/mcp/server.ts';
+import type { McpServer } from '../catalog/mcp/server.ts';
 import { type CapabilityDefinition, type CapabilityType, capabilityKey } from '../catalog/mcp/types.ts';
 import type { CallContext } from './call-context.ts';
 import { meets } from './claims.ts';

@@ -11,7 +11,12 @@ export interface UpstreamServer {
 
 /** Runs a file of `test/mcp/servers/` until it has said its port. */
 export async function startUpstream(file: string, args: readonly string[] = []): Promise<UpstreamServer> {
-  const child = spawn(process.execPath, [join(import.meta.dir, 'servers', file), ...args], {
+  const server = await runServer(join(import.meta.dir, 'servers', file), args);
+  return { ...server, url: `http://127.0.0.1:${server.port}/mcp` };
+}
+
+export async function runServer(path: string, args: readonly string[]): Promise<Omit<UpstreamServer, 'url'>> {
+  const child = spawn(process.execPath, [path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
   });
@@ -24,11 +29,10 @@ export async function startUpstream(file: string, args: readonly string[] = []):
       const [first, rest] = said.split('\n', 2);
       if (first !== undefined && rest !== undefined && first.startsWith('{')) resolve(JSON.parse(first).port);
     });
-    child.on('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+    child.on('exit', (code) => reject(new Error(`${path} ended with ${code}`)));
   });
   return {
     port,
-    url: `http://127.0.0.1:${port}/mcp`,
     stop() {
       process.off('exit', kill);
       kill();

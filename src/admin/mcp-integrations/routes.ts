@@ -1,30 +1,28 @@
 /** MCP integrations: upstream MCP servers that the organisation or a workspace has registered. */
-import type { ExpressionBuilder } from 'kysely';
-import { conflict, invalid } from '../../http/errors.ts';
-import { actorId, type Caller, mayInWorkspace, workspacesWith } from '../../identity/caller.ts';
-import type { Scope } from '../../identity/scopes.ts';
+import { conflict } from '../../http/errors.ts';
+import { actorId } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
-import { encode } from '../../store/json.ts';
-import type { Schema } from '../../store/schema.ts';
+import { decode, encode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { storedMappings } from '../integrations/secret-mappings.ts';
-import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
+import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { requireGuardrailsIn } from '../mcp-servers/guardrails.ts';
-import { integrationAccess, mcpCatalogChange, reachMcpIntegration, requireMcpIntegrationScope } from './access.ts';
+import { placeFor, shownIntegrations } from '../provisioning/access.ts';
+import { mcpFamily } from '../provisioning/family.ts';
+import { archiveIntegrations, ensureServer, grantCounts } from '../provisioning/grants.ts';
+import { integrationAccess, mcpCatalogChange, reachMcpIntegration } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';
 import { savedSettings } from './configurations.ts';
-import { archiveMcpIntegrations, ensureMcpServer } from './grants.ts';
 import { probeEndpoints } from './probe-routes.ts';
 import { asMcpIntegration } from './record.ts';
 import {
   changeableFields,
   createdMcpIntegration,
   listedMcpIntegrations,
-  type McpIntegrationFilters,
   mcpIntegrationFilters,
   mcpIntegrationPath,
   mcpIntegrationRecord,
@@ -50,10 +48,11 @@ const createMcpIntegration = endpoint({
   reply: createdMcpIntegration,
   async handle({ caller, workspace, body, db, now, services, changed, note }) {
     const { vault, settings } = services;
-    const workspaceId = placeFor(caller, workspace);
+    const workspaceId = placeFor(mcpFamily, caller, workspace);
     const { organisationId } = caller;
     const url = body.url ?? body.server_url ?? '';
-    const integration = { url, transport: body.transport, authType: body.auth_type };
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
+    const integration = { url, transport: body.transport, authType: body.auth_type, mapped: mappings };
     const sealed = savedSettings(vault, body.configurations ?? {}, null, integration, settings.trustedHosts);
     const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
     await requireGuardrailsIn(place, body.configurations ?? {});
@@ -73,7 +72,7 @@ const createMcpIntegration = endpoint({
       transport: body.transport,
       auth_type: body.auth_type,
       configurations_sealed: sealed,
-      secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+      secret_mappings: encode(mappings),
       global_workspace_access: null,
       metadata: encode({}),
       sync_status: 'pending',
@@ -84,7 +83,7 @@ const createMcpIntegration = endpoint({
       last_updated_at: at,
     };
     await db.insertInto('mcp_integrations').values(row).execute();
-    if (workspaceId !== null) await ensureMcpServer(db, now, row, workspaceId, actorId(caller));
+    if (workspaceId !== null) await ensureServer(mcpFamily, db, now, row, workspaceId, actorId(caller));
     changed(mcpCatalogChange(row));
     note({
       resourceId: row.id,
@@ -94,16 +93,6 @@ const createMcpIntegration = endpoint({
     return { id: row.id, slug: row.slug };
   },
 });
-
-/** The workspace that the integration goes to; null: the organisation. */
-function placeFor(caller: Caller, workspace: NamedWorkspace | null): string | null {
-  if (workspace?.status === 'archived') {
-    throw invalid('workspace_id', 'names an archived workspace, which takes no new integrations');
-  }
-  const workspaceId = workspace?.id ?? null;
-  requireMcpIntegrationScope(caller, workspaceId, 'create');
-  return workspaceId;
-}
 
 const listMcpIntegrations = endpoint({
   method: 'GET',
@@ -116,8 +105,16 @@ const listMcpIntegrations = endpoint({
   paging: { size: 100, max: 1000 },
   reply: listedMcpIntegrations,
   async handle({ caller, workspace, query, page, db, services }) {
-    const { rows, total } = await newestFirst(matching(db, caller, workspace, query), page);
+    const { search } = query;
+    const shown = db
+      .selectFrom('mcp_integrations')
+      .where('organisation_id', '=', caller.organisationId)
+      .where('status', '=', 'active')
+      .where(shownIntegrations(mcpFamily, caller, workspace, query));
+    const matches = search ? shown.where((eb) => holdsInAnyCase(eb.ref('name'), search)) : shown;
+    const { rows, total } = await newestFirst(matches, page);
     const counts = await grantCounts(
+      mcpFamily,
       db,
       rows.map(({ id }) => id),
     );
@@ -131,63 +128,6 @@ const listMcpIntegrations = endpoint({
     };
   },
 });
-
-async function grantCounts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('mcp_integration_workspaces')
-    .select(['integration_id', (eb) => eb.fn.countAll<number>().as('total')])
-    .where('integration_id', 'in', ids)
-    .where('enabled', '=', 1)
-    .groupBy('integration_id')
-    .execute();
-  return new Map(rows.map(({ integration_id, total }) => [integration_id, Number(total)]));
-}
-
-function matching(db: Db, caller: Caller, workspace: NamedWorkspace | null, query: McpIntegrationFilters) {
-  const { type, search } = query;
-  const own = visible(caller, workspace, 'workspace_mcp_integrations.list');
-  const handed = visible(caller, workspace, 'organisation_mcp_integrations.list');
-  const matches = db
-    .selectFrom('mcp_integrations')
-    .where('organisation_id', '=', caller.organisationId)
-    .where('status', '=', 'active')
-    .where((eb) =>
-      eb.or([
-        ...(type === 'organisation' ? [] : ofWorkspaces(eb, own)),
-        ...(type === 'workspace' ? [] : ofOrganisation(eb, handed)),
-      ]),
-    );
-  return search ? matches.where((eb) => holdsInAnyCase(eb.ref('name'), search)) : matches;
-}
-
-/** The workspaces through which the caller looks; `'all'` only where no workspace is named. */
-function visible(caller: Caller, workspace: NamedWorkspace | null, scope: Scope): 'all' | string[] {
-  if (!workspace) return workspacesWith(caller, scope);
-  return mayInWorkspace(caller, scope, workspace.id) ? [workspace.id] : [];
-}
-
-type Integrations = ExpressionBuilder<Schema, 'mcp_integrations'>;
-
-function ofWorkspaces(eb: Integrations, workspaces: 'all' | string[]) {
-  if (workspaces === 'all') return [eb('workspace_id', 'is not', null)];
-  return workspaces.length > 0 ? [eb('workspace_id', 'in', workspaces)] : [];
-}
-
-function ofOrganisation(eb: Integrations, workspaces: 'all' | string[]) {
-  const own = eb('workspace_id', 'is', null);
-  if (workspaces === 'all') return [own];
-  if (workspaces.length === 0) return [];
-  const handed = eb.exists(
-    eb
-      .selectFrom('mcp_integration_workspaces as grant')
-      .select('grant.integration_id')
-      .whereRef('grant.integration_id', '=', 'mcp_integrations.id')
-      .where('grant.workspace_id', 'in', workspaces)
-      .where('grant.enabled', '=', 1),
-  );
-  return [eb.and([own, handed])];
-}
 
 const readMcpIntegration = endpoint({
   method: 'GET',
@@ -221,11 +161,16 @@ const updateMcpIntegration = endpoint({
     const url = body.url ?? body.server_url ?? row.url;
     const transport = body.transport ?? row.transport;
     const authType = body.auth_type ?? row.auth_type;
+    const owner = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+    const mapped =
+      body.secret_mappings === undefined
+        ? decode(row.secret_mappings)
+        : await storedMappings(db, owner, body.secret_mappings ?? []);
     const sealed = savedSettings(
       vault,
       body.configurations ?? {},
       row.configurations_sealed,
-      { url, transport, authType },
+      { url, transport, authType, mapped },
       settings.trustedHosts,
     );
     const { organisation_id: organisationId, workspace_id: workspaceId } = row;
@@ -240,9 +185,7 @@ const updateMcpIntegration = endpoint({
       last_updated_at: now.toISOString(),
       ...(body.name !== undefined && { name: body.name }),
       ...(body.description !== undefined && { description: body.description || null }),
-      ...(body.secret_mappings !== undefined && {
-        secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
-      }),
+      ...(body.secret_mappings !== undefined && { secret_mappings: encode(mapped) }),
       ...((moved || body.configurations) && { sync_status: 'pending' as const }),
     };
     await db.updateTable('mcp_integrations').set(columns).where('id', '=', row.id).execute();
@@ -276,7 +219,7 @@ const deleteMcpIntegration = endpoint({
   reply: empty,
   async handle({ caller, params, db, now, changed, note }) {
     const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'delete');
-    await archiveMcpIntegrations(db, now, [row.id]);
+    await archiveIntegrations(mcpFamily, db, now, [row.id]);
     changed(mcpCatalogChange(row));
     note({
       resourceId: row.id,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sentMcpSettings } from '../../catalog/mcp/settings.ts';
 import { capabilityTypes } from '../../catalog/mcp/types.ts';
 import { lazy } from '../../lazy.ts';
-import { secretMappingRecord, secretMappings } from '../integrations/secret-mappings.ts';
+import { secretMappingRecord, settingSecretMappings } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 
@@ -55,7 +55,7 @@ export const newMcpIntegration = lazy(() =>
       slug: mcpSlug().optional().describe('Made from the name unless it is given; never changes'),
       description: description().nullish(),
       configurations: sentMcpSettings().nullish(),
-      secret_mappings: secretMappings().nullish(),
+      secret_mappings: settingSecretMappings().nullish(),
       organisation_id: reference.nullish(),
       workspace_id: reference.nullish().describe('Makes it an integration of this workspace alone'),
     })
@@ -75,7 +75,7 @@ const updatable = lazy(() =>
       server_url: url(),
       auth_type: authType(),
       transport: transport(),
-      secret_mappings: secretMappings().nullable(),
+      secret_mappings: settingSecretMappings().nullable(),
     })
     .partial(),
 );
@@ -148,7 +148,6 @@ export const mcpIntegrationFilters = lazy(() =>
     search: z.string().trim().min(1).max(255).optional().describe('Any part of the name, in any case'),
   }),
 );
-export type McpIntegrationFilters = z.output<ReturnType<typeof mcpIntegrationFilters>>;
 
 export const mcpIntegrationPath = lazy(() => z.object({ mcpIntegration: reference.describe('Id or slug') }));
 
@@ -167,6 +166,8 @@ export const workspacesUpdate = lazy(() =>
     override_existing_workspace_access: flag.nullish().describe('True: the list replaces every grant that there is'),
   }),
 );
+
+export type WorkspacesUpdate = z.output<ReturnType<typeof workspacesUpdate>>;
 
 const grantRecord = lazy(() =>
   z.object({

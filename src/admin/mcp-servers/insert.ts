@@ -1,4 +1,4 @@
-/** Makes MCP servers and takes them away; every way in which one comes or goes passes here. */
+/** Makes MCP servers; every way in which one is made passes here. */
 import type { Db } from '../../store/database.ts';
 import type { ServerGuardrails } from './guardrails.ts';
 
@@ -38,22 +38,4 @@ export async function insertMcpServer(db: Db, now: Date, server: NewMcpServer): 
     })
     .execute();
   return id;
-}
-
-/** Rows stay, so that their slugs do too and logs go on naming them; sign-ins of what is gone serve nobody. */
-export async function archiveMcpServers(db: Db, now: Date, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db
-    .updateTable('mcp_servers')
-    .set({ status: 'archived', last_updated_at: now.toISOString() })
-    .where('id', 'in', ids)
-    .execute();
-  for (const table of [
-    'mcp_connections',
-    'mcp_upstream_clients',
-    'mcp_server_users',
-    'mcp_server_capabilities',
-  ] as const) {
-    await db.deleteFrom(table).where('server_id', 'in', ids).execute();
-  }
 }

@@ -1,11 +1,13 @@
 /** Who may use an MCP server, and who has signed in at its upstream. */
-import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { readUpstream } from '../../catalog/mcp/read.ts';
 import { forbidden, invalidQuery, notFound } from '../../http/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
+import { countOf } from '../kernel/lists/list-queries.ts';
 import { succeeded } from '../mcp-integrations/schema.ts';
+import { mcpFamily } from '../provisioning/family.ts';
+import { listUserAccessOf, setUserAccessOf } from '../provisioning/user-access.ts';
 import { managesConnections, reachMcpServer, serverAccess } from './access.ts';
 import {
   connectionFilters,
@@ -30,52 +32,18 @@ const listUserAccess = endpoint({
   reply: userAccessList,
   async handle({ caller, workspace, params, query, page, db }) {
     const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'read');
-    let people = db
-      .selectFrom('workspace_members as member')
-      .innerJoin('users as person', 'person.id', 'member.user_id')
-      .where('member.workspace_id', '=', server.workspace_id)
-      .where('member.status', '=', 'active');
-    const { search } = query;
-    if (search) {
-      people = people.where((eb) =>
-        eb.or([
-          holdsInAnyCase(eb.ref('person.first_name'), search),
-          holdsInAnyCase(eb.ref('person.last_name'), search),
-          holdsInAnyCase(eb.ref('person.email'), search),
-        ]),
-      );
-    }
-    const total = await countOf(people);
-    const rows = await people
-      .leftJoin('mcp_server_users as access', (join) =>
-        join.onRef('access.user_id', '=', 'member.user_id').on('access.server_id', '=', server.id),
-      )
-      .leftJoin('mcp_connections as connection', (join) =>
-        join.onRef('connection.user_id', '=', 'member.user_id').on('connection.server_id', '=', server.id),
-      )
-      .select([
-        'member.user_id',
-        'person.first_name',
-        'person.last_name',
-        'access.enabled as override',
-        'connection.status as connection_status',
-      ])
-      .orderBy('person.email')
-      .limit(page.size)
-      .offset(page.offset)
-      .execute();
+    const { data, ...listed } = await listUserAccessOf(mcpFamily, db, server, query.search, page);
+    const signedIn = await signedInAmong(
+      db,
+      server.id,
+      data.map(({ user_id }) => user_id),
+    );
     return {
-      data: rows.map((row) => ({
-        user_id: row.user_id,
-        first_name: row.first_name,
-        last_name: row.last_name,
-        enabled: row.override === null ? server.default_user_access === 'allow' : row.override === 1,
-        has_override: row.override !== null,
-        connection_status: row.connection_status ?? ('not_connected' as const),
+      ...listed,
+      data: data.map((person) => ({
+        ...person,
+        connection_status: signedIn.has(person.user_id) ? ('connected' as const) : ('not_connected' as const),
       })),
-      default_user_access: server.default_user_access,
-      total,
-      has_more: page.offset + rows.length < total,
     };
   },
 });
@@ -92,31 +60,7 @@ const setUserAccess = endpoint({
   reply: succeeded,
   async handle({ caller, workspace, params, body, db, now, changed, note }) {
     const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
-    const at = now.toISOString();
-    if (body.default_user_access) {
-      await db
-        .updateTable('mcp_servers')
-        .set({ default_user_access: body.default_user_access, last_updated_at: at })
-        .where('id', '=', server.id)
-        .execute();
-    }
-    for (const { user_id, enabled } of body.user_access ?? []) {
-      await requireColleague(db, server.organisation_id, user_id);
-      if (enabled === null) {
-        await db
-          .deleteFrom('mcp_server_users')
-          .where('server_id', '=', server.id)
-          .where('user_id', '=', user_id)
-          .execute();
-        continue;
-      }
-      const state = { enabled: enabled ? 1 : 0, last_updated_at: at } as const;
-      await db
-        .insertInto('mcp_server_users')
-        .values({ server_id: server.id, user_id, ...state })
-        .onConflict((conflict) => conflict.columns(['server_id', 'user_id']).doUpdateSet(state))
-        .execute();
-    }
+    await setUserAccessOf(mcpFamily, db, now, server, body);
     changed({ topic: 'catalog', id: server.workspace_id });
     note({
       resourceId: server.id,
@@ -131,15 +75,16 @@ const setUserAccess = endpoint({
   },
 });
 
-async function requireColleague(db: Db, organisationId: string, userId: string): Promise<void> {
-  const member = await db
-    .selectFrom('organisation_members')
+async function signedInAmong(db: Db, serverId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('mcp_connections')
     .select('user_id')
-    .where('organisation_id', '=', organisationId)
-    .where('user_id', '=', userId)
-    .where('status', '=', 'active')
-    .executeTakeFirst();
-  if (!member) throw notFound(`user: ${userId}`);
+    .where('server_id', '=', serverId)
+    .where('user_id', 'in', userIds)
+    .where('status', '=', 'connected')
+    .execute();
+  return new Set(rows.map(({ user_id }) => user_id));
 }
 
 const listConnections = endpoint({
@@ -210,7 +155,11 @@ const endConnection = endpoint({
     if (userId !== caller.userId && !managesConnections(caller, server.workspace_id)) {
       throw forbidden('Only those who manage the MCP server end the sign-ins of others');
     }
-    const upstream = { ...upstreamOf(integration, services.vault), id: server.id, workspaceId: server.workspace_id };
+    const upstream = {
+      ...(await readUpstream(db, integration, services.vault)),
+      id: server.id,
+      workspaceId: server.workspace_id,
+    };
     await services.mcp.revoke(upstream, userId);
     await commit(async (tx) => {
       const { numDeletedRows } = await tx

@@ -1,5 +1,5 @@
 /** MCP servers: MCP integrations as one workspace uses them. */
-import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { readUpstream } from '../../catalog/mcp/read.ts';
 import { conflict, forbidden, notFound } from '../../http/errors.ts';
 import { actorId, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
@@ -10,15 +10,16 @@ import { empty } from '../kernel/fields.ts';
 import { countOf, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { findMcpIntegration, mcpCatalogChange } from '../mcp-integrations/access.ts';
-import { archiveMcpOf } from '../mcp-integrations/grants.ts';
 import { asTestResult, keepProbe, personOf } from '../mcp-integrations/probe-routes.ts';
 import { asMetadata } from '../mcp-integrations/record.ts';
 import { metadataRecord, testResult } from '../mcp-integrations/schema.ts';
 import { isMcpServerSlugTaken, newMcpServerSlug } from '../mcp-integrations/slugs.ts';
+import { mcpFamily } from '../provisioning/family.ts';
+import { archiveAllOf, archiveServers, isHandedTo } from '../provisioning/grants.ts';
 import { reachMcpServer, requireActiveWorkspace, serverAccess, withIntegrations } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';
 import { storedGuardrails } from './guardrails.ts';
-import { archiveMcpServers, insertMcpServer } from './insert.ts';
+import { insertMcpServer } from './insert.ts';
 import { peopleEndpoints } from './people-routes.ts';
 import { asMcpServer, mcpOrigin } from './record.ts';
 import {
@@ -78,14 +79,9 @@ async function usableIntegration(
 ): Promise<McpIntegrationTable> {
   const integration = await findMcpIntegration(db, organisationId, reference);
   if (!integration) throw notFound('MCP integration');
-  if (integration.workspace_id === workspaceId) return integration;
-  const grant = await db
-    .selectFrom('mcp_integration_workspaces')
-    .select('enabled')
-    .where('integration_id', '=', integration.id)
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst();
-  if (grant?.enabled !== 1) throw forbidden('This MCP integration is not enabled for the workspace');
+  if (!(await isHandedTo(mcpFamily, db, integration, workspaceId))) {
+    throw forbidden('This MCP integration is not enabled for the workspace');
+  }
   return integration;
 }
 
@@ -188,7 +184,7 @@ const deleteMcpServer = endpoint({
   reply: empty,
   async handle({ caller, workspace, params, db, now, changed, note }) {
     const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'delete');
-    await archiveMcpServers(db, now, [server.id]);
+    await archiveServers(mcpFamily, db, now, [server.id]);
     changed({ topic: 'catalog', id: server.workspace_id });
     note({
       resourceId: server.id,
@@ -212,7 +208,11 @@ const testMcpServer = endpoint({
   reply: testResult,
   async handle({ caller, workspace, params, db, commit, now, services, changed, note }) {
     const { server, integration } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
-    const upstream = { ...upstreamOf(integration, services.vault), id: server.id, workspaceId: server.workspace_id };
+    const upstream = {
+      ...(await readUpstream(db, integration, services.vault)),
+      id: server.id,
+      workspaceId: server.workspace_id,
+    };
     const result = await services.mcp.probe(upstream, personOf(caller));
     await commit(async (tx) => {
       if (await keepProbe(tx, now, integration, upstream, result)) changed(mcpCatalogChange(integration));
@@ -246,7 +246,7 @@ const serversOfWorkspace: Dependant = {
   count: (db, workspaceId) =>
     countOf(db.selectFrom('mcp_servers').where('workspace_id', '=', workspaceId).where('status', '=', 'active')),
   async remove(db, workspaceId, now) {
-    await archiveMcpOf(db, now, workspaceId);
+    await archiveAllOf(mcpFamily, db, now, workspaceId);
     return [{ topic: 'catalog', id: workspaceId }];
   },
 };

@@ -137,6 +137,8 @@ export const userAccessUpdate = lazy(() =>
     }),
 );
 
+export type UserAccessUpdate = z.output<ReturnType<typeof userAccessUpdate>>;
+
 export const connectionFilters = lazy(() =>
   z.object({ user_id: z.uuid().optional(), workspace_id: reference.optional() }),
 );

@@ -3,7 +3,8 @@ import { type WorkspaceRole, workspaceRoles } from '../../identity/roles.ts';
 import type { ScimGroupTable, ScimWorkspaceTable } from '../../store/tables/scim.ts';
 import { provisionNewWorkspace } from '../integrations/provision.ts';
 import { insertSandbox } from '../integrations/sandbox.ts';
-import { provisionMcpIntegrations } from '../mcp-integrations/grants.ts';
+import { agentFamily, mcpFamily } from '../provisioning/family.ts';
+import { provisionIntegrations } from '../provisioning/grants.ts';
 import { insertWorkspace } from '../workspaces/create.ts';
 import { splitIcon } from '../workspaces/name.ts';
 import { recordEffect, type ScimContext } from './context.ts';
@@ -117,7 +118,8 @@ async function makeWorkspace(context: ScimContext, name: string): Promise<string
   const workspaceId = await insertWorkspace(db, now, { organisationId, ...splitIcon(name), createdBy: null });
   await provisionNewWorkspace(db, now, workspaceId, organisationId);
   await insertSandbox(db, now, { organisationId, workspaceId, createdBy: null });
-  await provisionMcpIntegrations(db, now, workspaceId, organisationId);
+  for (const family of [mcpFamily, agentFamily])
+    await provisionIntegrations(family, db, now, workspaceId, organisationId);
   context.changed({ topic: 'workspace', id: workspaceId });
   await recordEffect(context, {
     resource: 'workspace',

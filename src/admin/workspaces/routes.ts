@@ -13,9 +13,10 @@ import { empty } from '../kernel/fields.ts';
 import { holds, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
-import { provisionMcpIntegrations } from '../mcp-integrations/grants.ts';
 import { listMembers } from '../members/record.ts';
 import { appoint, requireColleagues, requireMayGrant } from '../members/rules.ts';
+import { agentFamily, mcpFamily } from '../provisioning/family.ts';
+import { provisionIntegrations } from '../provisioning/grants.ts';
 import { archiveWorkspace, requireMayBeArchived } from './archive.ts';
 import { appliedUsageLimits } from './budget.ts';
 import { insertWorkspace } from './create.ts';
@@ -84,7 +85,9 @@ const createWorkspace = endpoint({
     });
     await provisionNewWorkspace(db, now, workspaceId, organisationId);
     await insertSandbox(db, now, { organisationId, workspaceId, createdBy: actorId(caller) });
-    await provisionMcpIntegrations(db, now, workspaceId, organisationId);
+    for (const family of [mcpFamily, agentFamily]) {
+      await provisionIntegrations(family, db, now, workspaceId, organisationId);
+    }
     changed({ topic: 'workspace', id: workspaceId });
     changed(...(await appoint(db, services, now, { organisationId, workspaceId }, users)));
     const row = await db.selectFrom('workspaces').selectAll().where('id', '=', workspaceId).executeTakeFirstOrThrow();

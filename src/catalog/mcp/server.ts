@@ -1,5 +1,7 @@
 /** An MCP server as the data plane uses it: where it is, how it is called, and what of it may be seen by whom. */
 
+import type { SecretUse } from '../../secrets/mapping.ts';
+import type { AccessRules } from '../access-rules.ts';
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
 
@@ -20,20 +22,17 @@ export interface McpUpstream {
   transport: McpTransport;
   authType: McpAuthType;
   settings: McpSettings;
+  /** Settings whose values live in secret managers; absent: none. */
+  secrets?: readonly SecretUse[];
   /** Changes with everything that an open connection depends on. */
   revision: string;
 }
 
-export interface McpServer extends McpUpstream {
+export interface McpServer extends McpUpstream, AccessRules {
   workspaceId: string;
   name: string;
   description: string | null;
   integrationSlug: string;
-  /** Whether the integration is handed to the workspace. */
-  granted: boolean;
-  defaultAccess: 'allow' | 'deny';
-  /** By user id, where it differs from the default. */
-  users: ReadonlyMap<string, boolean>;
   capabilities: CapabilityRules;
   /** Ids or slugs of the guardrails that its tool calls pass: its own, else those of its integration. */
   guardrails: { input: readonly string[]; output: readonly string[] };
@@ -59,6 +58,3 @@ export interface McpCatalog {
   /** By the slug of the server, else by that of its integration. */
   bySlug(slug: string): McpServer | null;
 }
-
-export const mayUse = (server: McpServer, userId: string | null): boolean =>
-  userId === null || (server.users.get(userId) ?? server.defaultAccess === 'allow');

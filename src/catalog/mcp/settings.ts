@@ -143,7 +143,7 @@ export const defaultBreaker: BreakerSettings = {
   cooldown_ms: 30_000,
 };
 
-const settingsShape = lazy(() => ({
+export const mcpSettingsShape = lazy(() => ({
   headers: headers(),
   passthrough_headers: headers(),
   forward_headers: forwardHeaders(),
@@ -187,7 +187,7 @@ const aliases = { custom_headers: 'headers', passthrough_header: 'passthrough_he
 
 /** What may be saved; null takes a setting away. */
 export const sentMcpSettings = lazy(() => {
-  const shape = settingsShape();
+  const shape = mcpSettingsShape();
   const nullable = Object.fromEntries(
     Object.entries({ ...shape, custom_headers: shape.headers, passthrough_header: shape.passthrough_headers }).map(
       ([name, schema]) => [name, schema.nullish()],
@@ -206,5 +206,5 @@ export function withoutAliases(sent: Readonly<Record<string, unknown>>): Record<
   return named;
 }
 
-export const mcpSettings = lazy(() => z.strictObject(settingsShape()).partial());
+export const mcpSettings = lazy(() => z.strictObject(mcpSettingsShape()).partial());
 export type McpSettings = z.output<ReturnType<typeof mcpSettings>>;

@@ -24,11 +24,11 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
     name: reserveStep,
     applies: ({ context, target }) => context.admission?.concerns(target.saved?.limits) ?? false,
     run(call) {
-      const { context, target, leaf, record } = call;
+      const { context, target, record } = call;
       const { admission } = context;
       if (!admission) return null;
       const facts = { virtualKey: target.saved?.slug ?? null, provider: target.provider.id, model: target.model };
-      const limits = admission.limitsFor(target.saved?.limits ?? [], facts, leaf.promptId);
+      const limits = admission.limitsFor(target.saved?.limits ?? [], facts, context.prompt?.slug ?? null);
       if (limits.length === 0) return null;
       const plan = new Demands(pricer, call, estimates.of(call), limits);
       const taken = admission.take(record, plan.demands);

@@ -41,8 +41,19 @@ const unlessSaid = { 'accept-encoding': understood, 'user-agent': `gw/${version}
 const keepsMethod = new Set([307, 308]);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** The headers that must not follow to another origin. */
-const credentialHeaders = new Set(['authorization', 'cookie', 'mcp-session-id', 'x-api-key']);
+/** Only these follow to another origin: any header that an integration sets may be a credential. */
+const harmlessHeaders = new Set([
+  'accept',
+  'content-type',
+  'user-agent',
+  'traceparent',
+  'tracestate',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'a2a-version',
+  'a2a-extensions',
+]);
 
 export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
@@ -100,7 +111,7 @@ export function createUpstreamHttp(client: HttpClient, guard: HostGuard): Upstre
 }
 
 const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !credentialHeaders.has(name)));
+  Object.fromEntries(Object.entries(headers).filter(([name]) => harmlessHeaders.has(name)));
 
 export const timedOut = (ms: number): McpError =>
   new McpError('upstream_timeout', `the upstream did not answer within ${ms} ms`);

@@ -24,6 +24,7 @@ export const auditResources = [
   'user',
   'invite',
   'api_key',
+  'jwt',
   'integration',
   'provider',
   'virtual_key',
@@ -35,11 +36,14 @@ export const auditResources = [
   'webhook',
   'mcp_integration',
   'mcp_server',
+  'agent_integration',
+  'agent_server',
   'prompt',
   'prompt_partial',
   'collection',
   'label',
   'scim_group',
   'scim_workspace',
+  'secret_reference',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];
