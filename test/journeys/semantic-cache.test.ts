@@ -179,3 +179,31 @@ test('the threshold of the config counts', async () => {
   });
   expect(refused.status).toBe(400);
 });
+
+describe('the organisation’s setting', () => {
+  const set = (semantic_cache: object | null) =>
+    world.gateway.put('/v1/admin/organisation/settings', { semantic_cache });
+
+  test('wins over the installation’s, and is forgotten with null', async () => {
+    const own = await startProvider(embeds);
+    await world.saveProvider('own-vectors', 'openai', own);
+    expect((await set({ provider: '@own-vectors', model: 'own-embedder' })).status).toBe(200);
+    expect(await statusOf(chat('Tell me the capital of France, by setting'))).toBe('SEMANTIC MISS');
+    expect([own.calls.length, own.calls[0]?.json?.model, vectors.calls.length]).toEqual([1, 'own-embedder', 0]);
+    expect((await set(null)).status).toBe(200);
+    await ask(chat('Tell me the capital of France, without it'));
+    expect([own.calls.length, vectors.calls.length]).toEqual([1, 1]);
+    await own.stop();
+  });
+
+  test('is refused with the place of its fault', async () => {
+    for (const [path, setting] of [
+      ['semantic_cache.provider', { provider: 'no at', model: 'm' }],
+      ['semantic_cache.model', { provider: '@a' }],
+      ['semantic_cache.similarity_threshold', { provider: '@a', model: 'm', similarity_threshold: 2 }],
+    ] as const) {
+      const { status, body } = await set(setting);
+      expect([status, body.data.errors[0].path]).toEqual([400, path]);
+    }
+  });
+});
