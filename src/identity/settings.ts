@@ -110,7 +110,10 @@ export const ttlFits = (ttl: KeyTtl | null): boolean =>
 
 export const semanticCacheSchema = () =>
   z.strictObject({
-    provider: z.string().regex(/^@[\w.-]{1,255}$/, 'write the slug of a saved provider as @slug'),
+    provider: z
+      .string()
+      .max(256)
+      .regex(/^@[\w.-]{1,255}$/, 'write the slug of a saved provider as @slug'),
     model: z.string().min(1).max(255),
     dimensions: z.int().min(1).max(16_384).nullable().default(null),
     similarity_threshold: z.number().min(0).max(1).nullable().default(null),

@@ -207,3 +207,30 @@ describe('the organisation’s setting', () => {
     }
   });
 });
+
+describe('verification', () => {
+  test('asks the target beside a sample of hits and tells how many were right', async () => {
+    const verified = await world.saveConfig({ provider: '@a', cache: { mode: 'semantic', verify: 1 } });
+    const headers = { 'x-gw-config': verified, 'x-gw-cache-namespace': 'verified' };
+    const summary = async () => {
+      const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+      const range = `time_of_generation_min=${at(-86_400_000)}&time_of_generation_max=${at(86_400_000)}`;
+      await world.gateway.app.services.logs.settled();
+      return (await world.gateway.get(`/v1/analytics/summary/cache?${range}`)).body.summary.verification;
+    };
+    expect(await summary()).toEqual({ samples: 0, precision: null, proposed_threshold: null });
+    expect(await statusOf(chat('What is the refund?'), headers)).toBe('SEMANTIC MISS');
+    const before = a.calls.length;
+    expect(await statusOf(chat('Name the refund?'), headers)).toBe('SEMANTIC HIT');
+    while (a.calls.length === before) await new Promise((resolve) => setImmediate(resolve));
+    // The question was asked as it stood, and whole.
+    expect(a.calls.at(-1)?.json).toMatchObject({ stream: false, messages: [{}, { content: 'Name the refund?' }] });
+    while ((await summary()).samples === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(await summary()).toEqual({ samples: 1, precision: 1, proposed_threshold: null });
+    a.script(openai.says('Something about germany'));
+    await statusOf(chat('Tell me the refund?'), headers);
+    while ((await summary()).samples === 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(await summary()).toMatchObject({ samples: 2, precision: 0.5 });
+    a.script(openai.says('answer'));
+  });
+});

@@ -17,6 +17,7 @@ import { isCacheable, placeOf } from './key.ts';
 import { questionOf } from './question.ts';
 import { rebuilt } from './rebuild.ts';
 import { replayed } from './replay.ts';
+import { verifyHit } from './verify.ts';
 
 const defaultAgeSeconds = 604_800;
 
@@ -66,7 +67,7 @@ export interface Semantic {
 /** The answer to the nearest question of the same partition, if it is near enough. */
 async function recallAlike(
   call: AttemptContext,
-  { threshold }: CacheRule,
+  { threshold, verify }: CacheRule,
   cache: ResponseCache,
   semantic: Semantic,
 ): Promise<Answer | null> {
@@ -81,8 +82,25 @@ async function recallAlike(
   if (!nearest || nearest.similarity < (threshold ?? settings.threshold)) return null;
   const entry = await cache.get(nearest.place);
   const answer = entry && answerOf(call, entry);
-  if (answer) call.record.cacheStatus = 'SEMANTIC HIT';
+  if (!answer) return null;
+  call.record.cacheStatus = 'SEMANTIC HIT';
+  if (call.deps.random() < verify) verifyBeside(call, entry, nearest.similarity, semantic, settings);
   return answer;
+}
+
+/** Nobody waits for it. */
+function verifyBeside(
+  call: AttemptContext,
+  entry: CacheEntry,
+  similarity: number,
+  semantic: Semantic,
+  settings: SemanticCacheSettings,
+): void {
+  const recalled = bodyOf(call.context.matched.route.kind, entry);
+  if (!recalled) return;
+  verifyHit(call, recalled, similarity, (text) => semantic.embed(call, text, settings)).catch((fault) =>
+    call.deps.onFault(fault, call.context.requestId),
+  );
 }
 
 /** What the request asks for, within the organisation's bound. */
