@@ -10,6 +10,8 @@ import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
+import { createSsoHandler } from './admin/sso/handler.ts';
+import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { callAs } from './batches/call-as.ts';
@@ -47,7 +49,7 @@ import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
-import { fetchPublicDocument } from './mcp/upstream/public-document.ts';
+import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
@@ -179,6 +181,14 @@ async function openInFolder(
       observe: telemetry.observe,
     }),
     telemetry,
+    sso: createSsoService({
+      store,
+      vault,
+      clock,
+      trustedHosts: settings.trustedHosts,
+      fetchFor: (tenant) => webFetch(mcpUpstreams.http, tenant),
+      fetchDocument: fetchPublicDocument(mcpUpstreams.http),
+    }),
     mcp: mcpUpstreams.probe,
     agents: agentCards,
     agentCards,
@@ -326,6 +336,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         receiver,
         exportDownloads(services),
         scim,
+        createSsoHandler({
+          services,
+          trail,
+          onFault: (fault, requestId) =>
+            log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
+        }),
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

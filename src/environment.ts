@@ -61,6 +61,11 @@ export const environmentSchema = () =>
       .optional(),
     GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
     GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+      .max(2_000)
+      .optional(),
+    GW_API_KEY: z.string().min(1).max(4_000).optional(),
     GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
     DATABASE_URL: z
@@ -204,6 +209,8 @@ export interface Settings {
   /** Null: notices are kept, and nobody is mailed. */
   mail: MailSettings | null;
   masterKey: string | null;
+  /** The server that commands speak to, and the key that they use; null: this machine's, none. */
+  client: { url: string | null; apiKey: string | null };
   /** The token with which parts of the service ask each other; null: none may. */
   clientAuth: string | null;
   firstAdminKey: string | null;
@@ -313,6 +320,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
+    client: { url: values.GW_URL ?? null, apiKey: values.GW_API_KEY ?? null },
     clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,

@@ -13,6 +13,8 @@ import { limitRefusal } from './refusal.ts';
 export interface Hold {
   reservation: Reservation;
   record: AttemptRecord;
+  /** The size of the question, for those who learn from it. */
+  asked: number;
   /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
   again(spent: readonly number[]): MaybePromise<Reserved>;
 }
@@ -97,7 +99,12 @@ export class Admission {
     for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));
     return then(this.#reserve(demands), (taken): Reserved => {
       if (taken instanceof GatewayError) return { refusal: taken };
-      const hold: Hold = { reservation: taken, record, again: (spent) => this.take(record, nextTurn(demands, spent)) };
+      const hold: Hold = {
+        reservation: taken,
+        record,
+        asked: 0,
+        again: (spent) => this.take(record, nextTurn(demands, spent)),
+      };
       this.#holds.push(hold);
       if (this.#count === null) this.#count = noCount;
       return { hold };
