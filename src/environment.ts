@@ -48,7 +48,10 @@ function wholeNumber(fallback: number, least: number, most: number) {
 export const environmentSchema = () =>
   z.object({
     PORT: wholeNumber(8787, 0, 65_535),
-    HOST: z.string().min(1).default('127.0.0.1'),
+    HOST: z
+      .string()
+      .regex(/^[\w.:%-]+$/, 'must be an address or a name of this machine alone, without scheme, port or brackets')
+      .default('127.0.0.1'),
     TLS_KEY_PATH: z.string().optional(),
     TLS_CERT_PATH: z.string().optional(),
     TLS_CA_PATH: z.string().optional(),
