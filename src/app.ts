@@ -12,6 +12,7 @@ import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
+import { openAgents } from './agents/open.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
@@ -269,6 +270,17 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    const agents = openAgents({
+      settings,
+      clock,
+      store,
+      feed,
+      services: gateway.services,
+      upstreams: services.mcpUpstreams,
+      cards: services.agentCards,
+      isStoreAway: isAway,
+      log,
+    });
     services.checkIo = gateway.checkIo;
     const reference = createReference(() => createOpenApiDocument(resources));
     const receiver = otelReceiver({
@@ -299,6 +311,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       refuseOwnMark(services.mark),
       ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
+      agents.handle,
       ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),
       onWeb(
         reference,
@@ -311,7 +324,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];
-    const idle = () => Promise.all([gateway.idle(), mcp.idle()]).then(() => undefined);
+    const idle = () => Promise.all([gateway.idle(), mcp.idle(), agents.idle()]).then(() => undefined);
     const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const mailer = settings.mail && createMailer(settings.mail);
@@ -335,6 +348,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         gateway.close();
         await cache.close();
         mcp.close();
+        await agents.close();
         await trail.flush();
         await closeServices(services);
       },

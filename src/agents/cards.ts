@@ -105,8 +105,8 @@ export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCar
   };
 }
 
-/** Older agents do not look at it. */
-const newestVersion = '1.0';
+/** The generation whose card is kept; older agents do not look at it. */
+export const newestVersion = '1.0';
 
 async function cardIn({ body }: WireAnswer): Promise<{ card: AgentCard } | { fault: string }> {
   let text: string;
