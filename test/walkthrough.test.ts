@@ -13,6 +13,7 @@ const pages = [
   'docs/administration.md',
   'docs/gateway.md',
   'docs/limits.md',
+  'docs/agents.md',
   'docs/scim.md',
   'docs/prompts.md',
   'docs/cache.md',
