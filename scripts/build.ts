@@ -12,6 +12,7 @@ await Bun.build({
     join(root, 'src/main.ts'),
     join(root, 'src/logs/importer-thread.ts'),
     join(root, 'src/logs/embedded/query-thread.ts'),
+    join(root, 'src/cache/semantic/index-thread.ts'),
     packFile(root),
   ],
   compile: { outfile },

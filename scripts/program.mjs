@@ -7,7 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { bunExecutable, root } from './installed.mjs';
 
 /** The program, and what it starts as threads of their own. */
-const entries = ['src/main.ts', 'src/logs/importer-thread.ts', 'src/logs/embedded/query-thread.ts'];
+const entries = [
+  'src/main.ts',
+  'src/logs/importer-thread.ts',
+  'src/logs/embedded/query-thread.ts',
+  'src/cache/semantic/index-thread.ts',
+];
 /** What the program is made of besides `src`. */
 const otherSources = ['console/paths.ts', 'package.json', 'package-lock.json', 'scripts/program.mjs'];
 const folder = join(root, 'dist/program');

@@ -1,7 +1,7 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { consentRow, createAuditTrail } from './admin/kernel/audit/audit.ts';
+import { consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
@@ -10,6 +10,8 @@ import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
+import { createSsoHandler } from './admin/sso/handler.ts';
+import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { openAgents } from './agents/open.ts';
@@ -23,6 +25,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
@@ -32,6 +35,7 @@ import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createImpersonation } from './identity/impersonation.ts';
+import { openTokenReader } from './identity/jwt/open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
@@ -46,10 +50,12 @@ import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
+import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { installationName } from './store/installation.ts';
@@ -110,6 +116,7 @@ type OpenServices = Services & {
   priceFollower: PriceFollower;
   mcpUpstreams: McpUpstreams;
   agentCards: LiveCards;
+  secrets: OpenSecrets;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -145,10 +152,11 @@ async function openInFolder(
   });
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault });
+  const secrets = openSecrets({ settings, mark, clock, log });
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  const telemetry = openTelemetry(settings.telemetry, log);
+  const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
   opened = {
     settings,
     clock,
@@ -174,10 +182,19 @@ async function openInFolder(
       observe: telemetry.observe,
     }),
     telemetry,
+    sso: createSsoService({
+      store,
+      vault,
+      clock,
+      trustedHosts: settings.trustedHosts,
+      fetchFor: (tenant) => webFetch(mcpUpstreams.http, tenant),
+      fetchDocument: fetchPublicDocument(mcpUpstreams.http),
+    }),
     mcp: mcpUpstreams.probe,
     agents: agentCards,
     agentCards,
     mcpUpstreams,
+    secrets,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -188,6 +205,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   await services.limits.close();
   services.priceFollower.close();
   services.mcpUpstreams.close();
+  services.secrets.close();
   await services.logs.close();
   await services.telemetry.close();
   await services.feed.close();
@@ -203,10 +221,18 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);
     const { store, feed } = services;
-    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs });
-    const standIns = createImpersonation(keyring);
-    const batchService = openBatchService(store, services.vault, clock);
     const trail = createAuditTrail(store.db, (message) => log.warn(message));
+    const tokens = openTokenReader({
+      environment: settings.jwt,
+      db: store.db,
+      feed,
+      clock,
+      fetchDocument: fetchPublicDocument(services.mcpUpstreams.http),
+      onRefused: (refused) => settings.auditLogs && trail.queue(refusedTokenRow(clock.now(), refused)),
+    });
+    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens });
+    const standIns = createImpersonation(keyring);
+    const batchService = openBatchService(store, services.vault, clock, settings.storedFileBytes);
     const authenticator = createAuthenticator(store.db, keyring, clock);
     const pricer = createPricer(services.priceTable);
     const kernel = createKernel({
@@ -227,6 +253,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const cache = openCache({
       redisUrl: settings.limits.redisUrl,
       memoryBytes: settings.cacheMemoryBytes,
+      semanticEntries: settings.semanticCacheEntries,
       now: () => clock.now().getTime(),
       feed,
       warn: (message) => log.warn(message),
@@ -241,8 +268,10 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       pricer,
       limits: services.limits,
       cache,
+      secrets: services.secrets,
       isStoreAway: isAway,
       sink,
+      giveFeedback: (feedback) => services.logs.giveFeedback(feedback),
       log,
     });
     const oauth = openOauth({
@@ -251,6 +280,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       store,
       feed,
       vault: services.vault,
+      secrets: services.secrets,
       http: services.mcpUpstreams.http,
       authenticator,
       signing: services.mcpUpstreams.signing,
@@ -319,6 +349,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         receiver,
         exportDownloads(services),
         scim,
+        createSsoHandler({
+          services,
+          trail,
+          onFault: (fault, requestId) =>
+            log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
+        }),
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

@@ -7,12 +7,14 @@ import type { CorsRules } from './http/cors.ts';
 import type { TrustedHosts } from './http/custom-host.ts';
 import type { TlsFiles } from './http/server.ts';
 import { faultOfTlsFiles } from './http/tls-files.ts';
+import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jwt/variables.ts';
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
 import type { MailSettings } from './mail/mailer.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
+import { type SecretSettings, secretSettings, secretVariables } from './secrets/variables.ts';
 import type { StoreAddress } from './store/database.ts';
 import { type TelemetrySettings, telemetrySettings, telemetryVariables } from './telemetry/variables.ts';
 
@@ -59,6 +61,12 @@ export const environmentSchema = () =>
       .optional(),
     GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
     GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+      .max(2_000)
+      .optional(),
+    GW_API_KEY: z.string().min(1).max(4_000).optional(),
+    GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
     DATABASE_URL: z
       .string()
@@ -93,6 +101,7 @@ export const environmentSchema = () =>
     SEMANTIC_CACHE_EMBEDDING_MODEL: z.string().trim().max(255).optional(),
     SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: wholeNumber(0, 0, 16_384),
     SEMANTIC_CACHE_SIMILARITY_THRESHOLD: z.coerce.number().min(0).max(1).default(0.95),
+    SEMANTIC_CACHE_ENTRIES: wholeNumber(20_000, 1, 1e6),
     CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
@@ -114,6 +123,7 @@ export const environmentSchema = () =>
     STREAM_IDLE_TIMEOUT: wholeNumber(120_000, 1, 86_400_000),
     MAX_REQUEST_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
     MAX_BUFFERED_BYTES: wholeNumber(1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
+    MAX_STORED_FILE_BYTES: wholeNumber(10 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER),
     MAX_CONNECTIONS_PER_ORGANISATION: wholeNumber(0, 0, 1_000_000),
     REQUEST_BODY_TIMEOUT: wholeNumber(60_000, 1, 86_400_000),
     MAX_RESPONSE_BODY_BYTES: wholeNumber(100 * 1024 * 1024, 1024, Number.MAX_SAFE_INTEGER),
@@ -134,7 +144,9 @@ export const environmentSchema = () =>
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: wholeNumber(5, 1, 1_000),
     LOG_STORE_CONNECTION_BACKOFF_MS: wholeNumber(60_000, 1, 86_400_000),
     LOG_STORE_CONNECTION_TIMEOUT_MS: wholeNumber(15_000, 1, 600_000),
+    ...jwtVariables(),
     ...mcpVariables(),
+    ...secretVariables(),
     ...telemetryVariables(),
   });
 
@@ -197,6 +209,10 @@ export interface Settings {
   /** Null: notices are kept, and nobody is mailed. */
   mail: MailSettings | null;
   masterKey: string | null;
+  /** The server that commands speak to, and the key that they use; null: this machine's, none. */
+  client: { url: string | null; apiKey: string | null };
+  /** The token with which parts of the service ask each other; null: none may. */
+  clientAuth: string | null;
   firstAdminKey: string | null;
   ownerEmail: string;
   ownerPassword: string | null;
@@ -214,8 +230,12 @@ export interface Settings {
   scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
   outageGraceMs: number;
+  /** Bytes that the files of one workspace may take which the gateway keeps itself. */
+  storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
+  /** Questions that the semantic index keeps for each workspace. */
+  semanticCacheEntries: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
   logs: Omit<LogOptions, 'now' | 'observe'>;
@@ -223,6 +243,8 @@ export interface Settings {
   cors: CorsRules;
   gateway: GatewaySettings;
   mcp: McpEnvironment;
+  jwt: JwtEnvironment;
+  secrets: SecretSettings;
 }
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -230,7 +252,7 @@ const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 /** On a developer's machine, model servers on the same machine may be called without further ado. */
 const localHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
-const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH']);
+const pathVariables = new Set(['GW_DATA_DIR', 'TLS_KEY_PATH', 'TLS_CERT_PATH', 'TLS_CA_PATH', 'SECRET_FILES_DIR']);
 
 /** Orchestrators hand secrets over as files: a value that is the path of one stands for what is in it. */
 function contentOf(name: string, value: string): string {
@@ -298,12 +320,15 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     },
     mail: mailSettings(values),
     masterKey: values.GW_MASTER_KEY ?? null,
+    client: { url: values.GW_URL ?? null, apiKey: values.GW_API_KEY ?? null },
+    clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,
     ownerPassword: values.GW_OWNER_PASSWORD ?? null,
     apiKeyPrefix: values.API_KEY_PREFIX,
     publicUrl: values.CONTROL_PLANE_URL?.replace(/\/+$/, '') ?? null,
     trustedHosts,
+    storedFileBytes: values.MAX_STORED_FILE_BYTES,
     trustedProxies: values.TRUSTED_PROXIES,
     adminRateLimit: values.ADMIN_RATE_LIMIT,
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
@@ -312,6 +337,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
+    semanticCacheEntries: values.SEMANTIC_CACHE_ENTRIES,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
       backoffMs: values.LOG_STORE_CONNECTION_BACKOFF_MS,
@@ -358,6 +384,8 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       connectionsOfOrganisation: values.MAX_CONNECTIONS_PER_ORGANISATION || null,
     },
     mcp: mcpEnvironment(values),
+    jwt: jwtEnvironment(values),
+    secrets: secretSettings(values),
     telemetry: telemetrySettings(values),
   };
 }

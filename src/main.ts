@@ -1,4 +1,4 @@
-/** The command line: serve, migrate, keys, prices. */
+/** The command line: serve, migrate, keys, prices, prompts. */
 // Before everything else, since nothing of it is needed should the program begin again.
 import { parseArgs } from 'node:util';
 import { makeOwner, resetPassword } from './account-recovery.ts';
@@ -8,6 +8,8 @@ import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { firstSecrets, greeting } from './greeting.ts';
 import { PricesError, pricesCommand } from './prices.ts';
+import { promptsCommand } from './prompts/files/command.ts';
+import { PromptFilesError } from './prompts/files/file.ts';
 import { mintRecoveryKey } from './recovery.ts';
 import { WrongMasterKeyError } from './store/master-key.ts';
 import { NewerSchemaError } from './store/migrate.ts';
@@ -25,12 +27,15 @@ Commands
   password EMAIL give a person a new password, end their sessions, and print it
   owner EMAIL    make a person an owner of the organisation (--organisation, where there are several)
   prices         update FILE: take newer prices from a file; show PROVIDER MODEL; reset
+  prompts        export FOLDER, import FOLDER: prompts as files, through the server at GW_URL with GW_API_KEY
 
 Options
   --port <n>         port to listen on (PORT, 8787)
   --host <address>   address to listen on (HOST, 127.0.0.1)
   --data-dir <path>  folder of the embedded databases and the key file (GW_DATA_DIR, ./data)
   --organisation <id or slug>  the organisation that owner is about
+  --workspace <id or slug>     the workspace that prompts is about, for keys that have none
+  --draft, --dry-run           prompts import: publish nothing; change nothing and tell what would be done
   --help             show this
   --version          show the release
 
@@ -58,11 +63,15 @@ async function main(argv: string[]): Promise<void> {
     return print(await makeOwner(settings, soleArgument(command, rest), options.organisation));
   }
   if (command === 'prices') return print(await pricesCommand(settings, rest));
+  if (command === 'prompts') {
+    const { workspace, draft = false, 'dry-run': dryRun = false } = options;
+    return print(await promptsCommand(settings, rest, { workspace, draft, dryRun }));
+  }
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
 }
 
 /** Commands that are told more than their name. */
-const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices']);
+const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices', 'prompts']);
 
 function soleArgument(command: string, [argument, ...more]: string[]): string {
   if (argument !== undefined && more.length === 0) return argument;
@@ -79,6 +88,9 @@ function readCommandLine(argv: string[]) {
         host: { type: 'string' },
         'data-dir': { type: 'string' },
         organisation: { type: 'string' },
+        workspace: { type: 'string' },
+        draft: { type: 'boolean' },
+        'dry-run': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
       },
@@ -144,6 +156,7 @@ function print(text: string): void {
 const operatorFaults = [
   UsageError,
   PricesError,
+  PromptFilesError,
   EnvironmentError,
   FolderTakenError,
   NewerSchemaError,

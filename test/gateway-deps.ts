@@ -9,6 +9,7 @@ import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
+import { FrameBudgets } from '../src/gateway/realtime/frame-budget.ts';
 import { BodyBudget } from '../src/gateway/request/body-budget.ts';
 import { InlinePlans } from '../src/gateway/request/inline-plans.ts';
 import { createBreakers } from '../src/gateway/routing/breakers.ts';
@@ -136,6 +137,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    frameBudgets: new FrameBudgets(),
     bodies: new BodyBudget(gatewaySettings.bufferedBytes),
     inlinePlans: new InlinePlans(),
     random,

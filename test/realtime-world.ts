@@ -9,6 +9,7 @@ import { createCredentials } from '../src/gateway/credentials/credentials.ts';
 import { TokenCache } from '../src/gateway/credentials/token-cache.ts';
 import type { GatewayDeps } from '../src/gateway/deps.ts';
 import { createGateway } from '../src/gateway/handle.ts';
+import { FrameBudgets } from '../src/gateway/realtime/frame-budget.ts';
 import { BodyBudget } from '../src/gateway/request/body-budget.ts';
 import { InlinePlans } from '../src/gateway/request/inline-plans.ts';
 import { createBreakers } from '../src/gateway/routing/breakers.ts';
@@ -88,6 +89,7 @@ export function startRealtimeWorld(
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(() => Date.now()),
+    frameBudgets: new FrameBudgets(),
     bodies: new BodyBudget(1e9),
     inlinePlans: new InlinePlans(),
     random: () => 0,

@@ -12,6 +12,7 @@ const pages = [
   'docs/getting-started.md',
   'docs/administration.md',
   'docs/gateway.md',
+  'docs/jwt.md',
   'docs/limits.md',
   'docs/agents.md',
   'docs/scim.md',
@@ -19,6 +20,7 @@ const pages = [
   'docs/cache.md',
   'docs/sandbox.md',
   'docs/logs.md',
+  'docs/secret-references.md',
   'docs/analytics.md',
 ] as const;
 

@@ -14,6 +14,7 @@ import { feedbackResource } from './feedback/routes.ts';
 import { guardrailsResource } from './guardrails/routes.ts';
 import { healthResource } from './health/routes.ts';
 import { integrationsResource } from './integrations/routes.ts';
+import { internalResource } from './internal/routes.ts';
 import { invitesResource } from './invites/routes.ts';
 import type { Resource } from './kernel/endpoint.ts';
 import { labelsResource } from './labels/routes.ts';
@@ -33,6 +34,7 @@ import { promptsResource } from './prompts/routes.ts';
 import { providersResource } from './providers/routes.ts';
 import { referenceResource } from './reference/routes.ts';
 import { scimResource } from './scim/routes.ts';
+import { secretReferencesResource } from './secret-references/routes.ts';
 import { usersResource } from './users/routes.ts';
 import { virtualKeysResource } from './virtual-keys/routes.ts';
 import { webhooksResource } from './webhooks/routes.ts';
@@ -55,6 +57,7 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   providersResource,
   virtualKeysResource,
+  secretReferencesResource,
   guardrailsResource,
   pluginsResource,
   policiesResource,
@@ -76,4 +79,5 @@ export const resources: readonly Resource[] = [
   analyticsResource,
   batchesResource,
   referenceResource,
+  internalResource,
 ];

@@ -67,6 +67,8 @@ export function createManagedBatches(store: Store, vault: Vault, files: ManagedF
           `the file was uploaded for "${file.purpose}"; upload it with purpose=batch`,
         );
       }
+      // Its results are kept whole, so that room is asked for before anything is spent.
+      await files.requireRoom(owner);
       await requireRows(files, file.id, batch.endpoint);
       const now = clock.now();
       const id = batchPrefix + Bun.randomUUIDv7();

@@ -34,6 +34,8 @@ export interface ManagedFiles {
     content: AsyncIterable<Uint8Array>,
     limits?: FileLimits,
   ): Promise<ManagedFileTable>;
+  /** Throws where the files of the workspace have used its quota up. */
+  requireRoom(owner: Owner): Promise<void>;
   find(owner: Owner, id: string): Promise<ManagedFileTable | null>;
   list(owner: Owner, query: { purpose: string | null; after: string | null; limit: number }): Promise<FilePage>;
   remove(owner: Owner, id: string): Promise<boolean>;
@@ -62,8 +64,44 @@ export const resultLimits: FileLimits = {
   lineLength: Number.POSITIVE_INFINITY,
 };
 
-export function createManagedFiles(store: Store, vault: Vault, clock: Clock): ManagedFiles {
+export function createManagedFiles(store: Store, vault: Vault, clock: Clock, quotaBytes: number): ManagedFiles {
   const { db } = store;
+  /** What uploads under way have taken so far, by workspace. */
+  const arriving = new Map<string, number>();
+
+  const usedBy = async (workspaceId: string): Promise<number> => {
+    const { used } = await db
+      .selectFrom('managed_files')
+      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('used'))
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow();
+    return Number(used ?? 0);
+  };
+
+  /** Counts what comes against the quota of the workspace, together with all else that comes at the same time. */
+  const metered = async function* (
+    workspaceId: string,
+    content: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    const used = await usedBy(workspaceId);
+    let own = 0;
+    try {
+      for await (const piece of content) {
+        const all = (arriving.get(workspaceId) ?? 0) + piece.length;
+        own += piece.length;
+        arriving.set(workspaceId, all);
+        if (used + all > quotaBytes) throw overQuota(quotaBytes);
+        yield piece;
+      }
+      // Others may have ended meanwhile: they no longer arrive, but take their room.
+      if ((await usedBy(workspaceId)) + own > quotaBytes) throw overQuota(quotaBytes);
+    } finally {
+      const left = (arriving.get(workspaceId) ?? 0) - own;
+      if (left > 0) arriving.set(workspaceId, left);
+      else arriving.delete(workspaceId);
+    }
+  };
+
   const purposeOf = (id: string) => `managed-file:${id}`;
 
   const discard = async (id: string): Promise<void> => {
@@ -149,7 +187,8 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
       await db.insertInto('managed_files').values(row).execute();
       try {
         const known = typeof purpose === 'string' ? purpose : null;
-        const measured = await keepChunks(id, known, content, limits);
+        const metering = limits === uploadLimits ? metered(workspaceId, content) : content;
+        const measured = await keepChunks(id, known, metering, limits);
         const settled = typeof purpose === 'string' ? purpose : await settledPurpose(id, purpose);
         const kept = { ...measured, purpose: settled, status: 'processed' as const };
         await db.updateTable('managed_files').set(kept).where('id', '=', id).execute();
@@ -158,6 +197,9 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
         await discard(id);
         throw fault;
       }
+    },
+    async requireRoom({ workspaceId }) {
+      if ((await usedBy(workspaceId)) >= quotaBytes) throw overQuota(quotaBytes);
     },
     async find({ workspaceId }, id) {
       if (!isId(id)) return null;
@@ -191,6 +233,9 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock): Ma
     },
   };
 }
+
+const overQuota = (quotaBytes: number): FileFault =>
+  new FileFault(`the files of this workspace may take ${quotaBytes} bytes together; delete some`);
 
 /** Without a purpose a line is any JSON object. */
 function requireLine(line: string, purpose: string | null, number: number): void {

@@ -3,8 +3,10 @@ import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
+import { leaseRenewalMs, releaseLease, renewLease, takeLease } from '../store/leases.ts';
 import type { Vault } from '../store/vault.ts';
 import { optionsPurpose } from './batches.ts';
+import { FairRounds } from './fair-rounds.ts';
 import { type ManagedFiles, resultLimits } from './files.ts';
 import { BatchResults, type LineResult } from './results.ts';
 import { type ManagedBatchRow, readRow } from './rows.ts';
@@ -21,10 +23,15 @@ interface RunnerParts {
   call: CallAs;
   /** Between two tries of a line. */
   pause(ms: number): Promise<void>;
+  /** How long a round waits for those that are slow. */
+  patienceMs: number;
+  /** Names this node. */
+  holder: string;
 }
 
 const linesAtOnce = 25;
-const batchesAtOnce = 20;
+/** Of one organisation, in one round. */
+const batchesOfRound = 20;
 const triesOfLine = 4;
 /** A line must end while this node still holds the job. */
 const longestCallMs = 240_000;
@@ -33,31 +40,85 @@ interface Run extends RunnerParts {
   results: BatchResults;
 }
 
-export function createBatchRunner(parts: RunnerParts): () => Promise<void> {
-  const { store, vault, clock } = parts;
+export interface BatchRunner {
+  /** Lets every batch go on by some lines. It waits for those that are slow only so long; they go on by themselves. */
+  round(): Promise<void>;
+  /** Resolves when none is under way any more. */
+  ended(): Promise<void>;
+}
+
+const openStatuses: readonly BatchStatus[] = ['in_progress', 'cancelling', 'finalizing'];
+
+export function createBatchRunner(parts: RunnerParts): BatchRunner {
+  const { store, vault } = parts;
   const run: Run = { ...parts, results: new BatchResults(store, vault) };
-  /** Where the round goes on: nobody waits until the batches before theirs are done. */
-  let last = '';
-  return async () => {
-    await run.results.forgetEnded();
+  const rounds = new FairRounds((id) => leased(run, id));
+  /** Where the round of an organisation goes on: none of its batches waits until those before it are done. */
+  const lastOf = new Map<string, string>();
+
+  const dueOf = async (organisationId: string): Promise<string[]> => {
     const due = await store.db
       .selectFrom('managed_batches')
-      .selectAll()
-      .where('status', 'in', ['in_progress', 'cancelling', 'finalizing'])
-      .where('id', '>', last)
+      .select('id')
+      .where('organisation_id', '=', organisationId)
+      .where('status', 'in', openStatuses)
+      .where('id', '>', lastOf.get(organisationId) ?? '')
       .orderBy('id')
-      .limit(batchesAtOnce)
+      .limit(batchesOfRound)
       .execute();
-    last = due.length < batchesAtOnce ? '' : (due.at(-1)?.id ?? '');
-    const faults: unknown[] = [];
-    for (const batch of due) {
-      const isOpen = batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString();
-      // What is wrong with one batch holds up no other.
-      await goOn(run, batch, isOpen).catch((fault) => faults.push(fault));
-    }
-    if (faults.length > 0)
-      throw new AggregateError(faults, `batches could not go on: ${faults.map(String).join('; ')}`);
+    if (due.length < batchesOfRound) lastOf.delete(organisationId);
+    else lastOf.set(organisationId, due.at(-1)?.id ?? '');
+    return due.map(({ id }) => id);
   };
+
+  return {
+    ended: () => rounds.ended(),
+    async round() {
+      await run.results.forgetEnded();
+      const tenants = await store.db
+        .selectFrom('managed_batches')
+        .select('organisation_id')
+        .distinct()
+        .where('status', 'in', openStatuses)
+        .execute();
+      for (const { organisation_id } of tenants) rounds.queue(organisation_id, await dueOf(organisation_id));
+      await within(parts.patienceMs, rounds.ended());
+      const faults = rounds.takeFaults();
+      if (faults.length > 0)
+        throw new AggregateError(faults, `batches could not go on: ${faults.map(String).join('; ')}`);
+    },
+  };
+}
+
+/** Waits for `work`, but no longer than `ms`. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}
+
+/** A batch goes on at one node at a time, however long its provider takes. */
+async function leased(run: Run, id: string): Promise<void> {
+  const { store, clock, holder } = run;
+  const lease = `managed-batch:${id}`;
+  if (!(await takeLease(store, lease, holder, clock.now()))) return;
+  const renewal = setInterval(() => {
+    // The next renewal comes long before the lease ends.
+    renewLease(store, lease, holder, clock.now()).catch(() => undefined);
+  }, leaseRenewalMs);
+  try {
+    const batch = await store.db
+      .selectFrom('managed_batches')
+      .selectAll()
+      .where('id', '=', id)
+      .where('status', 'in', openStatuses)
+      .executeTakeFirst();
+    if (batch) await goOn(run, batch, batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString());
+  } finally {
+    clearInterval(renewal);
+    await releaseLease(store, lease, holder);
+  }
 }
 
 async function goOn(run: Run, batch: ManagedBatchTable, isOpen: boolean): Promise<void> {

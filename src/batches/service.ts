@@ -10,7 +10,7 @@ export interface BatchService {
   batches: ManagedBatches;
 }
 
-export function openBatchService(store: Store, vault: Vault, clock: Clock): BatchService {
-  const files = createManagedFiles(store, vault, clock);
+export function openBatchService(store: Store, vault: Vault, clock: Clock, quotaBytes: number): BatchService {
+  const files = createManagedFiles(store, vault, clock, quotaBytes);
   return { files, batches: createManagedBatches(store, vault, files, clock) };
 }

@@ -1,7 +1,7 @@
 /** The cache as the data plane uses it: a store that is slow, full or gone is a miss, never an error. */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CacheEngine, CacheEntry, CachePlace, PurgeScope } from './engine.ts';
-import type { SemanticIndex } from './semantic-index.ts';
+import type { SemanticIndex } from './semantic/semantic-index.ts';
 
 export interface ResponseCache {
   /** Null when nothing is there, or nobody said so in time. */
@@ -14,7 +14,7 @@ export interface ResponseCache {
 }
 
 /** How long a request waits to be told of a hit. */
-const patienceMs = 50;
+export const patienceMs = 50;
 
 export function createCache(
   engine: CacheEngine,
@@ -39,7 +39,10 @@ export function createCache(
       semanticIndex.purge(scope);
       await engine.purge(scope);
     },
-    close: () => engine.close(),
+    async close() {
+      await semanticIndex.close();
+      await engine.close();
+    },
   };
 }
 

@@ -7,7 +7,9 @@ import { createCache } from './cache.ts';
 import type { CacheEngine, CacheEntry, CachePlace } from './engine.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { createRedisEngine } from './redis-engine.ts';
-import { createSemanticIndex } from './semantic-index.ts';
+import { VectorIndex } from './semantic/vector-index.ts';
+
+const newIndex = () => Object.assign(new VectorIndex(10, () => 0), { close: async () => undefined });
 
 const entry = (text: string, stream: string | null = null): CacheEntry => ({
   body: Buffer.from(text),
@@ -115,11 +117,7 @@ describe.if(redisInstalled)('with a server', () => {
 
   test('a server that is frozen is a miss, and serves again when it is not', async () => {
     const engine = createRedisEngine(redis);
-    const cache = createCache(
-      engine,
-      createSemanticIndex(() => 0),
-      () => undefined,
-    );
+    const cache = createCache(engine, newIndex(), () => undefined);
     await engine.set(place('frozen'), entry('v'), 60);
     server.freeze();
     expect(await cache.get(place('frozen'))).toBeNull();
@@ -145,7 +143,7 @@ describe('an engine that does not serve', () => {
   });
 
   test('is a miss when it fails, and when it does not answer', async () => {
-    const index = createSemanticIndex(() => 0);
+    const index = newIndex();
     const warnings: string[] = [];
     const warn = (message: string) => void warnings.push(message);
     const gone = createCache(

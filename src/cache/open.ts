@@ -2,26 +2,29 @@
 import { throttled } from '../log.ts';
 import { connectRedis } from '../redis/connect.ts';
 import type { ChangeFeed } from '../store/changes.ts';
-import { createCache, type ResponseCache } from './cache.ts';
+import { createCache, patienceMs, type ResponseCache } from './cache.ts';
 import type { CacheEngine } from './engine.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { purgesIn } from './purge.ts';
 import { createRedisEngine } from './redis-engine.ts';
-import { createSemanticIndex } from './semantic-index.ts';
+import { ThreadedIndex } from './semantic/threaded-index.ts';
 
 interface CacheNeeds {
   /** Answers are kept here and shared by all nodes; null: in the memory of this one. */
   redisUrl: string | null;
   memoryBytes: number;
+  /** Questions that the semantic index keeps for each workspace. */
+  semanticEntries: number;
   now(): number;
   feed: ChangeFeed;
   warn(message: string): void;
 }
 
-export function openCache({ redisUrl, memoryBytes, now, feed, warn }: CacheNeeds): ResponseCache {
+export function openCache({ redisUrl, memoryBytes, semanticEntries, now, feed, warn }: CacheNeeds): ResponseCache {
   const told = throttled(warn);
   const engine = redisUrl === null ? createMemoryEngine(memoryBytes, now) : openRedisEngine(redisUrl, told);
-  const cache = createCache(engine, createSemanticIndex(now), told);
+  const index = new ThreadedIndex({ mostPerWorkspace: semanticEntries, patienceMs, warn: told });
+  const cache = createCache(engine, index, told);
   feed.subscribe((changes) => {
     if (changes === 'all') return;
     for (const scope of purgesIn(changes)) {

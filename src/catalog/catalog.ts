@@ -3,6 +3,7 @@ import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { PolicyIndex } from '../limits/policy-index.ts';
 import type { TargetFields } from '../providers/provider.ts';
+import type { SecretUse } from '../secrets/mapping.ts';
 import type { AgentCatalog } from './agents/server.ts';
 import type { McpCatalog } from './mcp/server.ts';
 import type { Plan } from './plan.ts';
@@ -18,6 +19,8 @@ export interface SavedProvider {
   /** The id of the provider it speaks to: `openai`. */
   provider: string;
   credential: string | null;
+  /** Fields whose values live in secret managers; absent: none. */
+  secrets?: readonly SecretUse[];
   fields: TargetFields;
   customHost: string | null;
   customHeaders: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 /** Reads the guardrails that requests of a workspace may pass, and what their checks authenticate with. */
 import type { Db } from '../store/database.ts';
 import type { GuardrailDirection } from '../store/schema.ts';
+import type { PluginTable } from '../store/tables/guardrails.ts';
 
 export interface GuardrailRow {
   id: string;
@@ -12,7 +13,7 @@ export interface GuardrailRow {
 
 export interface GuardrailRows {
   guardrails: readonly GuardrailRow[];
-  plugins: readonly { plugin: string; credentials_sealed: string }[];
+  plugins: readonly Pick<PluginTable, 'plugin' | 'credentials_sealed' | 'secret_mappings'>[];
   /** The directions in which the organisation's defaults leave this workspace alone. */
   excluded: readonly GuardrailDirection[];
 }
@@ -35,7 +36,7 @@ export async function readGuardrails(db: Db, organisationId: string, workspaceId
       .execute(),
     db
       .selectFrom('plugins')
-      .select(['plugin', 'credentials_sealed'])
+      .select(['plugin', 'credentials_sealed', 'secret_mappings'])
       .where('organisation_id', '=', organisationId)
       .where('enabled', '=', 1)
       .execute(),

@@ -10,9 +10,10 @@ import { readAgentCatalog } from './agents/read.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
 import { readMcpCatalog } from './mcp/read.ts';
 import { readGuardrails } from './read-guardrails.ts';
+import { readSources } from './read-secrets.ts';
 import { type ConfigRow, savedPlans } from './saved-plans.ts';
 import { readPrompts } from './saved-prompts.ts';
-import { type ProviderRow, savedProviders } from './saved-providers.ts';
+import { mappingsOf, type ProviderRow, savedProviders } from './saved-providers.ts';
 import { workspaceGuardrails } from './workspace-guardrails.ts';
 
 /** Null when the workspace is gone. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
@@ -54,7 +55,12 @@ export async function readWorkspace(
     readPrompts(db, vault, workspaceId, workspace.organisation_id),
   ]);
   const plans = savedPlans(configs, vault, warn);
-  const providers = savedProviders(providerRows, modelRows, vault, now, warn);
+  const place = { organisationId: workspace.organisation_id, workspaceId };
+  const sources = await readSources(db, vault, place, [
+    ...mappingsOf(providerRows),
+    ...guardrailRows.plugins.flatMap(({ secret_mappings }) => decode(secret_mappings)),
+  ]);
+  const providers = savedProviders(providerRows, modelRows, vault, sources, now, warn);
   const bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
   return {
     organisationId: workspace.organisation_id,
@@ -74,6 +80,7 @@ export async function readWorkspace(
       guardrailRows,
       { workspace: decode(workspace.defaults), organisation: decode(workspace.organisation_defaults) },
       vault,
+      sources,
       warn,
     ),
     limits: entityLimits(
@@ -135,6 +142,8 @@ const providersOf = (db: Db, workspaceId: string): Promise<ProviderRow[]> =>
       'integration.ai_provider_id',
       'integration.key_sealed',
       'integration.configurations_sealed',
+      'integration.secret_mappings',
+      'provider.secret_mappings as provider_secret_mappings',
       'integration.allow_all_models',
       'integration.pricing_adjustments',
       'grant.enabled as grant_enabled',

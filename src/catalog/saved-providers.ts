@@ -3,14 +3,17 @@
 import { entityLimits, grantEntity } from '../limits/entity-limits.ts';
 import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { Limit } from '../limits/limit.ts';
+import { type SecretUse, usesOf } from '../secrets/mapping.ts';
 import { decode, type JsonText } from '../store/json.ts';
 import type { Flag, IntegrationModelTable, ProviderStatus } from '../store/schema.ts';
 import type { Vault } from '../store/vault.ts';
 import type { ModelRule, ModelRules, PricingAdjustments, SavedProvider } from './catalog.ts';
+import type { SourcesFor } from './read-secrets.ts';
 import {
   openConfigurations,
   openModelConfigurations,
   type PricingConfig,
+  type SecretMapping,
   type StoredPricingAdjustments,
 } from './saved.ts';
 
@@ -25,6 +28,8 @@ export interface ProviderRow {
   ai_provider_id: string;
   key_sealed: string | null;
   configurations_sealed: string | null;
+  secret_mappings: JsonText<SecretMapping[]>;
+  provider_secret_mappings: JsonText<SecretMapping[]>;
   allow_all_models: Flag;
   pricing_adjustments: JsonText<StoredPricingAdjustments> | null;
   grant_enabled: Flag | null;
@@ -42,13 +47,14 @@ export function savedProviders(
   rows: readonly ProviderRow[],
   models: readonly IntegrationModelTable[],
   vault: Vault,
+  sources: SourcesFor,
   now: Date,
   warn: (message: string) => void,
 ): SavedProvider[] {
   const modelsOf = Map.groupBy(models, (model) => model.integration_id);
   return rows.flatMap((row) => {
     try {
-      return [savedProvider(row, modelsOf.get(row.integration_id) ?? [], vault, now)];
+      return [savedProvider(row, modelsOf.get(row.integration_id) ?? [], vault, sources, now)];
     } catch {
       warn(
         `The credentials of the provider @${row.slug} cannot be opened with the present master key; requests that name it are refused until its integration is saved again.`,
@@ -62,6 +68,7 @@ function savedProvider(
   row: ProviderRow,
   models: readonly IntegrationModelTable[],
   vault: Vault,
+  sources: SourcesFor,
   now: Date,
 ): SavedProvider {
   const {
@@ -70,7 +77,9 @@ function savedProvider(
     is_key_required: _,
     ...fields
   } = openConfigurations(vault, row.configurations_sealed);
+  const secrets = secretsOf(row, sources);
   return {
+    ...(secrets && { secrets }),
     id: row.id,
     slug: row.slug,
     integrationId: row.integration_id,
@@ -88,6 +97,18 @@ function savedProvider(
     limits: limitsOf(row),
   };
 }
+
+/** The integration's own, under those of the provider. */
+function secretsOf(row: ProviderRow, sources: SourcesFor): readonly SecretUse[] | undefined {
+  const own = usesOf(decode(row.provider_secret_mappings), sources(row.workspace_id)) ?? [];
+  const shared = usesOf(decode(row.secret_mappings), sources(row.integration_workspace_id)) ?? [];
+  const uses = [...shared.filter(({ target }) => !own.some((use) => use.target === target)), ...own];
+  return uses.length === 0 ? undefined : uses;
+}
+
+/** Every mapping that these rows have. */
+export const mappingsOf = (rows: readonly ProviderRow[]): SecretMapping[] =>
+  rows.flatMap((row) => [...decode(row.secret_mappings), ...decode(row.provider_secret_mappings)]);
 
 function limitsOf(row: ProviderRow): Limit[] {
   const { organisation_id: organisationId, usage_limits: usage, grant_usage_limits: grantUsage } = row;

@@ -4,9 +4,12 @@ import { type CompiledHook, type CompileSetup, compileHook } from '../guardrails
 import { parseSaved } from '../guardrails/hook.ts';
 import { lazy } from '../lazy.ts';
 import type { JsonObject } from '../providers/provider.ts';
+import { usesOf } from '../secrets/mapping.ts';
+import { decode } from '../store/json.ts';
 import type { OrganisationDefaults, WorkspaceDefaults } from '../store/schema.ts';
 import type { Vault } from '../store/vault.ts';
 import type { GuardrailRow, GuardrailRows } from './read-guardrails.ts';
+import type { SourcesFor } from './read-secrets.ts';
 
 export interface SavedGuardrail {
   id: string;
@@ -37,6 +40,7 @@ export function workspaceGuardrails(
   { guardrails, plugins, excluded }: GuardrailRows,
   defaults: Defaults,
   vault: Vault,
+  sources: SourcesFor,
   warn: (message: string) => void,
 ): WorkspaceGuardrails {
   const credentials = new Map(
@@ -45,10 +49,14 @@ export function workspaceGuardrails(
       lazy(() => opened(vault, plugin, credentials_sealed, warn)),
     ]),
   );
+  const secrets = new Map(
+    plugins.map(({ plugin, secret_mappings }) => [plugin, usesOf(decode(secret_mappings), sources(null))]),
+  );
   // Addresses are checked when they are dialled; when they are saved it only saves a surprise.
   const setup: CompileSetup = {
     find: findCheck,
     credentialsOf: (plugin) => credentials.get(plugin)?.() ?? {},
+    secretsOf: (plugin) => secrets.get(plugin),
     faultOfUrl: () => null,
   };
   const known = new Map<string, SavedGuardrail>();

@@ -8,11 +8,13 @@ import type { Limits } from '../limits/limits.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import type { HttpClient } from '../wire/client/http-client.ts';
 import type { Pause } from './attempt/pause.ts';
 import type { AttemptSteps } from './attempt/steps.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { TokenCache } from './credentials/token-cache.ts';
+import type { FrameBudgets } from './realtime/frame-budget.ts';
 import type { BodyBudget } from './request/body-budget.ts';
 import type { InlinePlans } from './request/inline-plans.ts';
 import type { Breakers } from './routing/breakers.ts';
@@ -24,7 +26,7 @@ import type { HostGuard } from './upstream/host-guard.ts';
 export interface GatewayDeps {
   settings: GatewaySettings;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   catalog: Catalog;
   providers: ReadonlyMap<string, Provider>;
   pricer: Pricer;
@@ -45,8 +47,12 @@ export interface GatewayDeps {
   limits: Limits | null;
   /** Signs and fetches tokens for clouds. */
   credentials: Credentials;
+  /** Credentials that live in secret managers; absent where nothing is mapped to any. */
+  secrets?: Secrets;
   /** What providers were asked about targets, under a digest of who asked. */
   discoveries: TokenCache;
+  /** What realtime sessions may ask of the process. */
+  frameBudgets: FrameBudgets;
   /** What bodies in memory may take. */
   bodies: BodyBudget;
   /** Inline configs seen lately, by their text. */

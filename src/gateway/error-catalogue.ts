@@ -103,6 +103,22 @@ export const errorCatalogue = {
     type: 'authentication_error',
     remedy: 'The key has come to its end. Make another, or move its end.',
   },
+  invalid_jwt: {
+    status: 401,
+    type: 'authentication_error',
+    remedy: "The organisation's token is wrong, expired or signed with an unknown key. See [JWT](jwt.md).",
+  },
+  jwt_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    remedy: 'The organisation of the token does not take part. Its administrators set up [JWT](jwt.md).',
+  },
+  workspace_forbidden: {
+    status: 403,
+    type: 'permission_error',
+    remedy:
+      'The workspace of the token is not there, or its person does not belong to it. Add them, or name another one.',
+  },
   insufficient_scope: {
     status: 403,
     type: 'permission_error',
@@ -173,6 +189,11 @@ export const errorCatalogue = {
   },
   client_closed: { status: 499, remedy: 'The client left. Seen only in the log; nothing to do.' },
   internal_error: { status: 500, remedy: "Our fault. Look in the program's log under the request id." },
+  secret_unavailable: {
+    status: 500,
+    remedy:
+      'The credential lives in a secret manager that gives no value. The message names the secret reference; `POST /v1/secret-references/{id}/test` says why.',
+  },
   buffers_full: {
     status: 503,
     remedy:
@@ -206,6 +227,10 @@ export const errorCatalogue = {
   store_unavailable: {
     status: 503,
     remedy: 'PostgreSQL cannot be reached, so the key cannot be checked. Try again in a moment.',
+  },
+  jwt_keys_unavailable: {
+    status: 503,
+    remedy: "The key set of the token's organisation cannot be fetched. Try again, or see to its address.",
   },
   limits_unavailable: {
     status: 503,

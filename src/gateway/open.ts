@@ -8,9 +8,11 @@ import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
 import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
+import type { Feedback } from '../logs/query.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { providers } from '../providers/index.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import { HttpClient } from '../wire/client/http-client.ts';
 import { shareOfFiles } from '../wire/client/open-files.ts';
 import { pause } from './attempt/pause.ts';
@@ -21,11 +23,13 @@ import { recordSettler, recordStep } from './cache/record.ts';
 import { sideCall } from './cache/side-call.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { TokenCache } from './credentials/token-cache.ts';
+import { feedbackSettler } from './guardrails/feedback.ts';
 import { guardInput } from './guardrails/guard-input.ts';
 import { guardOutput } from './guardrails/guard-output.ts';
 import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
+import { FrameBudgets } from './realtime/frame-budget.ts';
 import { BodyBudget } from './request/body-budget.ts';
 import { InlinePlans } from './request/inline-plans.ts';
 import { createBreakers } from './routing/breakers.ts';
@@ -38,20 +42,22 @@ interface GatewayNeeds {
   /** By which calls of this installation are known. */
   mark: string;
   clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired'>>;
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
   catalog: Catalog;
   pricer: Pricer;
   cache: ResponseCache;
   sink: LogSink;
+  giveFeedback(feedback: readonly Feedback[]): void;
   limits: Limits;
+  secrets: Secrets;
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }
 
 const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
 
-export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gateway {
+export function openGateway({ log, cache, mark, giveFeedback, ...needs }: GatewayNeeds): Gateway {
   const coalescing = new Coalescing();
   const { semanticCache } = needs.settings;
   const semantic: Semantic | null = semanticCache && {
@@ -69,7 +75,11 @@ export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gatew
       send: [guardInput, recallStep(cache, coalescing, semantic), limits.reserve],
       answer: [guardOutput, recordStep, reportHooks],
     },
-    settlers: [recordSettler(cache, coalescing, semantic?.index ?? null), limits.settle],
+    settlers: [
+      recordSettler(cache, coalescing, semantic?.index ?? null),
+      limits.settle,
+      feedbackSettler(giveFeedback, now),
+    ],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),
@@ -93,6 +103,7 @@ export function openGateway({ log, cache, mark, ...needs }: GatewayNeeds): Gatew
       readFile: (path) => Bun.file(path).text(),
     }),
     discoveries: new TokenCache(now),
+    frameBudgets: new FrameBudgets(),
     bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new InlinePlans(),
     random: Math.random,

@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { isObject } from '../providers/json.ts';
 import type { JsonObject } from '../providers/provider.ts';
+import type { SecretUse } from '../secrets/mapping.ts';
+import type { ResolvedSecrets } from '../secrets/resolver.ts';
 import { type Check, ParameterFault, type Prepared } from './check.ts';
 import type { CheckSpec, HookSpec, Parsed, SpecFault } from './hook.ts';
+import { CallFault } from './io.ts';
 
 export interface CompiledCheck {
   check: Check;
@@ -26,6 +29,8 @@ export interface CompileSetup {
   find(id: string): Check | null;
   /** The organisation's credentials for a plugin. */
   credentialsOf(plugin: string): Readonly<JsonObject>;
+  /** Those of them that live in secret managers; absent: none. */
+  secretsOf?(plugin: string): readonly SecretUse[] | undefined;
   faultOfUrl(url: string): string | null;
 }
 
@@ -71,14 +76,22 @@ function compileCheck(
     message: typeof parameters.message === 'string' ? parameters.message : null,
   };
   const timeoutMs = typeof parameters.timeout === 'number' ? parameters.timeout : (check.network?.timeoutMs ?? 0);
-  const missing = missingCredentials(check, credentials);
-  try {
-    const needs = check.network?.credentials ? credentials : {};
+  const forwarded = Array.isArray(parameters.forwardHeaders) ? parameters.forwardHeaders.map(String) : [];
+  const prepareWith = (known: JsonObject): CompiledCheck['prepared'] => {
+    const needs = check.network?.credentials ? known : {};
     const prepared = check.prepare(parameters, { credentials: needs, faultOfUrl: setup.faultOfUrl, timeoutMs });
     // Whether a credential is there is only known for sure when the check runs: organisations add it later.
-    if (missing) return { check: { ...base, prepared: { fault: missing } } };
-    const forwarded = Array.isArray(parameters.forwardHeaders) ? parameters.forwardHeaders.map(String) : [];
-    return { check: { ...base, prepared: forwarded.length > 0 ? forwarding(prepared, forwarded) : prepared } };
+    const missing = missingCredentials(check, known);
+    if (missing) return { fault: missing };
+    return forwarded.length > 0 ? forwarding(prepared, forwarded) : prepared;
+  };
+  try {
+    const prepared = prepareWith(credentials);
+    const uses = check.network?.credentials && setup.secretsOf?.(pluginOf(check.id));
+    if (!uses) return { check: { ...base, prepared } };
+    // The author's own credentials win here too.
+    const overriding = inOneCase({ ...spec.credentials, ...own });
+    return { check: { ...base, prepared: withSecrets(uses, credentials, overriding, prepareWith) } };
   } catch (fault) {
     if (fault instanceof ParameterFault) return { faults: [{ path: at(fault.path), message: fault.message }] };
     if (fault instanceof z.ZodError) return { faults: fault.issues.flatMap((issue) => faultsOf(issue, at)) };
@@ -94,6 +107,27 @@ function faultsOf(issue: z.core.$ZodIssue, at: (path: string) => string): SpecFa
     }));
   }
   return [{ path: at(issue.path.join('.')), message: issue.message }];
+}
+
+/** Prepared when it runs, and again when a value has changed. */
+function withSecrets(
+  uses: readonly SecretUse[],
+  credentials: JsonObject,
+  overriding: JsonObject,
+  prepareWith: (known: JsonObject) => CompiledCheck['prepared'],
+): Prepared {
+  const made = new WeakMap<ResolvedSecrets, CompiledCheck['prepared']>();
+  return {
+    async run(context, io) {
+      if (!io.secrets) throw new CallFault('Connection Error', 'secret references are not opened here');
+      const resolved = await io.secrets(uses);
+      const mapped = inOneCase(Object.fromEntries(resolved.values));
+      const prepared = made.get(resolved) ?? prepareWith({ ...credentials, ...mapped, ...overriding });
+      made.set(resolved, prepared);
+      if (!('fault' in prepared)) return prepared.run(context, io);
+      return { verdict: true, data: null, error: { name: 'Missing credentials', message: prepared.fault } };
+    },
+  };
 }
 
 export const pluginOf = (checkId: string): string => checkId.slice(0, checkId.indexOf('.'));

@@ -1,5 +1,8 @@
 /** What a check may ask of the world. It only says which call it wants; the runner makes it, with its own rules for addresses, times and sizes. */
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { JsonObject } from '../providers/provider.ts';
+import type { SecretUse } from '../secrets/mapping.ts';
+import type { ResolvedSecrets } from '../secrets/resolver.ts';
 
 export interface OutboundCall {
   url: string;
@@ -47,6 +50,8 @@ export interface CheckIo {
   resolves(host: string, timeoutMs: number): Promise<boolean>;
   /** Asks a saved provider of the workspace. Rejects where there is none or it cannot. */
   moderate(provider: string, model: string | null, text: string, timeoutMs: number): Promise<ModerationAnswer>;
+  /** The values of credentials that live in a secret manager; the same object while they are the same. Absent where nothing is mapped. */
+  secrets?(uses: readonly SecretUse[]): MaybePromise<ResolvedSecrets>;
   /** Small things for a while: key sets and tokens. */
   cache: CheckCache;
   /** Milliseconds since 1970. */

@@ -2,14 +2,16 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../store/database.ts';
 import type { Caller } from './caller.ts';
+import type { JwtRefused } from './jwt/refusal.ts';
 import type { Keyring } from './keyring.ts';
-import { sessionTokenPrefix } from './secrets.ts';
+import { digestOf, sessionTokenPrefix } from './secrets.ts';
 import { findSession } from './sessions.ts';
 
 type Authentication =
   | { outcome: 'caller'; caller: Caller; carrier: 'header' | 'cookie' }
   | { outcome: 'missing' }
-  | { outcome: 'refused' };
+  /** With the reason where the credential is a JWT. */
+  | { outcome: 'refused'; reason: JwtRefused | null };
 
 export interface Authenticator {
   authenticate(headers: Headers): Promise<Authentication>;
@@ -28,7 +30,9 @@ export function createAuthenticator(db: Db, keyring: Keyring, clock: Clock): Aut
       const found = credentialIn(headers);
       if (!found) return { outcome: 'missing' };
       const caller = await find(found.credential);
-      return caller ? { outcome: 'caller', caller, carrier: found.carrier } : { outcome: 'refused' };
+      return caller
+        ? { outcome: 'caller', caller, carrier: found.carrier }
+        : { outcome: 'refused', reason: keyring.whyRefused(digestOf(found.credential)) };
     },
   };
 }

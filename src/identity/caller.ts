@@ -32,6 +32,8 @@ export interface KeyCaller extends CallerBase {
   readonly defaults: KeyDefaults;
   /** Absent: none. */
   readonly limits?: readonly Limit[];
+  /** An organisation's JWT, which counts like a workspace key; absent for keys. */
+  readonly token?: { readonly identity: string | null; readonly expiresAt: string };
 }
 
 /** What a key brings into every request made with it. */

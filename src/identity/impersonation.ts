@@ -5,7 +5,7 @@ import type { Keyring } from './keyring.ts';
 
 export interface Impersonation {
   /** Knows the secrets of stand-ins besides all others. */
-  keyring: Pick<Keyring, 'find' | 'hasExpired'>;
+  keyring: Pick<Keyring, 'find' | 'hasExpired' | 'whyRefused'>;
   /** Lets `work` act as the holder of a key; null when the key no longer counts. */
   actAs<T>(keyId: string, work: (secret: string) => Promise<T>): Promise<T | null>;
 }
@@ -16,8 +16,9 @@ export function createImpersonation(keyring: Keyring): Impersonation {
   const acting = new Map<string, KeyCaller>();
   return {
     keyring: {
-      find: (secret) => (secret.startsWith(mark) ? (acting.get(secret) ?? null) : keyring.find(secret)),
+      find: (secret, digest) => (secret.startsWith(mark) ? (acting.get(secret) ?? null) : keyring.find(secret, digest)),
       hasExpired: (digest) => keyring.hasExpired(digest),
+      whyRefused: (digest) => keyring.whyRefused(digest),
     },
     async actAs(keyId, work) {
       const caller = await keyring.holder(keyId);

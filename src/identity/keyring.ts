@@ -1,4 +1,4 @@
-/** Finds the caller behind an API key. A key seen before is found in memory; a change notice makes it forgotten. */
+/** Finds the caller behind an API key or an organisation's JWT. One seen before is found in memory; a change notice makes it forgotten. */
 import type { Clock } from '../clock.ts';
 import { entityLimits } from '../limits/entity-limits.ts';
 import type { Change, ChangeFeed } from '../store/changes.ts';
@@ -7,6 +7,9 @@ import { decode } from '../store/json.ts';
 import type { ApiKeyType } from '../store/schema.ts';
 import { StaleCache } from '../store/stale-cache.ts';
 import type { KeyCaller, KeyCallerKind, Rights } from './caller.ts';
+import { jwtHeaderOf } from './jwt/claims.ts';
+import type { TokenReader } from './jwt/open.ts';
+import type { JwtRefused } from './jwt/refusal.ts';
 import { adminKeyRights, userKeyRights, workspaceKeyRights } from './rights.ts';
 import { digestOf } from './secrets.ts';
 import { settingsInForce } from './settings.ts';
@@ -16,6 +19,8 @@ export interface Keyring {
   find(secret: string, digest?: string): KeyCaller | null | Promise<KeyCaller | null>;
   /** Whether a key that was just not found has come to its end, as opposed to one that is unknown. */
   hasExpired(digest: string): boolean;
+  /** Why a JWT that was just not found does not count; null for keys. */
+  whyRefused(digest: string): JwtRefused | null;
   /** The caller that a key makes, by the key's id: for work that it has ordered. Null when the key no longer counts. */
   holder(keyId: string): Promise<KeyCaller | null>;
 }
@@ -41,13 +46,15 @@ interface KeyringOptions {
   capacity?: number;
   /** How long keys in memory count while the database cannot be reached. */
   outageGraceMs?: number;
+  /** Reads JWTs; without it they are credentials like any other that nobody knows. */
+  tokens?: TokenReader;
 }
 
 export function createKeyring(
   db: Db,
   feed: ChangeFeed,
   clock: Clock,
-  { capacity = 50_000, outageGraceMs = 0 }: KeyringOptions = {},
+  { capacity = 50_000, outageGraceMs = 0, tokens }: KeyringOptions = {},
 ): Keyring {
   const known = new Map<string, Entry>();
   const suspect = new StaleCache<Entry>(feed, () => performance.now(), outageGraceMs);
@@ -74,9 +81,16 @@ export function createKeyring(
     if (over.size > overKept) over.delete(over.values().next().value ?? '');
   };
 
-  const read = async (digest: string): Promise<KeyCaller | null> => {
+  const entryOf = async (secret: string, digest: string): Promise<Entry | { expired: true } | undefined> => {
+    const header = tokens ? jwtHeaderOf(secret) : null;
+    if (!tokens || !header) return load(db, 'secret.digest', digest);
+    const verified = await tokens.read(secret, header, digest);
+    return verified && { caller: verified.caller, validUntil: verified.expiresAt, expiresAt: null };
+  };
+
+  const read = async (secret: string, digest: string): Promise<KeyCaller | null> => {
     const before = generation;
-    const entry = await load(db, 'secret.digest', digest);
+    const entry = await entryOf(secret, digest);
     if (!entry) return null;
     if ('expired' in entry || isOver(entry)) {
       noteOver(digest);
@@ -84,17 +98,30 @@ export function createKeyring(
     }
     over.delete(digest);
     if (before === generation && feed.live) remember(known, digest, entry, capacity);
-    return callerOf(entry);
+    // A token within the clock tolerance after its end counts, and is read anew each time.
+    return entry.caller.token ? entry.caller : callerOf(entry);
+  };
+
+  /** The caller of a token that this node has seen and that still counts. */
+  const bearerOf = (keyId: string): KeyCaller | null => {
+    for (const entry of known.values()) {
+      if (entry.caller.token && entry.caller.keyId === keyId) return callerOf(entry);
+    }
+    return null;
   };
 
   return {
     find(secret, digest = digestOf(secret)) {
       const entry = feed.live ? known.get(digest) : undefined;
       if (entry && isOver(entry)) noteOver(digest);
-      return entry ? callerOf(entry) : suspect.read(digest, () => read(digest), callerOf);
+      const caller = entry && callerOf(entry);
+      if (entry && (caller || !entry.caller.token)) return caller ?? null;
+      if (entry) known.delete(digest);
+      return suspect.read(digest, () => read(secret, digest), callerOf);
     },
     hasExpired: (digest) => over.has(digest),
-    holder: (keyId) => findHolder(db, clock.now(), keyId),
+    whyRefused: (digest) => tokens?.whyRefused(digest) ?? null,
+    holder: async (keyId) => (await findHolder(db, clock.now(), keyId)) ?? bearerOf(keyId),
   };
 }
 

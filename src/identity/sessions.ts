@@ -30,7 +30,13 @@ export function sessionEnd(now: Date, authTime: Date, maxSessionTtl: number | nu
 export async function openSession(
   db: Db,
   now: Date,
-  who: { userId: string; organisationId: string; authTime: Date; passwordHash?: string | null },
+  who: {
+    userId: string;
+    organisationId: string;
+    authTime: Date;
+    passwordHash?: string | null;
+    ssoSealed?: string | null;
+  },
   origin: SessionOrigin,
 ): Promise<NewSession> {
   const organisation = await db
@@ -58,6 +64,7 @@ export async function openSession(
       client_ip: origin.clientIp,
       user_agent: origin.userAgent.slice(0, 300),
       password_hash: who.passwordHash ?? null,
+      sso_sealed: who.ssoSealed ?? null,
     })
     .execute();
   return { token: session.token, csrfToken: session.csrfToken, sessionId: session.id, expiresAt: session.expiresAt };

@@ -3,7 +3,7 @@
 import type { Services } from '../admin/kernel/services.ts';
 import { catalogChange } from '../admin/provisioning/access.ts';
 import { keepCard } from '../catalog/agents/cards.ts';
-import { agentUpstreamOf } from '../catalog/agents/read.ts';
+import { readAgentUpstream } from '../catalog/agents/read.ts';
 import type { Job } from './runner.ts';
 
 const atOnce = 10;
@@ -29,7 +29,7 @@ export const createAgentCardJob = ({ store, feed, vault, agents }: Services): Jo
       .execute();
     await Promise.all(
       rows.map(async (row) => {
-        const result = await agents.of(agentUpstreamOf(row, vault), { fresh: true });
+        const result = await agents.of(await readAgentUpstream(store.db, row, vault), { fresh: true });
         const changes = await store.atomically(async (tx) => {
           const told = (await keepCard(tx, now, row.id, result)) ? [catalogChange(row)] : [];
           await feed.publish(tx, told);

@@ -10,14 +10,27 @@ export interface OrderedWork {
   call: CallAs;
 }
 
+/** Less than the pace of the job, so that slow batches do not slow it down. */
+const patienceMs = 4_000;
+
 export function createManagedBatchRun({ store, vault, clock }: Services, { files, call }: OrderedWork): Job {
-  const run = createBatchRunner({ store, vault, clock, files, call, pause: (ms) => Bun.sleep(ms) });
+  const runner = createBatchRunner({
+    store,
+    vault,
+    clock,
+    files,
+    call,
+    pause: (ms) => Bun.sleep(ms),
+    patienceMs,
+    holder: Bun.randomUUIDv7(),
+  });
   return {
     name: 'managed-batches',
     everyMs: 5_000,
     async run(now) {
       await sweepUploads(store, now);
-      await run();
+      await runner.round();
     },
+    ended: () => runner.ended(),
   };
 }

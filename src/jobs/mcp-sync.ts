@@ -3,7 +3,7 @@
 import type { Services } from '../admin/kernel/services.ts';
 import { mcpCatalogChange } from '../admin/mcp-integrations/access.ts';
 import { keepProbe } from '../admin/mcp-integrations/probe-routes.ts';
-import { upstreamOf } from '../catalog/mcp/read.ts';
+import { readUpstream } from '../catalog/mcp/read.ts';
 import type { Job } from './runner.ts';
 
 const atOnce = 10;
@@ -25,7 +25,7 @@ export const createMcpSync = ({ store, feed, vault, mcp }: Services): Job => ({
       .execute();
     await Promise.all(
       rows.map(async (row) => {
-        const upstream = upstreamOf(row, vault);
+        const upstream = await readUpstream(store.db, row, vault);
         const result = await mcp.probe(upstream, null);
         const changes = await store.atomically(async (tx) => {
           // What is not answered before somebody signs in is read when the first person has.

@@ -2,12 +2,15 @@
 import type { Clock } from '../clock.ts';
 import { faultFields, type Log } from '../log.ts';
 import type { Store } from '../store/database.ts';
+import { leaseRenewalMs, releaseLease, renewLease, takeLease } from '../store/leases.ts';
 
 export interface Job {
   name: string;
   everyMs: number;
   /** Does all that is due. It may be cut short by a kill at any point and must then finish the rest next time. */
   run(now: Date): Promise<void>;
+  /** Resolves when nothing goes on any more of what runs have left under way. */
+  ended?(): Promise<void>;
 }
 
 export interface JobRunner {
@@ -18,17 +21,12 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-/** A node that died holds its lease at most this long. */
-const leaseMs = 5 * 60_000;
-/** A node at work renews its lease, so that work that takes longer is not taken up by another beside it. */
-const renewalMs = leaseMs / 5;
-
 export function createJobRunner(
   jobs: readonly Job[],
   store: Store,
   clock: Clock,
   log: Log,
-  renewalEveryMs = renewalMs,
+  renewalEveryMs = leaseRenewalMs,
 ): JobRunner {
   const holder = Bun.randomUUIDv7();
   const timers: ReturnType<typeof setInterval>[] = [];
@@ -71,38 +69,7 @@ export function createJobRunner(
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await Promise.all(running.values());
+      await Promise.all(jobs.map((job) => job.ended?.()));
     },
   };
-}
-
-async function takeLease(store: Store, name: string, holder: string, now: Date): Promise<boolean> {
-  const until = new Date(now.getTime() + leaseMs).toISOString();
-  return store.atomically(async (tx) => {
-    const lease = await tx.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst();
-    if (lease && lease.holder !== holder && isHeld(lease.expires_at, now)) return false;
-    await tx
-      .insertInto('leases')
-      .values({ name, holder, expires_at: until })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ holder, expires_at: until }))
-      .execute();
-    return true;
-  });
-}
-
-/** A lease that was given back meanwhile stays so. */
-async function renewLease(store: Store, name: string, holder: string, now: Date): Promise<void> {
-  await store.db
-    .updateTable('leases')
-    .set({ expires_at: new Date(now.getTime() + leaseMs).toISOString() })
-    .where('name', '=', name)
-    .where('holder', '=', holder)
-    .execute();
-}
-
-/** An end that no node could have written by now comes from a clock that was wrong; it holds nobody. */
-const isHeld = (expiresAt: string, now: Date): boolean =>
-  expiresAt > now.toISOString() && Date.parse(expiresAt) - now.getTime() < 2 * leaseMs;
-
-async function releaseLease(store: Store, name: string, holder: string): Promise<void> {
-  await store.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
 }

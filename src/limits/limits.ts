@@ -82,10 +82,14 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
       warn('What was spent could not be written to the database; it is on disk and tried again.', faultFields(fault)),
   });
 
+  /** What calls of this process hold in the shared counters. */
+  const running = (organisationId: string) =>
+    [...open.values()].filter((held) => held.organisationId === organisationId && !uncounted.has(held.id));
+
   engine =
     settings.redisUrl === null
       ? await embedded(clock, ledger)
-      : shared(settings.redisUrl, settings.storeTimeoutMs, clock, ledger, log);
+      : shared(settings.redisUrl, settings.storeTimeoutMs, clock, ledger, log, running);
   const counting = engine;
   let closed = false;
 
@@ -146,6 +150,7 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
           spent[index] ? [entryOf(reservation, holding, spent[index])] : [],
         );
         if (entries.length > 0) ledger.record(entries);
+        counting.owe?.(reservation.organisationId);
         return;
       }
       const settled = counting.settle(reservation, spent);
@@ -183,7 +188,14 @@ async function embedded(clock: Clock, ledger: Ledger): Promise<LimitEngine> {
   return engine;
 }
 
-function shared(url: string, timeoutMs: number, clock: Clock, ledger: Ledger, log: Log): LimitEngine {
+function shared(
+  url: string,
+  timeoutMs: number,
+  clock: Clock,
+  ledger: Ledger,
+  log: Log,
+  running: (organisationId: string) => readonly Reservation[],
+): LimitEngine {
   const warn = throttled((message, fields) => log.warn(message, fields));
   const redis = connectRedis(url, (fault) =>
     warn('The connection to Redis is lost; it is made again.', faultFields(fault)),
@@ -191,6 +203,7 @@ function shared(url: string, timeoutMs: number, clock: Clock, ledger: Ledger, lo
   return new RedisEngine(redis, {
     record: (entries) => ledger.record(entries),
     known: (organisationId) => ledger.known(organisationId),
+    running,
     now: () => clock.now().getTime(),
     timeoutMs,
     onAway: (fault) =>

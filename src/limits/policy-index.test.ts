@@ -83,6 +83,12 @@ describe('conditions', () => {
     expect(groups([policy(conditions)], facts({ target }))).toEqual(expected ? ['api_key:key-1'] : []);
   });
 
+  test('on a prompt hold before a target is chosen', () => {
+    const onPrompt = policy([{ key: 'prompt', value: 'pp-greeting' }]);
+    expect(groups([onPrompt], facts({ prompt: 'pp-greeting' }))).toEqual(['api_key:key-1']);
+    expect(groups([onPrompt], facts())).toEqual([]);
+  });
+
   test('on a target hold only once there is one', () => {
     const onModel = policy([{ key: 'model', value: '@main/*' }]);
     expect(new PolicyIndex([onModel]).onRequest(facts({ target }))).toEqual([]);

@@ -21,6 +21,7 @@ export interface PolicyFacts {
   endpointType: string;
   metadata: Readonly<Record<string, string>>;
   config: string | null;
+  /** The slug of the prompt that it runs. */
   prompt: string | null;
   target: TargetFacts | null;
   /** The MCP server or agent that is called; null for model calls. */

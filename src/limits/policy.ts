@@ -12,8 +12,10 @@ export interface PolicyGroupKey {
 
 /** Known before a target is chosen. */
 const requestKeys: ReadonlySet<string> = new Set(['api_key', 'organisation_id', 'workspace_id', 'endpoint_type']);
+/** Known then too, of calls to models. */
+const promptKey = 'prompt';
 /** Known once a target is chosen. */
-const targetKeys: ReadonlySet<string> = new Set(['virtual_key', 'provider', 'config', 'prompt', 'model']);
+const targetKeys: ReadonlySet<string> = new Set(['virtual_key', 'provider', 'config', 'model']);
 const toolKeys: ReadonlySet<string> = new Set(['mcp_server', 'mcp_tool']);
 
 export const metadataPrefix = 'metadata.';
@@ -30,7 +32,7 @@ export interface PolicyTerms {
 export function isConditionKey(key: string, { kind, target }: PolicyTerms): boolean {
   if (key === 'endpoint_type') return kind === 'rate' && target === 'llm';
   if (requestKeys.has(key) || isMetadataKey(key)) return true;
-  return target === 'mcp_tools' ? toolKeys.has(key) : targetKeys.has(key);
+  return target === 'mcp_tools' ? toolKeys.has(key) : key === promptKey || targetKeys.has(key);
 }
 
 /** Whether a policy may count apart by this key. */

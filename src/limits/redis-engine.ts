@@ -1,6 +1,7 @@
 /** The shared engine: counters in Redis or Valkey. One atomic script takes from all limits of a call. */
 import { createHash } from 'node:crypto';
 import type { Redis } from '../redis/connect.ts';
+import { Deadlines } from './deadlines.ts';
 import {
   type CounterState,
   type Demand,
@@ -24,6 +25,8 @@ export interface RedisEngineOptions {
   record: Recorder;
   /** What the ledger knows of an organisation: Redis is rebuilt from it after a loss. */
   known(organisationId: string): Promise<readonly KnownSpend[]>;
+  /** What calls of this process hold: Redis is told of it again after a loss. */
+  running?: (organisationId: string) => readonly Reservation[];
   /** This process's time, for the calendar of usage limits. */
   now(): number;
   /** Tests move the time of the counters too; otherwise the server's own counts. */
@@ -35,9 +38,10 @@ export interface RedisEngineOptions {
   onBack?: () => void;
 }
 
-interface Unsettled {
-  reservation: Reservation;
-}
+type Unsettled = Pick<Reservation, 'id' | 'organisationId'>;
+
+/** It was not even asked, since it did not answer a moment ago. */
+class NotAsked extends LimitStoreAway {}
 
 /** A call is answered within 50 ms, whatever the store does; the rest is for the answer itself. */
 const patienceMs = 40;
@@ -45,6 +49,7 @@ const patienceMs = 40;
 const failuresUntilAway = 3;
 const probeEveryMs = 250;
 const mostUnsettled = 100_000;
+const renewedAtOnce = 200;
 
 export class RedisEngine implements LimitEngine {
   readonly #redis: Redis;
@@ -53,8 +58,11 @@ export class RedisEngine implements LimitEngine {
   readonly #deadlines: Deadlines;
   /** Rebuilds under way, by organisation. */
   readonly #rebuilding = new Map<string, Promise<void>>();
-  /** Reservations that could not be settled in Redis: their spend is in the ledger, what they hold is let go later. */
+  /** Reservations whose fate in Redis is not known: their spend is in the ledger, what they hold is let go later. */
   readonly #unsettled: Unsettled[] = [];
+  /** Organisations whose counters may lack what was spent while the store was away, and how often that was said. */
+  readonly #owed = new Map<string, number>();
+  readonly #payingUp = new Map<string, Promise<void>>();
   #failures = 0;
   #probedAt = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -70,7 +78,12 @@ export class RedisEngine implements LimitEngine {
     const now = this.#options.now();
     const args = [this.#serverTime(), id, String(leaseMs)];
     for (const demand of demands) args.push(...demandOf(demand, now));
-    const reply = await this.#whole(reserveScript, organisationId, args);
+    if (this.#owed.has(organisationId)) await this.#deadlines.within(this.#payUp(organisationId));
+    const reply = await this.#whole(reserveScript, organisationId, args).catch((fault) => {
+      // It may have been taken, or be taken when the store reads on: nobody will settle it.
+      if (fault instanceof LimitStoreAway && !(fault instanceof NotAsked)) this.#letGoLater({ id, organisationId });
+      throw fault;
+    });
     if (reply[0] === 'refused') {
       const [, index, epoch, ends, settled, reserved, told] = reply;
       this.#tell(organisationId, told);
@@ -102,19 +115,23 @@ export class RedisEngine implements LimitEngine {
     } catch (fault) {
       if (!(fault instanceof LimitStoreAway)) throw fault;
       // The spend is written down now and raises the counter when the store is back.
+      this.owe(organisationId);
       const entries = reservation.holdings.flatMap((holding, index) =>
         spent[index] ? [entryOf(reservation, holding, spent[index])] : [],
       );
       if (entries.length > 0) this.#options.record(entries);
-      this.#letGoLater({ reservation });
+      this.#letGoLater(reservation);
     }
   }
 
   async renew(reservations: readonly Reservation[]): Promise<void> {
-    const byOrganisation = Map.groupBy(reservations, ({ organisationId }) => organisationId);
-    for (const [organisationId, own] of byOrganisation) {
-      const args = [this.#serverTime(), String(leaseMs), ...own.map(({ id }) => id)];
-      await this.#run(renewScript, organisationId, args);
+    for (const [organisationId, own] of Map.groupBy(reservations, (reservation) => reservation.organisationId)) {
+      for (let start = 0; start < own.length; start += renewedAtOnce) {
+        const some = own.slice(start, start + renewedAtOnce);
+        const args = [this.#serverTime(), String(leaseMs)];
+        for (const reservation of some) args.push(reservation.id, linesOf(reservation));
+        await this.#run(renewScript, organisationId, args);
+      }
     }
   }
 
@@ -153,8 +170,17 @@ export class RedisEngine implements LimitEngine {
 
   async raise(known: readonly KnownSpend[]): Promise<void> {
     for (const [organisationId, own] of Map.groupBy(known, (spend) => spend.organisationId)) {
-      await this.#raise(organisationId, own, false);
+      try {
+        await this.#raise(organisationId, own, false);
+      } catch (fault) {
+        this.owe(organisationId);
+        throw fault;
+      }
     }
+  }
+
+  owe(organisationId: string): void {
+    this.#owed.set(organisationId, (this.#owed.get(organisationId) ?? 0) + 1);
   }
 
   async close(): Promise<void> {
@@ -168,23 +194,42 @@ export class RedisEngine implements LimitEngine {
     for (let tries = 0; tries < 3; tries++) {
       const reply = (await this.#run(script, organisationId, args)) as unknown[];
       if (reply[0] !== 'rebuild') return reply;
-      await this.#rebuild(organisationId);
+      await this.#deadlines.within(this.#rebuild(organisationId));
     }
     throw new LimitStoreAway('it loses what it is told');
+  }
+
+  /** Nothing is given out before the counters know what was spent without them. */
+  #payUp(organisationId: string): Promise<void> {
+    const underway = this.#payingUp.get(organisationId);
+    if (underway) return underway;
+    const said = this.#owed.get(organisationId);
+    // Asked first whether it is back: the ledger is not read for nothing.
+    const paying = this.#run(readScript, organisationId, [this.#serverTime()])
+      .then(() => this.#refill(organisationId))
+      .then(() => {
+        if (this.#owed.get(organisationId) === said) this.#owed.delete(organisationId);
+      })
+      .finally(() => this.#payingUp.delete(organisationId));
+    this.#payingUp.set(organisationId, paying);
+    return paying;
   }
 
   #rebuild(organisationId: string): Promise<void> {
     const underway = this.#rebuilding.get(organisationId);
     if (underway) return underway;
-    const rebuild = this.#options
-      .known(organisationId)
-      .catch((fault) => {
-        throw new LimitStoreAway(`it is empty, and the ledger cannot be read: ${String(fault)}`);
-      })
-      .then((known) => this.#raise(organisationId, known, true))
-      .finally(() => this.#rebuilding.delete(organisationId));
+    const rebuild = this.#refill(organisationId).finally(() => this.#rebuilding.delete(organisationId));
     this.#rebuilding.set(organisationId, rebuild);
     return rebuild;
+  }
+
+  /** What the ledger knows, and what calls of this process hold. */
+  async #refill(organisationId: string): Promise<void> {
+    const known = await this.#options.known(organisationId).catch((fault) => {
+      throw new LimitStoreAway(`the ledger cannot be read: ${String(fault)}`);
+    });
+    await this.renew(this.#options.running?.(organisationId) ?? []);
+    await this.#raise(organisationId, known, true);
   }
 
   async #raise(organisationId: string, known: readonly KnownSpend[], complete: boolean): Promise<void> {
@@ -227,7 +272,7 @@ export class RedisEngine implements LimitEngine {
     for (;;) {
       const [next] = this.#unsettled;
       if (!next) return;
-      const { id, organisationId } = next.reservation;
+      const { id, organisationId } = next;
       try {
         await this.#run(settleScript, organisationId, [this.#serverTime(), id, 'forget']);
       } catch (fault) {
@@ -247,7 +292,7 @@ export class RedisEngine implements LimitEngine {
   async #run(script: string, organisationId: string, args: readonly string[]): Promise<unknown> {
     if (this.#failures >= failuresUntilAway) {
       const now = performance.now();
-      if (now - this.#probedAt < probeEveryMs) throw new LimitStoreAway('it did not answer a moment ago');
+      if (now - this.#probedAt < probeEveryMs) throw new NotAsked('it did not answer a moment ago');
       this.#probedAt = now;
     }
     const prefix = `gw:limits:{${organisationId}}:`;
@@ -303,69 +348,18 @@ function demandOf({ limit, least, most, usual = most }: Demand, now: number): st
   ];
 }
 
+/** A reservation as the scripts keep it. */
+const linesOf = (reservation: Reservation): string =>
+  reservation.holdings
+    .map((holding) => {
+      const { counter, epoch, endsAt } = entryOf(reservation, holding, 0);
+      return `${[counter, epoch, holding.amount, 0, keptOnExpiry(holding.limit) ? 1 : 0, endsAt ?? 0].join('\n')}\n`;
+    })
+    .join('');
+
 const stateFrom = (epoch: unknown, ends: unknown, settled: unknown, reserved: unknown): CounterState => ({
   epoch: Number(epoch),
   endsAt: Number(ends) === 0 ? null : Number(ends),
   settled: Number(settled),
   reserved: Number(reserved),
 });
-
-const lateMs = 10;
-
-interface Waiting {
-  until: number;
-  expire(): void;
-}
-
-/** One timer for all that wait, since all wait equally long. */
-class Deadlines {
-  readonly #ms: number;
-  readonly #waiting: Set<Waiting> = new Set();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #dueAt = 0;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  within<T>(work: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = {
-        until: performance.now() + this.#ms,
-        expire: () => reject(new LimitStoreAway(`no answer within ${this.#ms} ms`)),
-      };
-      this.#waiting.add(waiting);
-      if (!this.#timer) this.#wait(this.#ms);
-      work.then(resolve, reject).finally(() => this.#waiting.delete(waiting));
-    });
-  }
-
-  #wait(ms: number): void {
-    this.#dueAt = performance.now() + ms;
-    this.#timer = setTimeout(() => this.#expire(), ms);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    for (const waiting of this.#waiting) waiting.expire();
-    this.#waiting.clear();
-  }
-
-  #expire(): void {
-    this.#timer = undefined;
-    const now = performance.now();
-    // A timer that comes late says that this process was busy: answers may be there that it has not read yet.
-    if (now - this.#dueAt > lateMs) {
-      this.#wait(this.#ms);
-      return;
-    }
-    for (const waiting of this.#waiting) {
-      if (waiting.until > now) {
-        this.#wait(Math.max(1, waiting.until - now));
-        return;
-      }
-      this.#waiting.delete(waiting);
-      waiting.expire();
-    }
-  }
-}

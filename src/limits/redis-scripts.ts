@@ -147,12 +147,23 @@ redis.call('SET', key, 'done', 'PX', 3600000)
 return { 'settled', told }
 `;
 
-/** ARGV: now or 0, lease, ids. */
+/** ARGV: now or 0, lease; for each reservation: id, its lines. One that Redis has lost is put back. */
 export const renewScript = `${common}
 local now, lease = clock(ARGV[1]), tonumber(ARGV[2])
-for i = 3, #ARGV do
-  redis.call('ZADD', prefix .. 'x', 'XX', now + lease, ARGV[i])
-  redis.call('PEXPIRE', prefix .. 'r:' .. ARGV[i], lease + 3600000)
+for i = 3, #ARGV, 2 do
+  local id, key = ARGV[i], prefix .. 'r:' .. ARGV[i]
+  if redis.call('EXISTS', key) == 1 then
+    redis.call('ZADD', prefix .. 'x', 'XX', now + lease, id)
+    redis.call('PEXPIRE', key, lease + 3600000)
+  else
+    for _, h in ipairs(holdings(ARGV[i + 1])) do
+      local epoch, settled, reserved = counter(h.name)
+      if epoch == h.epoch then put(h.name, epoch, settled, reserved + h.held, h.ends, now)
+      elseif epoch < h.epoch then put(h.name, h.epoch, 0, h.held, h.ends, now) end
+    end
+    redis.call('SET', key, ARGV[i + 1], 'PX', lease + 3600000)
+    redis.call('ZADD', prefix .. 'x', now + lease, id)
+  end
 end
 return 'ok'
 `;

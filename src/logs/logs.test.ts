@@ -234,13 +234,29 @@ describe('a disk that takes nothing', () => {
   test('never makes more wait in memory than 64 MB', async () => {
     const body = { response: message('text/plain', Buffer.alloc(200_000, 'x')) };
     // Nothing can be written before this turn of the loop ends.
-    for (let count = 0; count < 500; count++) logs.append(logRecord({}, body));
+    for (let count = 0; count < 500; count++) logs.append(logRecord({ workspace_id: `w${count % 8}` }, body));
     expect(logs.dropped).toBeGreaterThan(500 - (64 * 1024 * 1024) / 200_000 - 10);
     expect(logs.dropped).toBeLessThan(500 - (64 * 1024 * 1024) / 202_000 + 10);
     const held = logs.dropped;
     await logs.close();
     expect(storedIds()).toHaveLength(500 - held);
   });
+});
+
+test('a workspace that floods the spool leaves a quarter of it to others, who lose nothing', async () => {
+  const body = { response: message('text/plain', Buffer.alloc(200_000, 'x')) };
+  const flood = (count: number) => {
+    for (let index = 0; index < count; index++) logs.append(logRecord({ workspace_id: 'flooding' }, body));
+  };
+  flood(400);
+  const dropped = logs.dropped;
+  expect(dropped).toBeGreaterThan(100);
+  for (let index = 0; index < 50; index++) logs.append(logRecord({ workspace_id: `quiet${index % 5}` }, body));
+  expect(logs.dropped).toBe(dropped);
+  flood(1);
+  expect(logs.dropped).toBe(dropped + 1);
+  await logs.close();
+  expect(storedIds()).toHaveLength(450 - dropped);
 });
 
 test('a record that cannot be worked out is dropped alone', async () => {

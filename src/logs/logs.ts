@@ -4,9 +4,10 @@ import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultFields, type Log } from '../log.ts';
 import { type Engine, openQueries } from './engine.ts';
+import { FeedbackBuffer } from './feedback-buffer.ts';
 import { type Breaker, readySuffix } from './importer.ts';
 import { ImporterHandle } from './importer-handle.ts';
-import type { LogFilter, LogQueries } from './query.ts';
+import type { Feedback, LogFilter, LogQueries } from './query.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
 import { openSuffix, Spool } from './spool.ts';
 import { findOnTheWay } from './spool-search.ts';
@@ -14,6 +15,8 @@ import { findOnTheWay } from './spool-search.ts';
 export interface Logs extends LogSink, LogQueries {
   /** Records that could not be kept since the start. */
   readonly dropped: number;
+  /** Saves feedback that nobody waits for. */
+  giveFeedback(feedback: readonly Feedback[]): void;
   /** Resolves when everything that was appended before has reached the store. */
   settled(): Promise<void>;
   /** Writes and stores what is left, then ends the importer. */
@@ -60,10 +63,12 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
   const retention = { bodyMs: limits.bodyDays * dayMs, rowMs: limits.rowDays * dayMs };
   const importer = new ImporterHandle({ folder, engine, breaker, retention }, log, (segment) => spool.forget(segment));
   const queries = openQueries(engine, queryTimeoutMs, log);
+  const given = new FeedbackBuffer((feedback) => queries.saveFeedback(feedback), log);
   let closing: Promise<void> | null = null;
   const close = async () => {
     await spool.close();
     await importer.stop();
+    await given.close();
     await queries.close();
     lock?.close();
   };
@@ -83,6 +88,7 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
     list: (query) => queries.list({ ...query, filter: within(query.filter) }),
     aggregate: (query) => queries.aggregate({ ...query, filter: within(query.filter) }),
     values: (filter) => queries.values(within(filter)),
+    giveFeedback: (feedback) => given.add(feedback),
     saveFeedback: (feedback) => queries.saveFeedback(feedback),
     findFeedback: (id) => queries.findFeedback(id),
     feedbackOnTrace: (workspaceId, traceId) => queries.feedbackOnTrace(workspaceId, traceId),

@@ -155,6 +155,8 @@ export interface LogRecord {
   readonly bodies: Partial<LogBodies>;
   /** How many bytes of bodies it keeps alive, where that can be told without reading it. */
   readonly weight?: number;
+  /** Whose it is, where that can be told without reading it. */
+  readonly workspaceId?: string;
 }
 
 /** Where finished records go. Appending never waits and never fails the request. */

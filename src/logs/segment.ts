@@ -6,6 +6,7 @@
 import { type Context, contextOf, metricsOf, type Row, rowOf, sameContext } from './layout.ts';
 import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
+import type { Tally } from './space-shares.ts';
 
 const mark = 0x314c_5747; // `GWL1` on disk
 const markBytes = Buffer.from('GWL1');
@@ -18,6 +19,8 @@ const usualBytes = 512 * 1024;
 export class Frames {
   /** How many records they hold. */
   records = 0;
+  /** How much of them belongs to whom, roughly. */
+  tally: Tally = new Map();
   #buffer = Buffer.alloc(0);
   #end = 0;
 
@@ -51,6 +54,7 @@ export class Frames {
   clear(): void {
     this.#end = 0;
     this.records = 0;
+    this.tally = new Map();
     if (this.#buffer.length > 2 * usualBytes) this.#buffer = Buffer.alloc(0);
   }
 

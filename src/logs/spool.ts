@@ -7,6 +7,7 @@ import { readySuffix } from './importer.ts';
 import { keptBodies } from './messages.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
 import { Frames, findInSegment } from './segment.ts';
+import { addTo, SpaceShares, type Tally } from './space-shares.ts';
 
 export const openSuffix = '.open';
 const flushDelayMs = 50;
@@ -35,6 +36,8 @@ export interface WaitingSegment {
 interface ClosedSegment {
   until: number;
   bytes: number;
+  /** How much of it belongs to whom; not known of segments of an earlier run. */
+  tally?: Tally;
 }
 
 interface OpenSegment {
@@ -43,6 +46,7 @@ interface OpenSegment {
   bytes: number;
   records: number;
   openedAt: number;
+  tally: Tally;
 }
 
 export class Spool implements LogSink {
@@ -59,6 +63,10 @@ export class Spool implements LogSink {
   /** Records that will make the next frame. */
   #gathered: LogRecord[] = [];
   #gatheredBytes = 0;
+  #gatheredTally: Tally = new Map();
+  /** What workspaces have in memory, and what on the disk. */
+  readonly #memoryShares = new SpaceShares();
+  readonly #diskShares = new SpaceShares();
   #filling = new Frames();
   /** Waits for the disk, oldest first. */
   #full: Frames[] = [];
@@ -93,7 +101,8 @@ export class Spool implements LogSink {
 
   append(record: LogRecord): void {
     const bytes = weightOf(record);
-    const refusal = this.#refusal(bytes);
+    const workspaceId = this.#workspaceOf(record);
+    const refusal = this.#refusal(bytes, workspaceId);
     if (refusal !== null) {
       this.#observe?.(record);
       this.#drop(1, refusal);
@@ -101,18 +110,33 @@ export class Spool implements LogSink {
     }
     this.#gathered.push(record);
     this.#gatheredBytes += bytes;
+    addTo(this.#gatheredTally, workspaceId, bytes);
+    this.#memoryShares.add(workspaceId, bytes);
     if (this.#gathered.length >= framedTogether || this.#gatheredBytes >= flushBytes) this.#frame();
     if (this.#framedBytes >= flushBytes) this.#flush();
     else this.#timer ??= setTimeout(this.#tick, flushDelayMs);
   }
 
   /** Why no further record can be taken; null when one can. What reached a file is kept: the newest give way. */
-  #refusal(size: number): string | null {
+  #refusal(size: number, workspaceId: string): string | null {
     if (this.#closed) return 'the spool is closed';
     const inMemory = this.#framedBytes + this.#gatheredBytes + size;
     if (inMemory > waitingLimitBytes) return 'the disk is too slow';
     const onDisk = this.#waitingBytes + (this.#segment?.bytes ?? 0);
-    return onDisk + inMemory > this.#diskLimit ? 'the spool has reached LOG_SPOOL_MAX_BYTES' : null;
+    if (onDisk + inMemory > this.#diskLimit) return 'the spool has reached LOG_SPOOL_MAX_BYTES';
+    const over =
+      this.#memoryShares.isOver(workspaceId, size, inMemory - size, waitingLimitBytes) ||
+      this.#diskShares.isOver(workspaceId, size, onDisk + inMemory - size, this.#diskLimit);
+    return over ? `the workspace ${workspaceId} has used up its share of the spool` : null;
+  }
+
+  /** One that cannot be worked out belongs to nobody. */
+  #workspaceOf(record: LogRecord): string {
+    try {
+      return record.workspaceId ?? record.metrics.workspace_id;
+    } catch {
+      return '';
+    }
   }
 
   /** A record that has not reached a file yet. */
@@ -140,7 +164,9 @@ export class Spool implements LogSink {
   }
 
   forget(name: string): void {
-    this.#waitingBytes -= this.#waiting.get(name)?.bytes ?? 0;
+    const segment = this.#waiting.get(name);
+    this.#waitingBytes -= segment?.bytes ?? 0;
+    if (segment?.tally) this.#diskShares.removeAll(segment.tally);
     this.#waiting.delete(name);
     if (this.#waiting.size > 0) return;
     for (const resolve of this.#whenEmpty) resolve();
@@ -180,18 +206,25 @@ export class Spool implements LogSink {
   #frame(): void {
     if (this.#gathered.length === 0) return;
     const records = this.#gathered.filter((record) => this.#isReadable(record));
+    const tally = this.#gatheredTally;
     this.#gathered = [];
     this.#gatheredBytes = 0;
-    if (records.length === 0) return;
+    this.#gatheredTally = new Map();
+    if (records.length === 0) {
+      this.#memoryShares.removeAll(tally);
+      return;
+    }
     if (this.#observe) for (const record of records) this.#observe(record);
     const frames = this.#filling;
     const before = frames.size;
     try {
       frames.add(records);
     } catch (error) {
+      this.#memoryShares.removeAll(tally);
       this.#drop(records.length, error);
       return;
     }
+    for (const [workspaceId, bytes] of tally) addTo(frames.tally, workspaceId, bytes);
     this.#framedBytes += frames.size - before;
     if (frames.size >= batchBytes) this.#turnOver();
   }
@@ -241,12 +274,15 @@ export class Spool implements LogSink {
     this.#framedBytes -= frames.size;
     try {
       await this.#write(frames);
+      this.#memoryShares.removeAll(frames.tally);
       frames.clear();
       this.#spare = frames;
     } catch (error) {
       await this.#finishSegment();
-      if (this.#closed) this.#drop(frames.records, error);
-      else this.#putBack(frames, error);
+      if (this.#closed) {
+        this.#memoryShares.removeAll(frames.tally);
+        this.#drop(frames.records, error);
+      } else this.#putBack(frames, error);
     }
     this.#underway = null;
   }
@@ -269,12 +305,14 @@ export class Spool implements LogSink {
     }
   }
 
-  async #write({ bytes, records }: Frames): Promise<void> {
+  async #write({ bytes, records, tally }: Frames): Promise<void> {
     this.#segment ??= await this.#openSegment();
     const { file } = this.#segment;
     for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
     this.#segment.bytes += bytes.length;
     this.#segment.records += records;
+    for (const [workspaceId, share] of tally) addTo(this.#segment.tally, workspaceId, share);
+    this.#diskShares.addAll(tally);
   }
 
   async #openSegment(): Promise<OpenSegment> {
@@ -282,7 +320,7 @@ export class Spool implements LogSink {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const name = Bun.randomUUIDv7() + openSuffix;
     const file = await open(join(this.#folder, name), 'ax', 0o600);
-    return { name, file, bytes: 0, records: 0, openedAt: performance.now() };
+    return { name, file, bytes: 0, records: 0, openedAt: performance.now(), tally: new Map() };
   }
 
   /** A segment is finished when it is full or old, and after a failed write: what follows a torn frame is never read. */
@@ -295,12 +333,13 @@ export class Spool implements LogSink {
       await segment.file.datasync().catch((error) => this.#warn('The spool could not be synced.', faultFields(error)));
       await segment.file.close();
       renameSync(join(this.#folder, segment.name), join(this.#folder, ready));
-      this.adopt(ready, { until: Date.now(), bytes: segment.bytes });
+      this.adopt(ready, { until: Date.now(), bytes: segment.bytes, tally: segment.tally });
       this.#onReady(ready);
     } catch (error) {
       if (existsSync(join(this.#folder, segment.name))) {
         this.#warn('A segment of the spool could not be finished; the next start looks for it.', faultFields(error));
       } else {
+        this.#diskShares.removeAll(segment.tally);
         this.#drop(segment.records, error);
       }
     }

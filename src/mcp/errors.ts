@@ -105,6 +105,10 @@ export const sessionLost = (): McpError =>
 const kindOf: Partial<Record<GatewayErrorCode, McpErrorKind>> = {
   invalid_api_key: 'unauthorized',
   expired_api_key: 'unauthorized',
+  invalid_jwt: 'unauthorized',
+  jwt_not_allowed: 'forbidden',
+  workspace_forbidden: 'forbidden',
+  jwt_keys_unavailable: 'store_unavailable',
   insufficient_scope: 'insufficient_scope',
   key_type_not_allowed: 'forbidden',
   usage_limit_exceeded: 'usage_limit_exceeded',

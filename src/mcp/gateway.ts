@@ -19,11 +19,15 @@ import { StatelessEra } from './client/stateless-era.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError } from './errors.ts';
 import { identifyPrincipal, type McpArrival, messageRoute } from './identify.ts';
+import { joinedServer, joinedSlug } from './joined/servers.ts';
+import { JoinedSessions } from './joined/session.ts';
+import { JoinedStateless } from './joined/stateless.ts';
 import { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
 import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
 import { createServerSideTools } from './server-side/handler.ts';
+import { filledUpstream } from './upstream/filled.ts';
 
 export interface McpGateway {
   /** Null for paths of others. */
@@ -48,8 +52,8 @@ export interface McpGatewayOptions {
 }
 
 /** The first segments of paths that belong to the service itself. */
-const reserved = new Set(['v1', 'v2', 'oauth', 'health', 'metrics', 'agent', 'docs', 'assets']);
-const pathForm = /^\/([A-Za-z0-9_-]{1,255})\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
+const reserved = new Set(['v1', 'v2', 'oauth', 'health', 'metrics', 'agent', 'docs', 'assets', joinedSlug]);
+const pathForm = /^\/(?:([A-Za-z0-9_-]{1,255})\/(mcp|sse|messages)|mcp)\/?(?:\?(.*))?$/;
 
 const largestBody = 10 * 1024 * 1024;
 const bodyPatienceMs = 60_000;
@@ -61,6 +65,12 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
   const sessionEra = new SessionEra(deps, sessions, keeper);
   const statelessEra = new StatelessEra(deps, keeper);
   const pairs = new SsePairs(deps, sessionEra, keeper);
+  const single = { session: sessionEra, stateless: statelessEra };
+  const joined = {
+    session: new JoinedSessions(deps, sessionEra, sessions, keeper),
+    stateless: new JoinedStateless(deps, statelessEra, keeper),
+  };
+  const erasOf = ({ server }: CallContext) => (server.slug === joinedSlug ? joined : single);
   const sweeper = setInterval(() => sessions.sweep(), sweepMs);
 
   const contextOf = async (request: Incoming, slug: string, path: string): Promise<CallContext> => {
@@ -68,7 +78,10 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
     const asked: McpArrival = { headers, origin: originOf(request), path };
     const arrival = deps.services.receive(request, path, messageRoute);
     const { identified, principal } = await identifyPrincipal(deps, arrival, asked);
-    const server = reachServer(principal, slug);
+    const server =
+      slug === joinedSlug
+        ? joinedServer(principal.workspace, principal.caller.organisationId)
+        : await filledUpstream(deps.upstream.secrets, reachServer(principal, slug));
     const userClaims = await deps.endUser(server, headers);
     return {
       principal,
@@ -89,7 +102,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       const { fields } = request.headers;
       requireOrigin(fields.origin, allowedOrigins);
       if (!allows(kind, request.method)) throw notAllowed(kind);
-      const context = await contextOf(request, slug, `/${slug}/mcp`);
+      const context = await contextOf(request, slug, slug === joinedSlug ? '/mcp' : `/${slug}/mcp`);
       if (kind === 'sse') return pairs.open(context, slug);
       if (request.method === 'POST') {
         const posted = await postedOf(request, kind === 'mcp');
@@ -101,11 +114,12 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       const session = fields['mcp-session-id'];
       requireKnownVersion(fields['mcp-protocol-version']);
       const found = sessionEra.find(context, session);
-      if (request.method === 'DELETE') return await sessionEra.end(found, session ?? '');
+      const era = erasOf(context).session;
+      if (request.method === 'DELETE') return await era.end(found, session ?? '');
       if (!(fields.accept ?? '').includes('text/event-stream') && fields.accept !== '*/*') {
         throw new McpError('not_acceptable', 'send the header Accept: text/event-stream');
       }
-      return await sessionEra.listen(found, fields['last-event-id']);
+      return await era.listen(found, fields['last-event-id']);
     } catch (fault) {
       const error = failed(fault, (one) => deps.onFault(one, slug));
       const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
@@ -117,26 +131,27 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
   const answered = async (request: Incoming, context: CallContext, posted: Posted): Promise<Reply> => {
     const { fields } = request.headers;
     const { message, text } = posted;
+    const era = erasOf(context);
     if (message.kind !== 'response' && isStateless(message, fields)) {
       checkEnvelope(message, fields);
       if (message.kind === 'notification') return statelessEra.notified(context, message, text);
       const own = statelessEra.contextOf(context, message);
-      if (message.method === 'subscriptions/listen') return statelessEra.listen(own, message, posted);
+      if (message.method === 'subscriptions/listen') return era.stateless.listen(own, message, posted);
       const abort = new Abort();
       const leave = () => abort.abort(new McpError('upstream_error', 'the client left'));
       request.onLeave(leave);
       const responder = new Responder(keeper, {}, leave);
-      statelessEra.post(own, message, posted, responder, abort).catch((fault) => deps.onFault(fault, own.requestId));
+      era.stateless.post(own, message, posted, responder, abort).catch((fault) => deps.onFault(fault, own.requestId));
       return responder.reply;
     }
     if (message.kind === 'request' && message.method === 'initialize') {
-      return sessionEra.initialize(context, message, text);
+      return era.session.initialize(context, message, text);
     }
     requireKnownVersion(fields['mcp-protocol-version']);
     const session = sessionEra.find(context, fields['mcp-session-id']);
     // Leaving is not cancelling in this era: the client may come back for the rest.
     const responder = new Responder(keeper, {}, () => undefined);
-    sessionEra.post(session, posted, responder).catch((fault) => deps.onFault(fault, context.requestId));
+    era.session.post(session, posted, responder).catch((fault) => deps.onFault(fault, context.requestId));
     return responder.reply;
   };
 
@@ -152,7 +167,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       batch.map(async (posted) => {
         const responder = new Responder(keeper, {}, () => undefined);
         const gathered = new Gathered();
-        await sessionEra.post(session, posted, gathered);
+        await erasOf(context).session.post(session, posted, gathered);
         responder.end();
         return gathered.last;
       }),
@@ -163,9 +178,11 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   return {
     handle(request) {
-      const [, slug, kind, query = ''] = pathForm.exec(request.target) ?? [];
-      if (slug === undefined || kind === undefined || reserved.has(slug.toLowerCase())) return null;
-      return serve(request, slug, kind, query);
+      const match = pathForm.exec(request.target);
+      if (!match) return null;
+      const [, named, kind = 'mcp', query = ''] = match;
+      if (named !== undefined && reserved.has(named.toLowerCase())) return null;
+      return serve(request, named ?? joinedSlug, kind, query);
     },
     serverSide: (models, options) =>
       createServerSideTools({

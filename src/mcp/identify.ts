@@ -76,7 +76,7 @@ async function known({ identities, services }: Needs, arrival: Arrival, asked: M
   const { caller, workspace } = identified;
   const principal: Principal = {
     id: caller.keyId,
-    authType: credential.split('.').length === 3 ? 'jwt' : 'api_key',
+    authType: caller.token ? 'jwt' : 'api_key',
     caller,
     workspace,
     userId: caller.userId,

@@ -5,6 +5,7 @@ import type { Settings } from '../environment.ts';
 import { createFlows } from '../oauth/flows.ts';
 import { createSigning, type Signing } from '../oauth/signing.ts';
 import { createUpstreamSignIns, type UpstreamSignIns } from '../oauth/upstream-tokens.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
@@ -32,15 +33,16 @@ interface Needs {
   store: Store;
   feed: ChangeFeed;
   vault: Vault;
+  secrets: Secrets;
 }
 
-export function openMcpUpstreams({ settings, mark, clock, store, feed, vault }: Needs): McpUpstreams {
+export function openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets }: Needs): McpUpstreams {
   const now = () => clock.now();
   const net = createUpstreamNet(settings, mark);
   const signing = createSigning(store, vault, settings.mcp.privateKey, now);
   const flows = createFlows(store, vault, now);
   const signIns = createUpstreamSignIns({ store, vault, feed, http: net.http, flows, now });
-  const deps = createUpstreamDeps(settings, clock, { http: net.http, tokens: signIns, sign: signing.sign });
+  const deps = createUpstreamDeps(settings, clock, { http: net.http, tokens: signIns, sign: signing.sign, secrets });
   const opener = new Opener(deps, () => clock.now().getTime());
   const probe = createProbe(opener, { revoke: signIns.revoke, now: () => performance.now() });
   return {

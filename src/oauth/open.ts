@@ -1,6 +1,6 @@
 /** Puts the authorization server together. */
 
-import { upstreamOf } from '../catalog/mcp/read.ts';
+import { readUpstream } from '../catalog/mcp/read.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../environment.ts';
 import { clientAddress, parseRanges } from '../http/client-address.ts';
@@ -10,7 +10,9 @@ import type { SessionCaller } from '../identity/caller.ts';
 import { faultFields, type Log } from '../log.ts';
 import { createCallLimiter } from '../mcp/call-limiter.ts';
 import type { OauthIdentity } from '../mcp/identify.ts';
+import { filledUpstream } from '../mcp/upstream/filled.ts';
 import type { UpstreamHttp } from '../mcp/upstream/http.ts';
+import type { Secrets } from '../secrets/resolver.ts';
 import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
@@ -28,6 +30,7 @@ interface OauthNeeds {
   store: Store;
   feed: ChangeFeed;
   vault: Vault;
+  secrets: Secrets;
   http: UpstreamHttp;
   authenticator: Authenticator;
   signing: Signing;
@@ -86,12 +89,19 @@ export function openOauth(needs: OauthNeeds): OauthServer {
     async upstreamSignIn({ slug, workspaceId }, userId, origin, resumeAt) {
       const row = await serverIn(slug, workspaceId);
       if (!row) return null;
-      const upstream = { ...upstreamOf(row, vault), id: row.server_id, slug: row.server_slug, workspaceId };
+      const upstream = {
+        ...(await readUpstream(store.db, row, vault)),
+        id: row.server_id,
+        slug: row.server_slug,
+        workspaceId,
+      };
       // Whoever cannot be led on now is asked again at his first call.
-      return signIns.signInUrl(upstream, { userId, origin }, resumeAt).catch((fault) => {
-        log.warn('The sign-in at an MCP server could not be begun.', faultFields(fault));
-        return null;
-      });
+      return signIns
+        .signInUrl(await filledUpstream(needs.secrets, upstream), { userId, origin }, resumeAt)
+        .catch((fault) => {
+          log.warn('The sign-in at an MCP server could not be begun.', faultFields(fault));
+          return null;
+        });
     },
     noteConsent: needs.noteConsent,
   });

@@ -21,6 +21,7 @@ import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { AgentTables } from './tables/agents.ts';
+import type { CompanySignInTables } from './tables/company-sign-in.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { InstallationTables } from './tables/installation.ts';
 import type { LimitTables } from './tables/limits.ts';
@@ -30,6 +31,7 @@ import type { OauthTables } from './tables/oauth.ts';
 import type { PriceTables } from './tables/prices.ts';
 import type { PromptTables } from './tables/prompts.ts';
 import type { ScimTables } from './tables/scim.ts';
+import type { SecretTables } from './tables/secrets.ts';
 
 export type Timestamp = string;
 export type Flag = 0 | 1;
@@ -217,6 +219,8 @@ export interface SessionTable {
   user_agent: string;
   /** The hash of the password that opened it; null where none did. */
   password_hash: string | null;
+  /** What the identity provider needs to hear at logout, sealed; null where it did not open the session. */
+  sso_sealed: string | null;
 }
 
 export interface EmailDomainTable {
@@ -299,6 +303,8 @@ export interface ProviderTable {
   name: string;
   note: string | null;
   status: ProviderStatus;
+  /** Of its own, over those of its integration. */
+  secret_mappings: JsonText<SecretMapping[]>;
   usage_limits: JsonText<StoredUsageLimit> | null;
   /** The due date of `usage_limits`, apart so that the reset job can look it up. */
   next_usage_reset_at: Timestamp | null;
@@ -395,6 +401,7 @@ interface MasterKeyProofTable {
 export interface Schema
   extends AccountTables,
     AgentTables,
+    CompanySignInTables,
     GuardrailTables,
     InstallationTables,
     LimitTables,
@@ -403,7 +410,8 @@ export interface Schema
     OauthTables,
     PriceTables,
     PromptTables,
-    ScimTables {
+    ScimTables,
+    SecretTables {
   organisations: OrganisationTable;
   users: UserTable & { folded: GeneratedAlways<string> };
   organisation_members: OrganisationMemberTable;

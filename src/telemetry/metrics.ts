@@ -57,13 +57,15 @@ interface Value {
   metricName?: string;
 }
 
+export type Gauges = Readonly<Record<string, { help: string; read(): number }>>;
+
 export class CallMetrics {
   readonly #settings: MetricSettings;
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
   readonly #registry = new Registry();
 
-  constructor(settings: MetricSettings, gauges: Readonly<Record<string, { help: string; read(): number }>> = {}) {
+  constructor(settings: MetricSettings, gauges: Gauges = {}) {
     this.#settings = settings;
     this.#bounds = settings.buckets.length > 0 ? settings.buckets.toSorted((a, b) => a - b) : usualBuckets;
     this.#register('request_count', 'counter', 'Requests that the gateway has answered', (series) => series.requests);

@@ -3,7 +3,7 @@
 import type { WebHandler } from '../http/web.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { LogRecord } from '../logs/record.ts';
-import { CallMetrics } from './metrics.ts';
+import { CallMetrics, type Gauges } from './metrics.ts';
 import { metricsEndpoint } from './scrape.ts';
 import { CallSpans } from './spans.ts';
 import type { TelemetrySettings } from './variables.ts';
@@ -16,8 +16,9 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-export function openTelemetry({ metrics, traces }: TelemetrySettings, log: Log): Telemetry {
-  const counted = metrics ? new CallMetrics(metrics, processGauges) : null;
+/** `gauges` are those of other parts, read when somebody scrapes. */
+export function openTelemetry({ metrics, traces }: TelemetrySettings, log: Log, gauges: Gauges = {}): Telemetry {
+  const counted = metrics ? new CallMetrics(metrics, { ...processGauges, ...gauges }) : null;
   const spans = traces ? new CallSpans(traces) : null;
   const report = throttled((message, fields) => log.warn(message, fields));
   const warn = (error: unknown) => report('Telemetry of calls failed; calls go on.', faultFields(error));

@@ -42,3 +42,18 @@ for (const path of ['/v1/chat/completions', '/v1/proxy/anything']) {
     expect(told['x-gw-trace-id']).not.toBe('forged');
   });
 }
+
+for (const path of ['/v1/chat/completions', '/v1/proxy/anything']) {
+  test(`a control character in a provider's header is a 502 on ${path}, and the connection goes on`, async () => {
+    for (const odd of ['a\x01b', 'a\x7fb', '\x1b[31m']) {
+      provider.script((_, response) => {
+        const body = '{"choices":[]}';
+        response.socket?.end(
+          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-odd: ${odd}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        );
+      });
+      const { status, body } = await ask(path);
+      expect([status, JSON.parse(body.toString()).error.code]).toEqual([502, 'invalid_provider_response']);
+    }
+  });
+}

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { withUrl } from '../../catalog/agents/card.ts';
 import { type CardResult, keepCard } from '../../catalog/agents/cards.ts';
-import { agentUpstreamOf } from '../../catalog/agents/read.ts';
+import { readAgentUpstream } from '../../catalog/agents/read.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { ApiError, invalid } from '../../http/errors.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
@@ -84,7 +84,7 @@ const testIntegration = endpoint({
   reply: cardTestResult,
   async handle({ caller, params, db, commit, now, services, changed, note }) {
     const row = await reachAgentIntegration(db, caller, params.agentIntegration, 'update');
-    const result = await services.agents.of(agentUpstreamOf(row, services.vault), { fresh: true });
+    const result = await services.agents.of(await readAgentUpstream(db, row, services.vault), { fresh: true });
     await commit(async (tx) => {
       if (await keepCard(tx, now, row.id, result)) changed(catalogChange(row));
       note({ resourceId: row.id, details: { slug: row.slug, success: result.found } });
@@ -106,7 +106,7 @@ const syncIntegration = endpoint({
   reply: agentIntegrationRecord,
   async handle({ caller, params, db, commit, now, services, changed, note }) {
     const row = await reachAgentIntegration(db, caller, params.agentIntegration, 'update');
-    const result = await services.agents.of(agentUpstreamOf(row, services.vault), { fresh: true });
+    const result = await services.agents.of(await readAgentUpstream(db, row, services.vault), { fresh: true });
     return commit(async (tx) => {
       if (await keepCard(tx, now, row.id, result)) changed(catalogChange(row));
       note({ resourceId: row.id, details: { slug: row.slug, success: result.found } });

@@ -2,10 +2,12 @@
 import { openAgentSettings, sealAgentSettings } from '../../catalog/agents/read.ts';
 import { agentSettings } from '../../catalog/agents/settings.ts';
 import { withoutAliases } from '../../catalog/mcp/settings.ts';
+import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
 import type { Vault } from '../../store/vault.ts';
+import { mapsSetting } from '../integrations/secret-mappings.ts';
 import { unmaskedSettings } from '../mcp-integrations/masking.ts';
 
 /** The settings to seal: what was sent over what is stored, where null takes a setting away. */
@@ -13,7 +15,11 @@ export function savedAgentSettings(
   vault: Vault,
   sent: Readonly<Record<string, unknown>>,
   storedSealed: string | null,
-  { url, authType }: { url: string; authType: AgentIntegrationTable['auth_type'] },
+  {
+    url,
+    authType,
+    mapped,
+  }: { url: string; authType: AgentIntegrationTable['auth_type']; mapped: readonly SecretMapping[] },
   trustedHosts: TrustedHosts,
 ): string | null {
   const stored = openAgentSettings(vault, storedSealed);
@@ -28,7 +34,7 @@ export function savedAgentSettings(
       trustedHosts,
     );
   }
-  if (authType === 'oauth_client_credentials' && !client_credentials) {
+  if (authType === 'oauth_client_credentials' && !client_credentials && !mapsSetting(mapped, 'client_credentials')) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
   return sealAgentSettings(vault, settings);

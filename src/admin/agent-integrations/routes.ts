@@ -1,7 +1,7 @@
 /** Agent integrations: agents that the organisation or a workspace has registered. */
 import { conflict } from '../../http/errors.ts';
 import { actorId } from '../../identity/caller.ts';
-import { encode } from '../../store/json.ts';
+import { decode, encode } from '../../store/json.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { storedMappings } from '../integrations/secret-mappings.ts';
@@ -50,7 +50,8 @@ const createAgentIntegration = endpoint({
     const workspaceId = placeFor(agentFamily, caller, workspace);
     const { organisationId } = caller;
     const url = agentBase(body.url);
-    const target = { url, authType: body.auth_type };
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
+    const target = { url, authType: body.auth_type, mapped: mappings };
     const sealed = savedAgentSettings(vault, body.configurations ?? {}, null, target, settings.trustedHosts);
     const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
     await requireGuardrailsIn(place, body.configurations ?? {});
@@ -70,7 +71,7 @@ const createAgentIntegration = endpoint({
       protocol: body.protocol,
       auth_type: body.auth_type,
       configurations_sealed: sealed,
-      secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+      secret_mappings: encode(mappings),
       global_workspace_access: null,
       agent_card: null,
       card_digest: null,
@@ -159,14 +160,18 @@ const updateAgentIntegration = endpoint({
     const { vault, settings } = services;
     const url = body.url === undefined ? row.url : agentBase(body.url);
     const authType = body.auth_type ?? row.auth_type;
+    const { organisation_id: organisationId, workspace_id: workspaceId } = row;
+    const mapped =
+      body.secret_mappings === undefined
+        ? decode(row.secret_mappings)
+        : await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
     const sealed = savedAgentSettings(
       vault,
       body.configurations ?? {},
       row.configurations_sealed,
-      { url, authType },
+      { url, authType, mapped },
       settings.trustedHosts,
     );
-    const { organisation_id: organisationId, workspace_id: workspaceId } = row;
     const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
     await requireGuardrailsIn(place, body.configurations ?? {});
     const columns: Partial<AgentIntegrationTable> = {
@@ -176,9 +181,7 @@ const updateAgentIntegration = endpoint({
       last_updated_at: now.toISOString(),
       ...(body.name !== undefined && { name: body.name }),
       ...(body.description !== undefined && { description: body.description || null }),
-      ...(body.secret_mappings !== undefined && {
-        secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
-      }),
+      ...(body.secret_mappings !== undefined && { secret_mappings: encode(mapped) }),
       ...((authType !== row.auth_type || body.configurations) && { card_status: 'pending' as const }),
       // The card of another agent says nothing of this one.
       ...(url !== row.url && { card_status: 'pending' as const, agent_card: null, card_digest: null }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sentAgentSettings } from '../../catalog/agents/settings.ts';
 import { lazy } from '../../lazy.ts';
-import { secretMappingRecord, secretMappings } from '../integrations/secret-mappings.ts';
+import { secretMappingRecord, settingSecretMappings } from '../integrations/secret-mappings.ts';
 import { flag, reference, search, timestamp } from '../kernel/fields.ts';
 import { mcpSlug } from '../mcp-integrations/schema.ts';
 
@@ -26,7 +26,7 @@ export const newAgentIntegration = lazy(() =>
     slug: mcpSlug().optional().describe('Made from the name unless it is given; never changes'),
     description: description().nullish(),
     configurations: sentAgentSettings().nullish(),
-    secret_mappings: secretMappings().nullish(),
+    secret_mappings: settingSecretMappings().nullish(),
     organisation_id: reference.nullish(),
     workspace_id: reference.nullish().describe('Makes it an integration of this workspace alone'),
   }),
@@ -41,7 +41,7 @@ const updatable = lazy(() =>
       url: url(),
       protocol: protocol(),
       auth_type: authType(),
-      secret_mappings: secretMappings().nullable(),
+      secret_mappings: settingSecretMappings().nullable(),
     })
     .partial(),
 );

@@ -1,6 +1,6 @@
 /** The parts of an agent server: its skills, who may use it, and its agent's card. */
 import { keepCard } from '../../catalog/agents/cards.ts';
-import { agentUpstreamOf } from '../../catalog/agents/read.ts';
+import { readAgentUpstream } from '../../catalog/agents/read.ts';
 import { asCardTest, cardOrRefusal } from '../agent-integrations/card-routes.ts';
 import { agentCard, cardTestResult, skillFilters, skillsList, skillsUpdate } from '../agent-integrations/schema.ts';
 import { listSkills, namedSkills } from '../agent-integrations/skills.ts';
@@ -28,7 +28,7 @@ const readCard = endpoint({
   reply: agentCard,
   async handle({ caller, workspace, params, db, services }) {
     const { integration } = await reachAgentServer(db, caller, workspace, params.agentServer, 'read');
-    const result = await services.agents.of(agentUpstreamOf(integration, services.vault), { fresh: false });
+    const result = await services.agents.of(await readAgentUpstream(db, integration, services.vault), { fresh: false });
     return cardOrRefusal(result, 422);
   },
 });
@@ -46,7 +46,7 @@ const testServer = endpoint({
   reply: cardTestResult,
   async handle({ caller, workspace, params, db, commit, now, services, changed, note }) {
     const { server, integration } = await reachAgentServer(db, caller, workspace, params.agentServer, 'update');
-    const result = await services.agents.of(agentUpstreamOf(integration, services.vault), { fresh: true });
+    const result = await services.agents.of(await readAgentUpstream(db, integration, services.vault), { fresh: true });
     await commit(async (tx) => {
       if (await keepCard(tx, now, integration.id, result)) changed(catalogChange(integration));
       note({

@@ -1,7 +1,7 @@
 /** Who am I? What the console asks first: the person, their organisation, their workspaces, what they may do. */
 import { z } from 'zod';
 import { forbidden } from '../../http/errors.ts';
-import { roleIn, runsAll, type SessionCaller } from '../../identity/caller.ts';
+import { type KeyCaller, roleIn, runsAll, type SessionCaller } from '../../identity/caller.ts';
 import { organisationRoles, workspaceRoles } from '../../identity/roles.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
@@ -39,16 +39,37 @@ export const selfReply = lazy(() =>
   }),
 );
 
+/** What the claims of a token say, and the one workspace that it is for. */
+const tokenReply = lazy(() =>
+  z.object({
+    object: z.literal('self'),
+    auth_type: z.literal('jwt'),
+    user: z.object({
+      id: z.string().nullable().describe('The member with the address of the token; null where there is none'),
+      email: z.string().nullable(),
+      name: z.string().nullable().describe('`email_id`, `sub` or `uid` of the token'),
+    }),
+    organisation: z.object({ id: z.string(), name: z.string(), slug: z.string() }),
+    workspaces: z.array(z.object({ id: z.string(), slug: z.string(), name: z.string(), icon: z.string().nullable() })),
+    workspace_id: z.string().nullable(),
+    scopes: z.array(z.string()),
+    session_expires_at: timestamp,
+  }),
+);
+
 export const self = endpoint({
   method: 'GET',
   path: '/auth/self',
   tag: 'Sign-in',
   summary: 'Tell who is signed in, and what they may do',
-  description: 'For sessions only: an API key is answered 401.',
-  access: { ...sessionsOnly, level: 'workspace', others: 'unauthenticated' },
+  description: 'For sessions and JWTs: an API key is answered 401.',
+  access: { ...sessionsOnly, level: 'workspace', others: 'unauthenticated', jwt: true },
   query: () => z.object({ workspace_id: reference.optional() }),
-  reply: selfReply,
+  reply: () => z.union([selfReply(), tokenReply()]),
   async handle(call) {
+    if (call.caller.kind !== 'session' && call.caller.token) {
+      return selfOfToken(call.db, call.caller, call.caller.token);
+    }
     const caller = signedIn(call.caller);
     if (call.workspace && roleIn(caller, call.workspace.id) === null) {
       throw forbidden('You do not belong to this workspace');
@@ -78,6 +99,33 @@ export const self = endpoint({
     };
   },
 });
+
+async function selfOfToken(
+  db: Db,
+  { organisationId, workspaceId, userId, rights }: KeyCaller,
+  { identity, expiresAt }: NonNullable<KeyCaller['token']>,
+) {
+  const organisation = await db
+    .selectFrom('organisations')
+    .select(['id', 'name', 'slug'])
+    .where('id', '=', organisationId)
+    .executeTakeFirstOrThrow();
+  const workspaces = await db
+    .selectFrom('workspaces')
+    .select(['id', 'slug', 'name', 'icon'])
+    .where('id', '=', workspaceId ?? '')
+    .execute();
+  return {
+    object: 'self' as const,
+    auth_type: 'jwt' as const,
+    user: { id: userId, email: identity?.includes('@') ? identity : null, name: identity },
+    organisation,
+    workspaces,
+    workspace_id: workspaceId,
+    scopes: scopesIn({ rights }, workspaceId),
+    session_expires_at: expiresAt,
+  };
+}
 
 async function workspacesOf(db: Db, caller: SessionCaller) {
   let query = db
@@ -114,7 +162,7 @@ function defaultWorkspace(
   return workspaces[0]?.id ?? null;
 }
 
-function scopesIn({ rights }: SessionCaller, workspaceId: string | null): string[] {
+function scopesIn({ rights }: Pick<SessionCaller, 'rights'>, workspaceId: string | null): string[] {
   const there = rights.everyWorkspace ?? (workspaceId === null ? undefined : rights.workspaces.get(workspaceId));
   return [...new Set([...rights.organisation, ...(there ?? [])])].sort();
 }

@@ -26,11 +26,12 @@ export const invokeGuardrail = endpoint({
     const { db, services, body, caller, workspace } = call;
     const row = await reachGuardrail(call, call.params.guardrail, 'invoke');
     const { checks, actions } = await currentContent(db, services.vault, row);
-    const credentials = await pluginCredentials(db, services.vault, caller.organisationId);
+    const plugins = await pluginCredentials(db, services.vault, caller.organisationId);
     const parsed = parseSaved(checks, actions);
     const setup = {
       find: findCheck,
-      credentialsOf: (plugin: string) => credentials.get(plugin) ?? {},
+      credentialsOf: (plugin: string) => plugins.get(plugin)?.credentials ?? {},
+      secretsOf: (plugin: string) => plugins.get(plugin)?.secrets,
       faultOfUrl: () => null,
     };
     const hook = parsed.ok ? compileHook({ ...parsed.value, async: false }, row.slug, setup) : parsed;

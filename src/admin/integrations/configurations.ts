@@ -58,11 +58,12 @@ export function checkConfigurations(
   sent: Record<string, unknown>,
   trustedHosts: TrustedHosts,
   sentAs: SettingPath = underConfigurations,
+  mapped: ReadonlySet<string> = new Set(),
 ): CheckedConfigurations {
   const settings = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
   const rule = providerRules().get(aiProviderId);
-  const checked = parsed(common(), settings, sentAs);
-  const configurations = rule ? parsed(schemaOf(rule, checked), checked, sentAs) : checked;
+  const checked = parsed(common(), settings, sentAs, mapped);
+  const configurations = rule ? parsed(schemaOf(rule, checked), checked, sentAs, mapped) : checked;
   const faults = addresses.flatMap((name): FieldError[] => {
     const address = configurations[name];
     const fault = typeof address === 'string' ? faultOfCustomHost(address, trustedHosts) : null;
@@ -81,13 +82,18 @@ function needsKey(aiProviderId: string, configurations: Configurations): boolean
 
 function parsed(
   schema: z.ZodType<Record<string, unknown>>,
-  value: unknown,
+  value: Record<string, unknown>,
   sentAs: SettingPath,
+  mapped: ReadonlySet<string>,
 ): Record<string, unknown> {
-  const result = schema.safeParse(value, { reportInput: true });
-  if (result.success) return result.data;
+  const missing = [...mapped].filter((name) => value[name] === undefined);
+  const result = schema.safeParse({ ...standIns(missing), ...value }, { reportInput: true });
+  if (result.success) return without(result.data, missing);
+  const issues = result.error.issues.filter(({ path: [setting] }) => !mapped.has(String(setting)));
+  // What is wrong about a stand-in says nothing about the secret that takes its place.
+  if (issues.length === 0) return value;
   throw invalidFields(
-    result.error.issues.map((issue) => {
+    issues.map((issue) => {
       const [setting = '', ...inside] = issue.path.map(String);
       const missing = issue.code === 'invalid_type' && issue.input === undefined;
       return {
@@ -98,3 +104,10 @@ function parsed(
     }),
   );
 }
+
+/** A setting that comes from a secret manager is not known yet, and counts as there. */
+const standIns = (names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, 'mapped']));
+
+const without = (settings: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)));

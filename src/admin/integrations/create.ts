@@ -27,7 +27,8 @@ export const createIntegration = endpoint({
     const { vault, settings } = services;
     const workspaceId = placeFor(caller, workspace);
     const aiProviderId = canonicalProviderId(body.ai_provider_id);
-    const mappings = storedMappings(body.secret_mappings ?? []);
+    const { organisationId } = caller;
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
     const configurations = checkCredentials(
       {
         aiProviderId,
@@ -37,7 +38,6 @@ export const createIntegration = endpoint({
       },
       settings.trustedHosts,
     );
-    const { organisationId } = caller;
     if (body.slug && (await isIntegrationSlugTaken(db, organisationId, body.slug))) {
       throw conflict(`The slug ${body.slug} is taken by another integration, perhaps a deleted one; choose another`);
     }

@@ -27,16 +27,19 @@ export function checkCredentials(
   trustedHosts: TrustedHosts,
   wording: Wording = { provider: 'ai_provider_id' },
 ): Configurations {
-  if (!providers.has(aiProviderId) && typeof configurations.custom_host !== 'string') {
+  const mapped = new Set(mappings.map(({ target_field }) => target_field.replace(/^configurations\./, '')));
+  if (!providers.has(aiProviderId) && typeof configurations.custom_host !== 'string' && !mapped.has('custom_host')) {
     throw invalid(
       wording.provider,
       `${aiProviderId} is no provider that we know; one that speaks the dialect of OpenAI can be used with configurations.custom_host`,
     );
   }
-  const checked = checkConfigurations(aiProviderId, configurations, trustedHosts, wording.setting);
-  const mapped = mappings.some((mapping) => mapping.target_field === 'key');
-  if (checked.needsKey && !hasKey && !mapped) {
-    throw invalid('key', `is required by ${aiProviderId}; send it, or configurations.is_key_required: false`);
+  const checked = checkConfigurations(aiProviderId, configurations, trustedHosts, wording.setting, mapped);
+  if (checked.needsKey && !hasKey && !mapped.has('key')) {
+    throw invalid(
+      'key',
+      `is required by ${aiProviderId}; send it, map it, or send configurations.is_key_required: false`,
+    );
   }
   return checked.configurations;
 }

@@ -2,6 +2,7 @@
 
 import { openConfigurations } from '../../catalog/saved.ts';
 import { invalid } from '../../http/errors.ts';
+import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
 import { endpoint, type NamedWorkspace } from '../kernel/endpoint.ts';
@@ -36,9 +37,10 @@ export const updateIntegration = endpoint({
     const row = await reachIntegration(db, caller, params.integration, 'update');
     const fields = sentFields(body, changeableFields());
     requireUnchanged(row, body, workspace);
+    const columns = await updatedColumns(db, row, body, services);
     await db
       .updateTable('integrations')
-      .set({ ...updatedColumns(row, body, services), last_updated_at: now.toISOString() })
+      .set({ ...columns, last_updated_at: now.toISOString() })
       .where('id', '=', row.id)
       .execute();
     changed(catalogChange(row));
@@ -67,7 +69,12 @@ type Changes = Pick<
 >;
 
 /** The columns that change; also what a change of a virtual key makes of its integration. */
-export function updatedColumns(row: IntegrationTable, update: Changes, services: Services): Partial<IntegrationTable> {
+export async function updatedColumns(
+  db: Db,
+  row: IntegrationTable,
+  update: Changes,
+  services: Services,
+): Promise<Partial<IntegrationTable>> {
   const columns: Partial<IntegrationTable> = {};
   if (update.name !== undefined) columns.name = update.name;
   if (update.description !== undefined) columns.description = update.description || null;
@@ -75,16 +82,21 @@ export function updatedColumns(row: IntegrationTable, update: Changes, services:
   if (update.pricing_adjustments !== undefined) {
     columns.pricing_adjustments = update.pricing_adjustments && encode(update.pricing_adjustments);
   }
-  return { ...columns, ...credentialColumns(row, update, services) };
+  return { ...columns, ...(await credentialColumns(db, row, update, services)) };
 }
 
-function credentialColumns(
+async function credentialColumns(
+  db: Db,
   row: IntegrationTable,
   { key, configurations, secret_mappings }: Changes,
   { vault, settings }: Services,
-): Partial<IntegrationTable> {
+): Promise<Partial<IntegrationTable>> {
   if (key === undefined && configurations === undefined && secret_mappings === undefined) return {};
-  const mappings = secret_mappings === undefined ? decode(row.secret_mappings) : storedMappings(secret_mappings ?? []);
+  const owner = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+  const mappings =
+    secret_mappings === undefined
+      ? decode(row.secret_mappings)
+      : await storedMappings(db, owner, secret_mappings ?? []);
   const stored = openConfigurations(vault, row.configurations_sealed);
   const checked = checkCredentials(
     {

@@ -18,6 +18,8 @@ export type Access =
       level: 'organisation' | 'workspace';
       /** How a credential of another kind is answered: 403, or 401 where it counts as no credential at all. */
       others?: 'forbidden' | 'unauthenticated';
+      /** True where an organisation's JWT is answered although a workspace key is not. */
+      jwt?: true;
       /** True for the one call whose body may name another organisation: the one that leads there. */
       leadsElsewhere?: true;
     };

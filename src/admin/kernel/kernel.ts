@@ -8,6 +8,7 @@ import {
   invalidFields,
   methodNotAllowed,
   noSuchRoute,
+  notReady,
   storeAway,
   tooMany,
   unauthenticated,
@@ -17,6 +18,7 @@ import { RouteTable } from '../../http/routes.ts';
 import type { Peer } from '../../http/web.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
+import type { JwtRefused } from '../../identity/jwt/refusal.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { isAway } from '../../store/unavailable.ts';
@@ -103,7 +105,7 @@ export function createKernel(parts: KernelParts): Kernel {
     }
     if (authentication.outcome === 'refused') {
       limitCalls(endpoint, clientIp);
-      throw unauthenticated('This credential is unknown, expired or revoked');
+      throw refusedCredential(authentication.reason);
     }
     const { caller, carrier } = authentication;
     limitCalls(endpoint, actorId(caller));
@@ -326,6 +328,12 @@ export class AttributedError extends ApiError {
 export function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return isAway(error) ? storeAway() : new ApiError('AB04', 'Something went wrong on our side');
+}
+
+function refusedCredential(reason: JwtRefused | null): ApiError {
+  if (!reason) return unauthenticated('This credential is unknown, expired or revoked');
+  if (reason.status === 503) return notReady(reason.message);
+  return reason.status === 403 ? forbidden(reason.message) : unauthenticated(reason.message);
 }
 
 const emptyTrace = (): Trace => ({ changes: [], note: {}, headers: new Headers() });

@@ -20,6 +20,11 @@ const callerNames: Record<CallerKind, string> = {
 type Guarded = Exclude<Access, 'open'>;
 
 export function requireKind(access: Guarded, caller: Caller): void {
+  const isToken = caller.kind !== 'session' && caller.token !== undefined;
+  if (isToken && access.jwt) return;
+  if (isToken && access.level === 'organisation') {
+    throw forbidden('A JWT works inside its workspace; make this call with an admin key or signed in');
+  }
   if (access.callers.includes(caller.kind)) return;
   const allowed = access.callers.map((kind) => callerNames[kind]).join(' or ');
   const message = `This call is not open to ${callerNames[caller.kind]}; make it with ${allowed}`;

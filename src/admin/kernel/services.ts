@@ -11,9 +11,11 @@ import type { Passwords } from '../../identity/passwords.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Logs } from '../../logs/logs.ts';
 import type { PriceTable } from '../../pricing/price-table.ts';
+import type { Secrets } from '../../secrets/resolver.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
+import type { SsoService } from '../sso/service.ts';
 import type { Dependant } from './endpoint.ts';
 
 export interface Services {
@@ -35,10 +37,14 @@ export interface Services {
   limits: Limits;
   /** The records of calls through the gateway. */
   logs: Logs;
+  /** Sends people to their organisation's identity provider. */
+  sso: SsoService;
   /** Speaks to upstream MCP servers. */
   mcp: McpProbe;
   /** Asks agents for their cards. */
   agents: AgentCards;
+  /** Values that live in secret managers. */
+  secrets: Secrets;
   /** True from the moment in which the program was told to end. */
   draining: boolean;
   /** What hangs on a workspace, of every resource. */

@@ -1,16 +1,21 @@
 /** The settings of an MCP integration as a whole: each address may be called, and they fit the way in which it is called. */
+import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
 import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
 import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
+import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
 import type { Vault } from '../../store/vault.ts';
+import { mapsSetting } from '../integrations/secret-mappings.ts';
 import { unmaskedSettings } from './masking.ts';
 
 interface Integration {
   url: string;
   transport: McpTransport;
   authType: McpAuthType;
+  /** Settings that come from a secret manager. */
+  mapped?: readonly SecretMapping[];
 }
 
 /** The settings to seal: what was sent over what is stored, where null takes a setting away. */
@@ -30,7 +35,7 @@ export function savedSettings(
 
 function checkSettings(
   settings: Readonly<Record<string, unknown>>,
-  { url, authType }: Integration,
+  { url, authType, transport, mapped = [] }: Integration,
   trustedHosts: TrustedHosts,
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
@@ -41,7 +46,16 @@ function checkSettings(
     return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
   });
   if (faults.length > 0) throw invalidFields(faults);
-  if (authType === 'oauth_client_credentials' && !parsed.client_credentials) {
+  if (transport === 'openapi') {
+    if (!parsed.openapi) throw invalid('configurations.openapi', 'is required by the transport openapi');
+    const compiled = compiledDocument(parsed.openapi.document, parsed.openapi.operations);
+    if (!compiled.ok) throw invalid('configurations.openapi.document', compiled.fault);
+  }
+  if (
+    authType === 'oauth_client_credentials' &&
+    !parsed.client_credentials &&
+    !mapsSetting(mapped, 'client_credentials')
+  ) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
 }

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { type Discovery, noteSyncFailure, saveDiscovery } from '../../catalog/mcp/discovery.ts';
 import type { ProbeResult } from '../../catalog/mcp/probe.ts';
-import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { readUpstream } from '../../catalog/mcp/read.ts';
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
@@ -67,7 +67,7 @@ const testIntegration = endpoint({
   reply: testResultSchema,
   async handle({ caller, params, db, commit, now, services, changed, note }) {
     const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
-    const upstream = upstreamOf(row, services.vault);
+    const upstream = await readUpstream(db, row, services.vault);
     const result = await services.mcp.probe(upstream, personOf(caller));
     await commit(async (tx) => {
       if (await keepProbe(tx, now, row, upstream, result)) changed(mcpCatalogChange(row));
@@ -90,7 +90,7 @@ const syncIntegration = endpoint({
   reply: metadataRecord,
   async handle({ caller, params, db, commit, now, services, changed, note }) {
     const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
-    const upstream = upstreamOf(row, services.vault);
+    const upstream = await readUpstream(db, row, services.vault);
     const result = await services.mcp.probe(upstream, personOf(caller));
     return commit(async (tx) => {
       if (await keepProbe(tx, now, row, upstream, result)) changed(mcpCatalogChange(row));

@@ -2,7 +2,7 @@
 import { conflict } from '../../http/errors.ts';
 import { actorId } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
-import { encode } from '../../store/json.ts';
+import { decode, encode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { storedMappings } from '../integrations/secret-mappings.ts';
@@ -51,7 +51,8 @@ const createMcpIntegration = endpoint({
     const workspaceId = placeFor(mcpFamily, caller, workspace);
     const { organisationId } = caller;
     const url = body.url ?? body.server_url ?? '';
-    const integration = { url, transport: body.transport, authType: body.auth_type };
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
+    const integration = { url, transport: body.transport, authType: body.auth_type, mapped: mappings };
     const sealed = savedSettings(vault, body.configurations ?? {}, null, integration, settings.trustedHosts);
     const place = { db, guardrails: services.guardrails, organisationId, workspaceId };
     await requireGuardrailsIn(place, body.configurations ?? {});
@@ -71,7 +72,7 @@ const createMcpIntegration = endpoint({
       transport: body.transport,
       auth_type: body.auth_type,
       configurations_sealed: sealed,
-      secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
+      secret_mappings: encode(mappings),
       global_workspace_access: null,
       metadata: encode({}),
       sync_status: 'pending',
@@ -160,11 +161,16 @@ const updateMcpIntegration = endpoint({
     const url = body.url ?? body.server_url ?? row.url;
     const transport = body.transport ?? row.transport;
     const authType = body.auth_type ?? row.auth_type;
+    const owner = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+    const mapped =
+      body.secret_mappings === undefined
+        ? decode(row.secret_mappings)
+        : await storedMappings(db, owner, body.secret_mappings ?? []);
     const sealed = savedSettings(
       vault,
       body.configurations ?? {},
       row.configurations_sealed,
-      { url, transport, authType },
+      { url, transport, authType, mapped },
       settings.trustedHosts,
     );
     const { organisation_id: organisationId, workspace_id: workspaceId } = row;
@@ -179,9 +185,7 @@ const updateMcpIntegration = endpoint({
       last_updated_at: now.toISOString(),
       ...(body.name !== undefined && { name: body.name }),
       ...(body.description !== undefined && { description: body.description || null }),
-      ...(body.secret_mappings !== undefined && {
-        secret_mappings: encode(storedMappings(body.secret_mappings ?? [])),
-      }),
+      ...(body.secret_mappings !== undefined && { secret_mappings: encode(mapped) }),
       ...((moved || body.configurations) && { sync_status: 'pending' as const }),
     };
     await db.updateTable('mcp_integrations').set(columns).where('id', '=', row.id).execute();

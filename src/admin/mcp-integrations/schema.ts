@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sentMcpSettings } from '../../catalog/mcp/settings.ts';
 import { capabilityTypes } from '../../catalog/mcp/types.ts';
 import { lazy } from '../../lazy.ts';
-import { secretMappingRecord, secretMappings } from '../integrations/secret-mappings.ts';
+import { secretMappingRecord, settingSecretMappings } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 
@@ -41,7 +41,12 @@ const authType = () =>
           : sent,
     )
     .describe('How the server wants to be authenticated to; custom, oauth and external are other words for the same');
-const transport = () => z.enum(['http', 'sse']).describe('http: streamable HTTP; sse: the older pair of HTTP and SSE');
+const transport = () =>
+  z
+    .enum(['http', 'sse', 'openapi'])
+    .describe(
+      'http: streamable HTTP; sse: the older pair of HTTP and SSE; openapi: an HTTP API, whose document is configurations.openapi',
+    );
 const description = () => z.string().trim().max(1_024);
 
 export const newMcpIntegration = lazy(() =>
@@ -55,7 +60,7 @@ export const newMcpIntegration = lazy(() =>
       slug: mcpSlug().optional().describe('Made from the name unless it is given; never changes'),
       description: description().nullish(),
       configurations: sentMcpSettings().nullish(),
-      secret_mappings: secretMappings().nullish(),
+      secret_mappings: settingSecretMappings().nullish(),
       organisation_id: reference.nullish(),
       workspace_id: reference.nullish().describe('Makes it an integration of this workspace alone'),
     })
@@ -75,7 +80,7 @@ const updatable = lazy(() =>
       server_url: url(),
       auth_type: authType(),
       transport: transport(),
-      secret_mappings: secretMappings().nullable(),
+      secret_mappings: settingSecretMappings().nullable(),
     })
     .partial(),
 );
@@ -114,7 +119,7 @@ export const mcpIntegrationRecord = lazy(() =>
     name: z.string(),
     description: z.string().nullable(),
     url: z.string(),
-    transport: z.enum(['http', 'sse']),
+    transport: z.enum(['http', 'sse', 'openapi']),
     auth_type: z.enum(['none', 'headers', 'oauth_auto', 'oauth_client_credentials']),
     configurations: z.record(z.string(), z.unknown()).describe('Credentials among them are masked'),
     secret_mappings: z.array(secretMappingRecord()),

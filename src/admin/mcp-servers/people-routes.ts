@@ -1,5 +1,5 @@
 /** Who may use an MCP server, and who has signed in at its upstream. */
-import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { readUpstream } from '../../catalog/mcp/read.ts';
 import { forbidden, invalidQuery, notFound } from '../../http/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
@@ -155,7 +155,11 @@ const endConnection = endpoint({
     if (userId !== caller.userId && !managesConnections(caller, server.workspace_id)) {
       throw forbidden('Only those who manage the MCP server end the sign-ins of others');
     }
-    const upstream = { ...upstreamOf(integration, services.vault), id: server.id, workspaceId: server.workspace_id };
+    const upstream = {
+      ...(await readUpstream(db, integration, services.vault)),
+      id: server.id,
+      workspaceId: server.workspace_id,
+    };
     await services.mcp.revoke(upstream, userId);
     await commit(async (tx) => {
       const { numDeletedRows } = await tx

@@ -1,5 +1,5 @@
 /** MCP servers: MCP integrations as one workspace uses them. */
-import { upstreamOf } from '../../catalog/mcp/read.ts';
+import { readUpstream } from '../../catalog/mcp/read.ts';
 import { conflict, forbidden, notFound } from '../../http/errors.ts';
 import { actorId, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
@@ -208,7 +208,11 @@ const testMcpServer = endpoint({
   reply: testResult,
   async handle({ caller, workspace, params, db, commit, now, services, changed, note }) {
     const { server, integration } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
-    const upstream = { ...upstreamOf(integration, services.vault), id: server.id, workspaceId: server.workspace_id };
+    const upstream = {
+      ...(await readUpstream(db, integration, services.vault)),
+      id: server.id,
+      workspaceId: server.workspace_id,
+    };
     const result = await services.mcp.probe(upstream, personOf(caller));
     await commit(async (tx) => {
       if (await keepProbe(tx, now, integration, upstream, result)) changed(mcpCatalogChange(integration));

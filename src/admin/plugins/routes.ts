@@ -1,13 +1,16 @@
 /** Plugins: what an organisation authenticates with at the services that its guardrails ask. */
 import { z } from 'zod';
+import type { SecretMapping } from '../../catalog/saved.ts';
 import { checks } from '../../guardrails/catalogue.ts';
 import { pluginOf } from '../../guardrails/compile.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { conflict, type FieldError, invalid, invalidFields, notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
+import { decode, encode } from '../../store/json.ts';
 import type { PluginTable } from '../../store/tables/guardrails.ts';
 import type { Vault } from '../../store/vault.ts';
 import { masked } from '../integrations/masking.ts';
+import { pluginSecretMappings, secretMappingRecord, storedMappings } from '../integrations/secret-mappings.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, reference, timestamp } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
@@ -44,6 +47,7 @@ const record = lazy(() =>
       id: z.string(),
       enabled: z.boolean(),
       credentials: z.record(z.string(), z.unknown()).describe('Masked'),
+      secret_mappings: z.array(secretMappingRecord()),
       created_at: timestamp,
       last_updated_at: timestamp,
     })
@@ -65,6 +69,7 @@ const asRecord = (row: PluginTable, vault: Vault) => ({
   id: row.plugin,
   enabled: row.enabled === 1,
   credentials: maskedAll(openCredentials(vault, row.credentials_sealed)) as Record<string, unknown>,
+  secret_mappings: decode(row.secret_mappings),
   created_at: row.created_at,
   last_updated_at: row.last_updated_at,
 });
@@ -113,10 +118,18 @@ const createPlugin = endpoint({
   summary: 'Give a plugin its credentials',
   access: access('create'),
   audit: { resource: 'plugin', action: 'create' },
-  body: () => z.object({ id: reference, credentials: credentials(), enabled: z.boolean().optional() }),
+  body: () =>
+    z.object({
+      id: reference,
+      credentials: credentials().default({}),
+      secret_mappings: pluginSecretMappings().nullish(),
+      enabled: z.boolean().optional(),
+    }),
   reply: record,
   async handle({ caller, body, db, now, services, changed, note }) {
-    requireFit(body.id, body.credentials, services.settings.trustedHosts);
+    const owner = { organisationId: caller.organisationId, workspaceId: null };
+    const mappings = await storedMappings(db, owner, body.secret_mappings ?? []);
+    requireFit(body.id, body.credentials, mappings, services.settings.trustedHosts);
     if (await findPlugin(db, caller.organisationId, body.id))
       throw conflict(`The plugin ${body.id} has credentials already; change them with PUT`);
     const at = now.toISOString();
@@ -125,6 +138,7 @@ const createPlugin = endpoint({
       plugin: body.id,
       enabled: body.enabled === false ? 0 : 1,
       credentials_sealed: sealCredentials(services.vault, body.credentials),
+      secret_mappings: encode(mappings),
       created_at: at,
       last_updated_at: at,
     };
@@ -143,26 +157,42 @@ const updatePlugin = endpoint({
   access: access('update'),
   audit: { resource: 'plugin', action: 'update' },
   params: pluginPath,
-  body: () => z.object({ credentials: credentials().optional(), enabled: z.boolean().optional() }),
+  body: () =>
+    z.object({
+      credentials: credentials().optional(),
+      secret_mappings: pluginSecretMappings().nullish().describe('Replaces the stored ones'),
+      enabled: z.boolean().optional(),
+    }),
   reply: record,
   async handle({ caller, params, body, db, now, services, changed, note }) {
     const at = now.toISOString();
     const before = await findPlugin(db, caller.organisationId, params.plugin);
     const saved = before ? openCredentials(services.vault, before.credentials_sealed) : {};
     const merged = merge(saved, body.credentials ?? {});
-    requireFit(params.plugin, merged, services.settings.trustedHosts);
+    const owner = { organisationId: caller.organisationId, workspaceId: null };
+    const mappings =
+      body.secret_mappings === undefined
+        ? decode(before?.secret_mappings ?? encode([]))
+        : await storedMappings(db, owner, body.secret_mappings ?? []);
+    requireFit(params.plugin, merged, mappings, services.settings.trustedHosts);
     const row: PluginTable = {
       organisation_id: caller.organisationId,
       plugin: params.plugin,
       enabled: (body.enabled ?? before?.enabled !== 0) ? 1 : 0,
       credentials_sealed: sealCredentials(services.vault, merged),
+      secret_mappings: encode(mappings),
       created_at: before?.created_at ?? at,
       last_updated_at: at,
     };
     if (before) {
       await db
         .updateTable('plugins')
-        .set({ enabled: row.enabled, credentials_sealed: row.credentials_sealed, last_updated_at: at })
+        .set({
+          enabled: row.enabled,
+          credentials_sealed: row.credentials_sealed,
+          secret_mappings: row.secret_mappings,
+          last_updated_at: at,
+        })
         .where('organisation_id', '=', caller.organisationId)
         .where('plugin', '=', params.plugin)
         .execute();
@@ -211,17 +241,22 @@ function merge(saved: PluginCredentials, sent: PluginCredentials): PluginCredent
 
 const isFields = (value: unknown): value is PluginCredentials => typeof value === 'object' && value !== null;
 
-function requireFit(plugin: string, given: PluginCredentials, trustedHosts: TrustedHosts): void {
+function requireFit(
+  plugin: string,
+  given: PluginCredentials,
+  mappings: readonly SecretMapping[],
+  trustedHosts: TrustedHosts,
+): void {
   const schema = known().get(plugin);
   if (!schema) throw invalid('id', `is no plugin with credentials; known are ${[...known().keys()].join(', ')}`);
+  const mapped = new Set(mappings.map(({ target_field }) => target_field.replace('credentials.', '')));
   const parsed = schema.safeParse(given);
-  const faults: FieldError[] = parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) => ({
-        location: 'body',
-        path: ['credentials', ...path].join('.'),
-        message,
-      }));
+  const issues = parsed.success ? [] : parsed.error.issues.filter(({ path: [field] }) => !mapped.has(String(field)));
+  const faults: FieldError[] = issues.map(({ path, message }) => ({
+    location: 'body',
+    path: ['credentials', ...path].join('.'),
+    message,
+  }));
   for (const [name, value] of Object.entries(given)) {
     const fault =
       typeof value === 'string' && /^https?:\/\//i.test(value) ? faultOfCustomHost(value, trustedHosts) : null;

@@ -1,6 +1,9 @@
 /** Credentials of plugins in the store, sealed. */
+import { readSources } from '../../catalog/read-secrets.ts';
 import { pluginSealedFor } from '../../catalog/workspace-guardrails.ts';
+import { type SecretUse, usesOf } from '../../secrets/mapping.ts';
 import type { Db } from '../../store/database.ts';
+import { decode } from '../../store/json.ts';
 import type { PluginTable } from '../../store/tables/guardrails.ts';
 import type { Vault } from '../../store/vault.ts';
 
@@ -19,17 +22,27 @@ export const findPlugin = (db: Db, organisationId: string, plugin: string): Prom
     .where('plugin', '=', plugin)
     .executeTakeFirst();
 
-/** Of every plugin that is switched on. */
+/** Of every plugin that is switched on, with what of it lives in secret managers. */
 export async function pluginCredentials(
   db: Db,
   vault: Vault,
   organisationId: string,
-): Promise<Map<string, PluginCredentials>> {
+): Promise<Map<string, { credentials: PluginCredentials; secrets: readonly SecretUse[] | undefined }>> {
   const rows = await db
     .selectFrom('plugins')
-    .select(['plugin', 'credentials_sealed'])
+    .select(['plugin', 'credentials_sealed', 'secret_mappings'])
     .where('organisation_id', '=', organisationId)
     .where('enabled', '=', 1)
     .execute();
-  return new Map(rows.map((row) => [row.plugin, openCredentials(vault, row.credentials_sealed)]));
+  const mappings = rows.flatMap((row) => decode(row.secret_mappings));
+  const sources = await readSources(db, vault, { organisationId, workspaceId: null }, mappings);
+  return new Map(
+    rows.map((row) => [
+      row.plugin,
+      {
+        credentials: openCredentials(vault, row.credentials_sealed),
+        secrets: usesOf(decode(row.secret_mappings), sources(null)),
+      },
+    ]),
+  );
 }

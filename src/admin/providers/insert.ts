@@ -1,4 +1,5 @@
 /** Makes providers; every way in which one comes passes here. */
+import type { SecretMapping } from '../../catalog/saved.ts';
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
 import { type LimitColumns, unlimited } from './limits.ts';
@@ -12,6 +13,7 @@ interface NewProvider {
   note?: string | null;
   limits?: LimitColumns;
   tags?: Record<string, string> | null;
+  secretMappings?: readonly SecretMapping[];
   createdBy: string | null;
 }
 
@@ -31,6 +33,7 @@ export async function insertProvider(db: Db, now: Date, provider: NewProvider): 
       note: provider.note ?? null,
       ...(provider.limits ?? unlimited),
       tags: provider.tags ? encode(provider.tags) : null,
+      secret_mappings: encode([...(provider.secretMappings ?? [])]),
       created_by: provider.createdBy,
       created_at: at,
       last_updated_at: at,

@@ -41,4 +41,5 @@ export const asProviderRecord = (
   ...sharedFields(vault, now, pair),
   integration_id: pair.integration.slug,
   tags: pair.provider.tags && decode(pair.provider.tags),
+  secret_mappings: decode(pair.provider.secret_mappings),
 });

@@ -7,6 +7,7 @@ import { encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
 import { findIntegration } from '../integrations/access.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
+import { storedMappings } from '../integrations/secret-mappings.ts';
 import { isProviderSlugTaken, newProviderSlug } from '../integrations/slugs.ts';
 import { readTagsQuery } from '../integrations/tags.ts';
 import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
@@ -48,6 +49,8 @@ const createProvider = endpoint({
       throw conflict(`The slug ${slug} is taken by another provider of the workspace, perhaps a deleted one`);
     }
     const limits = appliedLimits(body, null, now);
+    const owner = { organisationId: caller.organisationId, workspaceId };
+    const secretMappings = await storedMappings(db, owner, body.secret_mappings ?? []);
     const id = await insertProvider(db, now, {
       organisationId: caller.organisationId,
       workspaceId,
@@ -57,6 +60,7 @@ const createProvider = endpoint({
       note: body.note || null,
       limits,
       tags: body.tags ?? null,
+      secretMappings,
       createdBy: actorId(caller),
     });
     changed({ topic: 'catalog', id: workspaceId });
@@ -136,12 +140,16 @@ const updateProvider = endpoint({
   async handle({ caller, workspace, params, body, db, now, changed, note }) {
     const { provider } = await reachProvider(db, caller, requireWorkspace(workspace), params.provider, 'update');
     const fields = sentFields(body, changeableFields());
+    const owner = { organisationId: provider.organisation_id, workspaceId: provider.workspace_id };
+    const mappings =
+      body.secret_mappings === undefined ? undefined : await storedMappings(db, owner, body.secret_mappings ?? []);
     await db
       .updateTable('providers')
       .set({
         ...(body.name !== undefined && { name: body.name }),
         ...(body.note !== undefined && { note: body.note || null }),
         ...(body.tags !== undefined && { tags: body.tags && encode(body.tags) }),
+        ...(mappings && { secret_mappings: encode(mappings) }),
         ...appliedLimits(body, provider, now),
         last_updated_at: now.toISOString(),
       })

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
 import { rateLimitRecord, usageLimitRecord } from '../../limits/entries.ts';
+import { providerSecretMappings, secretMappingRecord } from '../integrations/secret-mappings.ts';
 import { slug } from '../integrations/slugs.ts';
 import { tags, tagsQuery } from '../integrations/tags.ts';
 import { flag, reference, search, timestamp } from '../kernel/fields.ts';
@@ -27,6 +28,7 @@ export const providerRecord = lazy(() =>
       .record(z.string(), z.unknown())
       .describe("The integration's configurations; credentials among them are masked, as masked_…"),
     tags: z.record(z.string(), z.string()).nullable(),
+    secret_mappings: z.array(secretMappingRecord()),
     last_reset_at: timestamp.nullable(),
     created_at: timestamp,
     last_updated_at: timestamp,
@@ -42,6 +44,7 @@ export const newProvider = lazy(() =>
     note: note().nullish(),
     ...limitFields(),
     tags: tags().nullish(),
+    secret_mappings: providerSecretMappings().nullish().describe('Over those of the integration'),
   }),
 );
 
@@ -53,6 +56,7 @@ const updatable = lazy(() =>
       ...limitFields(),
       reset_usage: flag.nullable().describe('True sets what was used back to nothing'),
       tags: tags().nullable(),
+      secret_mappings: providerSecretMappings().nullable().describe('Replaces the stored ones'),
     })
     .partial(),
 );

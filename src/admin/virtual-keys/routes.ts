@@ -59,7 +59,7 @@ const createVirtualKey = endpoint({
     const { id: workspaceId } = requireActiveWorkspace(await homeOf(db, caller, workspace));
     await requireIntegrationRight(db, caller, workspaceId, 'create');
     const aiProviderId = canonicalProviderId(body.provider);
-    const mappings = storedMappings(body.secret_mappings ?? []);
+    const mappings = await storedMappings(db, { organisationId, workspaceId }, body.secret_mappings ?? []);
     const configurations = checkCredentials(
       {
         aiProviderId,
@@ -153,7 +153,7 @@ const updateVirtualKey = endpoint({
     const configurations = deploymentConfig
       ? { azure_deployment_config: deploymentConfig.map(asDeployment) }
       : undefined;
-    const columns = updatedColumns(integration, { name, key, secret_mappings, configurations }, services);
+    const columns = await updatedColumns(db, integration, { name, key, secret_mappings, configurations }, services);
     await db
       .updateTable('integrations')
       .set({ ...columns, last_updated_at })

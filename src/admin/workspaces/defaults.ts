@@ -1,4 +1,6 @@
 /** The defaults that a workspace gives its requests and user keys: references are looked up, metadata is held to the organisation's schema. */
+
+import { usableGuardrail } from '../../catalog/references.ts';
 import { type FieldError, invalidFields } from '../../http/errors.ts';
 import { applyMetadataSchema } from '../../identity/metadata-schema.ts';
 import type { Db } from '../../store/database.ts';
@@ -34,9 +36,9 @@ export async function resolveDefaults(
     if (!references) continue;
     const slugs = new Set<string>();
     for (const [index, ref] of references.entries()) {
-      const found = await services.guardrails.find(db, place.organisationId, place.workspaceId, ref);
+      const found = await usableGuardrail(services.guardrails, db, place.organisationId, place.workspaceId, ref);
       if (found) slugs.add(found.slug);
-      else fault(`${list}.${index}`, 'is no guardrail of this workspace');
+      else fault(`${list}.${index}`, 'is no guardrail of this workspace or of the organisation');
     }
     resolved[list] = [...slugs];
   }

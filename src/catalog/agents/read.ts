@@ -1,9 +1,11 @@
 /** Reads the agent servers of a workspace with everything that decides who may use what of them. */
+import { type FindSource, usesOf } from '../../secrets/mapping.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
 import type { Vault } from '../../store/vault.ts';
 import { digestOf } from '../mcp/read.ts';
+import { readSources } from '../read-secrets.ts';
 import { type AgentCard, interfacesOf } from './card.ts';
 import type { AgentCatalog, AgentServer, AgentUpstream } from './server.ts';
 import { type AgentSettings, agentSettings } from './settings.ts';
@@ -18,14 +20,17 @@ export const openAgentSettings = (vault: Vault, sealed: string | null): Record<s
 
 type Row = Pick<
   AgentIntegrationTable,
-  'id' | 'slug' | 'organisation_id' | 'workspace_id' | 'url' | 'auth_type' | 'configurations_sealed'
+  'id' | 'slug' | 'organisation_id' | 'workspace_id' | 'url' | 'auth_type' | 'configurations_sealed' | 'secret_mappings'
 >;
 
 /** An integration as an agent that can be called; servers add what is their own. */
-export function agentUpstreamOf(row: Row, vault: Vault): AgentUpstream {
+export function agentUpstreamOf(row: Row, vault: Vault, find: FindSource = () => null): AgentUpstream {
   const stored = openAgentSettings(vault, row.configurations_sealed);
   const settings: AgentSettings = agentSettings().parse(stored);
+  const mappings = decode(row.secret_mappings);
+  const secrets = usesOf(mappings, find);
   return {
+    ...(secrets && { secrets }),
     id: row.id,
     integrationId: row.id,
     slug: row.slug,
@@ -35,8 +40,15 @@ export function agentUpstreamOf(row: Row, vault: Vault): AgentUpstream {
     transport: 'http',
     authType: row.auth_type,
     settings,
-    revision: digestOf([row.url, row.auth_type, stored]),
+    revision: digestOf([row.url, row.auth_type, stored, ...mappings]),
   };
+}
+
+/** With the references that its settings are mapped to, for calls that are made outside a workspace's catalog. */
+export async function readAgentUpstream(db: Db, row: Row, vault: Vault): Promise<AgentUpstream> {
+  const place = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+  const sources = await readSources(db, vault, place, decode(row.secret_mappings));
+  return agentUpstreamOf(row, vault, sources(row.workspace_id));
 }
 
 export const noAgents: AgentCatalog = { find: () => null };
@@ -54,9 +66,16 @@ export async function readAgentCatalog(
     serverSkillsOff(db, workspaceId),
     accessRows(db, workspaceId),
   ]);
+  const place = { organisationId: rows[0]?.organisation_id ?? '', workspaceId };
+  const mappings = rows.flatMap(({ secret_mappings }) => decode(secret_mappings));
+  const sources = await readSources(db, vault, place, mappings);
   const servers = rows.flatMap((row): AgentServer[] => {
     try {
-      const upstream = agentUpstreamOf({ ...row, id: row.integration_id, slug: row.integration_slug }, vault);
+      const upstream = agentUpstreamOf(
+        { ...row, id: row.integration_id, slug: row.integration_slug },
+        vault,
+        sources(row.integration_workspace_id),
+      );
       const card: AgentCard | null = row.agent_card === null ? null : decode(row.agent_card);
       return [
         {
@@ -111,6 +130,7 @@ const serverRows = (db: Db, workspaceId: string) =>
       'integration.url',
       'integration.auth_type',
       'integration.configurations_sealed',
+      'integration.secret_mappings',
       'integration.agent_card',
       'integration.card_digest',
       'grant.enabled as grant_enabled',

@@ -1,9 +1,13 @@
 /** Reads the MCP servers of a workspace with everything that decides who may use what of them. */
 import { createHash } from 'node:crypto';
+import { type FindSource, usesOf } from '../../secrets/mapping.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import type { Vault } from '../../store/vault.ts';
+import { readSources } from '../read-secrets.ts';
+import type { CompiledApi } from './openapi/compile.ts';
+import { compiledDocument } from './openapi/compiled.ts';
 import type { CapabilityRules, McpCatalog, McpServer, McpUpstream } from './server.ts';
 import { type McpSettings, mcpSettings } from './settings.ts';
 import type { CapabilityType } from './types.ts';
@@ -21,13 +25,25 @@ export const openMcpSettings = (vault: Vault, sealed: string | null): Record<str
 export function upstreamOf(
   row: Pick<
     McpIntegrationTable,
-    'id' | 'slug' | 'organisation_id' | 'workspace_id' | 'url' | 'transport' | 'auth_type' | 'configurations_sealed'
+    | 'id'
+    | 'slug'
+    | 'organisation_id'
+    | 'workspace_id'
+    | 'url'
+    | 'transport'
+    | 'auth_type'
+    | 'configurations_sealed'
+    | 'secret_mappings'
   >,
   vault: Vault,
+  find: FindSource = () => null,
 ): McpUpstream {
   const stored = openMcpSettings(vault, row.configurations_sealed);
-  const settings: McpSettings = mcpSettings().parse(stored);
+  const { openapi, ...settings }: McpSettings = mcpSettings().parse(stored);
+  const mappings = decode(row.secret_mappings);
+  const secrets = usesOf(mappings, find);
   return {
+    ...(secrets && { secrets }),
     id: row.id,
     integrationId: row.id,
     slug: row.slug,
@@ -37,8 +53,22 @@ export function upstreamOf(
     transport: row.transport,
     authType: row.auth_type,
     settings,
-    revision: digestOf([row.url, row.transport, row.auth_type, stored]),
+    api: row.transport === 'openapi' && openapi ? apiOf(openapi) : null,
+    revision: digestOf([row.url, row.transport, row.auth_type, stored, ...mappings]),
   };
+}
+
+function apiOf({ document, operations }: NonNullable<McpSettings['openapi']>): CompiledApi {
+  const compiled = compiledDocument(document, operations);
+  if (!compiled.ok) throw new Error(`its OpenAPI document ${compiled.fault}`);
+  return compiled.api;
+}
+
+/** With the references that its settings are mapped to, for calls that are made outside a workspace's catalog. */
+export async function readUpstream(db: Db, row: Parameters<typeof upstreamOf>[0], vault: Vault): Promise<McpUpstream> {
+  const place = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
+  const sources = await readSources(db, vault, place, decode(row.secret_mappings));
+  return upstreamOf(row, vault, sources(row.workspace_id));
 }
 
 export const digestOf = (value: unknown): string =>
@@ -59,9 +89,16 @@ export async function readMcpCatalog(
     overrideRows(db, workspaceId),
     accessRows(db, workspaceId),
   ]);
+  const place = { organisationId: rows[0]?.organisation_id ?? '', workspaceId };
+  const mappings = rows.flatMap(({ secret_mappings }) => decode(secret_mappings));
+  const sources = await readSources(db, vault, place, mappings);
   const servers = rows.flatMap((row): McpServer[] => {
     try {
-      const upstream = upstreamOf({ ...row, id: row.integration_id, slug: row.integration_slug }, vault);
+      const upstream = upstreamOf(
+        { ...row, id: row.integration_id, slug: row.integration_slug },
+        vault,
+        sources(row.integration_workspace_id),
+      );
       const { new_capabilities, pin_tools } = upstream.settings;
       return [
         {
@@ -162,6 +199,7 @@ const serverRows = (db: Db, workspaceId: string) =>
       'integration.transport',
       'integration.auth_type',
       'integration.configurations_sealed',
+      'integration.secret_mappings',
       'integration.metadata',
       'grant.enabled as grant_enabled',
     ])

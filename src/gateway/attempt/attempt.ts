@@ -10,6 +10,8 @@ import { dialectOf } from '../dialects/index.ts';
 import { GatewayError } from '../errors.ts';
 import { reported } from '../guardrails/report.ts';
 import { parametersOf } from '../request/body.ts';
+import { filledTarget } from '../secrets/filled-target.ts';
+import { renewingExchange } from '../secrets/renewing-exchange.ts';
 import { withMedia } from '../upstream/media.ts';
 import { withUpload } from '../upstream/upload.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
@@ -20,7 +22,7 @@ import { exchange, failed } from './exchange.ts';
 import { type Operation, operationOf } from './operation.ts';
 import { isFinalRefusal, type RetryState, waitBefore } from './retry.ts';
 import { hasSendSteps, runAnswerSteps, runSendSteps } from './steps.ts';
-import { resolveTarget } from './target.ts';
+import { resolveTarget, type Target } from './target.ts';
 
 export { failed };
 
@@ -41,12 +43,24 @@ export function attempt(
     const target = resolveTarget(deps, context, leaf, shaped);
     record.target = target;
     const call: AttemptContext = { deps, context, leaf, record, target, shaped };
-    const begun = delivered?.text ? delivered : null;
-    if (!begun && !target.provider.learns && !hasSendSteps(call)) return ask(call, 'fresh');
-    return prepared(call, begun).catch((fault) => asFailure(call, fault));
+    if (!target.saved?.secrets) return begin(call, delivered);
+    const filled = filledTarget(deps, context, leaf, target);
+    if (!(filled instanceof Promise)) return begin(withTarget(call, filled), delivered);
+    return filled.then((known) => begin(withTarget(call, known), delivered)).catch((fault) => asFailure(call, fault));
   } catch (fault) {
     return Promise.resolve(failed(record, asGatewayError(deps, context, fault)));
   }
+}
+
+function begin(call: AttemptContext, delivered: Delivered | null): Promise<Answer> {
+  const begun = delivered?.text ? delivered : null;
+  if (!begun && !call.target.provider.learns && !hasSendSteps(call)) return ask(call, 'fresh');
+  return prepared(call, begun).catch((fault) => asFailure(call, fault));
+}
+
+function withTarget(call: AttemptContext, target: Target): AttemptContext {
+  call.record.target = target;
+  return { ...call, target };
 }
 
 /** The request as the prompt of this target makes it. */
@@ -73,10 +87,8 @@ async function prepared(asked: AttemptContext, delivered: Delivered | null): Pro
 }
 
 async function withDiscoveries(asked: AttemptContext): Promise<AttemptContext> {
-  const { deps, context, leaf, record } = asked;
-  const target = await discovered(deps, context, leaf, asked.target, asked.shaped);
-  record.target = target;
-  return { ...asked, target };
+  const { deps, context, leaf } = asked;
+  return withTarget(asked, await discovered(deps, context, leaf, asked.target, asked.shaped));
 }
 
 const asFailure = ({ deps, context, record }: AttemptContext, fault: unknown): Answer =>
@@ -106,8 +118,18 @@ function ask(call: AttemptContext, joined: Joining): Promise<Answer> {
 function askFor(call: AttemptContext, operation: Operation, joined: Joining): Promise<Answer> {
   const upstream = buildUpstream(call.context, call.leaf, call.target, operation);
   call.record.upstream = upstream;
-  return withRetries(call, upstream, joined, exchange);
+  const once = call.target.saved?.secrets
+    ? renewingExchange(exchange, (renewed) => upstreamFor(renewed, operation))
+    : exchange;
+  return withRetries(call, upstream, joined, once);
 }
+
+/** The same operation with other credentials. */
+const upstreamFor = ({ context, leaf, target }: AttemptContext, operation: Operation): Upstream => {
+  const { credential, fields, customHost } = target;
+  const facts = { ...operation.facts, credential, fields, customHost };
+  return buildUpstream(context, leaf, target, { ...operation, facts });
+};
 
 /** With an upload that must be taken apart, or with media that must be fetched before. */
 async function askWithMore(call: AttemptContext, asked: MaybePromise<Operation>, joined: Joining): Promise<Answer> {

@@ -23,6 +23,7 @@ import { noStages } from '../streaming/stages.ts';
 import { translatedStream } from '../streaming/translated-stream.ts';
 import { UpstreamEvents } from '../streaming/upstream-events.ts';
 import { sendWith } from '../upstream/authorised.ts';
+import { concealedBytes, concealedError, concealedHeaders, secretsSent } from '../upstream/conceal.ts';
 import type { Deadline } from '../upstream/deadlines.ts';
 import { inSteps } from '../upstream/multi-step.ts';
 import { bytesOf, GivenUp, send } from '../upstream/send.ts';
@@ -91,7 +92,9 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
     const reading = isStatus(response.status) ? readContent(call, upstream, flight, response) : noAnswer(response);
     const content = reading instanceof Promise ? await reading : reading;
     if (content.form === 'error') return failed(record, content.error);
-    if (content.form === 'translated') return inClientsDialect(record, response.headers, content.answer);
+    if (content.form === 'translated') {
+      return inClientsDialect(record, record.responseHeaders ?? response.headers, content.answer);
+    }
     return { status: response.status, headers: response.headers, content, record, rescue: null };
   } catch (fault) {
     // Whatever is no fault of the exchange is one of ours, or the request's: the attempt tells it.
@@ -183,7 +186,7 @@ const later = async (
 ): Promise<ReadContent> => whole(call, upstream, response, await bytes);
 
 function whole(
-  { deps, context, record }: AttemptContext,
+  { deps, context, record, target }: AttemptContext,
   upstream: Upstream,
   response: WireAnswer,
   bytes: Bytes,
@@ -197,7 +200,12 @@ function whole(
   if (!upstream.translation) {
     if (!isOk(response) || upstream.passthrough) return { form: 'bytes', bytes };
     const { fields, fault } = readAnswer(context.matched.route.kind, bytes, upstream.facts.provider);
-    if (fault) return { form: 'error', error: fault };
+    if (fault) {
+      const secrets = secretsSent(target, upstream);
+      record.received = concealedBytes(bytes, secrets);
+      record.responseHeaders = concealedHeaders(response.headers, secrets);
+      return { form: 'error', error: concealedError(fault, secrets) };
+    }
     // Read here, so that nobody has to parse the answer a second time.
     record.usage = fields && readResponseUsage(fields);
     record.model = typeof fields?.model === 'string' ? fields.model : null;
@@ -208,7 +216,12 @@ function whole(
   const begunAt = performance.now();
   const answer = translatedAnswer(upstream, raw, context.matched.route.errorForm);
   record.translationMs = performance.now() - begunAt;
-  return { form: 'translated', answer };
+  // An error under the wrong status was not known as one before.
+  if (answer.status < 400 || !isOk(response)) return { form: 'translated', answer };
+  const secrets = secretsSent(target, upstream);
+  record.original = concealedBytes(bytes, secrets);
+  record.responseHeaders = concealedHeaders(response.headers, secrets);
+  return { form: 'translated', answer: { ...answer, bytes: concealedBytes(answer.bytes, secrets) } };
 }
 
 async function readStream(
@@ -221,11 +234,18 @@ async function readStream(
 ): Promise<Content> {
   const { deadlines } = call.deps;
   const onFault = (fault: unknown) => call.deps.onFault(fault, call.context.requestId);
-  const body = upstream.translation ? translatedStream(response, upstream, abort, idleMs, onFault) : received;
+  const { target } = call;
+  const { url, headers } = upstream;
+  // Of the call itself nothing is kept, because streams take long.
+  const secrets = () => secretsSent(target, { url, headers });
+  const body = upstream.translation
+    ? translatedStream(response, upstream, abort, { idleMs, onFault, secrets })
+    : received;
   const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, {
     deadlines,
     idleMs,
     hidesUsage: upstream.usageAsked,
+    secrets,
   });
   // Whoever bounds the time to the first token falls back where none comes, though the stream was opened.
   const broken = await events.untilFirst(call.leaf.firstTokenTimeout !== null);

@@ -130,7 +130,7 @@ function savedTarget(deps: GatewayDeps, context: RequestContext, leaf: Leaf, slu
   const customHost = context.rules.customHost ?? leaf.customHost ?? rule?.customHost ?? saved.customHost;
   const fields = isEmpty(leaf.fields) ? saved.fields : { ...saved.fields, ...leaf.fields };
   return {
-    provider: providerNamed(deps, saved.provider, fields, customHost),
+    provider: providerNamed(deps, saved.provider, fields, customHost ?? mappedHost(saved)),
     saved,
     credential: saved.credential,
     fields,
@@ -140,6 +140,10 @@ function savedTarget(deps: GatewayDeps, context: RequestContext, leaf: Leaf, slu
     customHeaders: rule ? { ...saved.customHeaders, ...rule.customHeaders } : saved.customHeaders,
   };
 }
+
+/** The host comes from a secret manager: it is not known yet, and is there. */
+const mappedHost = ({ secrets }: SavedProvider): string | null =>
+  secrets?.some(({ target }) => target === 'custom_host') ? '' : null;
 
 /** A shared prompt runs on the provider of the workspace that shares it. */
 function savedProvider({ workspace, prompt, own }: RequestContext, leaf: Leaf, slug: string): SavedProvider | null {

@@ -1,7 +1,7 @@
 /** Recalls an answer from the cache before its target is asked; waits for an equal call that is under way where the config says so. */
 import type { ResponseCache } from '../../cache/cache.ts';
 import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
-import type { SemanticIndex } from '../../cache/semantic-index.ts';
+import type { SemanticIndex } from '../../cache/semantic/semantic-index.ts';
 import type { CacheRule } from '../../catalog/plan.ts';
 import { objectIn } from '../../providers/json.ts';
 import { ReceivedHeaders } from '../../wire/client/answer.ts';
@@ -73,7 +73,7 @@ async function recallAlike(
   if (!question || !vector) return null;
   const { partition } = question;
   if (call.record.cache) call.record.cache.question = { partition, vector };
-  const nearest = semantic.index.nearest(call.context.workspace.workspaceId, partition, vector);
+  const nearest = await semantic.index.nearest(call.context.workspace.workspaceId, partition, vector);
   if (!nearest || nearest.similarity < (threshold ?? semantic.threshold)) return null;
   const entry = await cache.get(nearest.place);
   const answer = entry && answerOf(call, entry);

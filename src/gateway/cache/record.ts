@@ -1,7 +1,7 @@
 /** Records answers for the cache: taken as the target gave them, kept once it is known that the request ended well. */
 import type { ResponseCache } from '../../cache/cache.ts';
 import { type CacheEntry, largestEntry } from '../../cache/engine.ts';
-import type { SemanticIndex } from '../../cache/semantic-index.ts';
+import type { SemanticIndex } from '../../cache/semantic/semantic-index.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import type { AnswerStep } from '../attempt/steps.ts';

@@ -22,7 +22,7 @@ interface SignatureScope {
 export const aws: Authorise<'aws'> = async (authentication, request, surroundings) => {
   const { service, region, credentials } = authentication;
   if (credentials.from === 'gateway' || (credentials.from === 'role' && credentials.with === null)) {
-    requireService(request.url, 'AWS', (host) => isServiceIn(region, host), surroundings.env);
+    requireService(request.url, 'AWS', (host) => isServiceIn(region, host), surroundings);
   }
   const keys = await awsKeys(credentials, region, surroundings);
   return signed(request, keys, { service, region, at: surroundings.now() });

@@ -27,6 +27,8 @@ export interface CredentialDeps {
   /** The process's own environment: a platform tells there who the gateway is. */
   env: Readonly<Record<string, string | undefined>>;
   readFile(path: string): Promise<string>;
+  /** Hosts besides the clouds' model services that may see the gateway's own identity, for calls that no customer composes. */
+  alsoServes?(hostname: string): boolean;
 }
 
 /** The headers that the request must carry besides its own. */

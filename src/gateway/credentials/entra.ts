@@ -9,7 +9,7 @@ import { askToken } from './token-service.ts';
 export const entra: Authorise<'entra'> = async (authentication, { url }, surroundings) => {
   const { credentials, scope } = authentication;
   if (credentials.from !== 'client') {
-    requireService(url, 'Azure', (host) => azureServices.test(host), surroundings.env);
+    requireService(url, 'Azure', (host) => azureServices.test(host), surroundings);
   }
   const token = await surroundings.tokens.get(authentication, () => ask(credentials, scope, surroundings));
   return { authorization: `Bearer ${token}` };

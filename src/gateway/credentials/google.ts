@@ -9,7 +9,7 @@ import { askToken } from './token-service.ts';
 
 export const google: Authorise<'google'> = async (authentication, { url }, around) => {
   const { credentials, scope } = authentication;
-  if (credentials.from === 'gateway') requireService(url, 'Google', (host) => googleServices.test(host), around.env);
+  if (credentials.from === 'gateway') requireService(url, 'Google', (host) => googleServices.test(host), around);
   const token = await around.tokens.get(authentication, async () =>
     credentials.from === 'gateway'
       ? askAsGateway(scope, around)

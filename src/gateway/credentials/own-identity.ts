@@ -8,10 +8,10 @@ export function requireService(
   url: string,
   cloud: 'AWS' | 'Azure' | 'Google',
   isService: (hostname: string) => boolean,
-  env: CredentialDeps['env'],
+  { env, alsoServes }: Pick<CredentialDeps, 'env' | 'alsoServes'>,
 ): void {
   const { hostname, protocol } = new URL(url);
-  if (protocol === 'https:' && isService(hostname)) return;
+  if (protocol === 'https:' && (isService(hostname) || alsoServes?.(hostname))) return;
   const trusted = (env.TRUSTED_CUSTOM_HOSTS ?? '').split(',').map((entry) => entry.trim());
   if (isTrustedHost(hostname, trusted)) return;
   throw new GatewayError(

@@ -1,6 +1,7 @@
 /** Asks a token service for a token, in the form that OAuth gives to its answers, or close to it. */
 import { countOf, objectOf, parsed, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
+import { concealedText } from '../upstream/conceal.ts';
 import type { CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
@@ -26,11 +27,16 @@ export async function askToken(
     });
   const answer = objectOf(parsed(text));
   const value = textOf(answer.access_token) ?? textOf(answer.token);
-  if (!response.ok || !value) throw refused(service, response.status, answer);
+  if (!response.ok || !value) throw refused(service, response.status, answer, Object.values(form ?? {}));
   return { value, expiresAt: endOf(answer, now().getTime()) };
 }
 
-function refused(service: string, status: number, answer: Record<string, unknown>): GatewayError {
+function refused(
+  service: string,
+  status: number,
+  answer: Record<string, unknown>,
+  sent: readonly string[],
+): GatewayError {
   const words =
     textOf(answer.error_description) ??
     textOf(answer.errorMessage) ??
@@ -39,8 +45,21 @@ function refused(service: string, status: number, answer: Record<string, unknown
     `status ${status}`;
   // Wrong credentials are for the caller to mend; anything else is the service's fault.
   const blame = status >= 400 && status < 500 && status !== 429 ? { status: 401, type: 'authentication_error' } : {};
-  return new GatewayError('upstream_refused', `${service} gave no token: ${words.split(/\r?\n/, 1)[0]}`, blame);
+  return new GatewayError(
+    'upstream_refused',
+    `${service} gave no token: ${withoutSent(words.split(/\r?\n/, 1)[0] ?? '', sent)}`,
+    blame,
+  );
 }
+
+const shortestSecret = 16;
+
+/** A service may repeat what it was sent. Words of the protocol are shorter than secrets. */
+const withoutSent = (words: string, sent: readonly string[]): string =>
+  concealedText(
+    words,
+    sent.filter(({ length }) => length >= shortestSecret),
+  );
 
 /** Told as a duration or as a moment, in numbers or in text. */
 function endOf({ expires_in, ...told }: Record<string, unknown>, now: number): number {

@@ -15,6 +15,7 @@ import { WireFault } from '../../wire/fault.ts';
 import { signed } from '../credentials/aws.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { filledProvider } from '../secrets/filled-target.ts';
 import { marked } from '../upstream/host-guard.ts';
 import { checked, unlessSaid } from '../upstream/send.ts';
 
@@ -36,6 +37,7 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
   const call = async (asked: OutboundCall) => outbound(deps, asked, await tenantOf());
   return {
     call,
+    ...(deps.secrets && { secrets: deps.secrets.resolve }),
     cache,
     now: () => deps.clock.now().getTime(),
     newId: () => Bun.randomUUIDv7(),
@@ -51,7 +53,8 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     },
     async moderate(slug, model, text, timeoutMs) {
       const workspace = await workspaceOf();
-      const saved = workspace?.provider(slug);
+      const named = workspace?.provider(slug);
+      const saved = named && (await filledProvider(deps, named));
       const provider = saved && deps.providers.get(saved.provider);
       const address = saved?.customHost ?? (typeof provider?.address === 'string' ? provider.address : null);
       if (!saved || !provider?.endpoints.moderate || address === null) {

@@ -13,6 +13,8 @@ import { limitRefusal } from './refusal.ts';
 export interface Hold {
   reservation: Reservation;
   record: AttemptRecord;
+  /** The size of the question, for those who learn from it. */
+  asked: number;
   /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
   again(spent: readonly number[]): MaybePromise<Reserved>;
 }
@@ -43,10 +45,13 @@ export class Admission {
 
   /** Whether a target of this request is limited in any way. */
   concerns(limits: readonly Limit[] | undefined): boolean {
+    const { policies } = this.#context.workspace;
     return (
       this.onRequest.length > 0 ||
       (limits?.length ?? 0) > 0 ||
-      (this.#context.workspace.policies?.hasTargetPolicies ?? false)
+      (policies?.hasTargetPolicies ?? false) ||
+      // A target may run another prompt, which a policy limits.
+      (this.#context.prompt?.swaps !== undefined && (policies?.hasRequestPolicies ?? false))
     );
   }
 
@@ -68,10 +73,18 @@ export class Admission {
     const { policies } = this.#context.workspace;
     const isCounted = this.#count !== null;
     const own = isCounted ? this.onRequest.filter(({ type }) => type !== 'requests') : this.onRequest;
-    const onTarget = policies?.hasTargetPolicies
-      ? policies.onTarget({ ...factsOf(this.#context), target, prompt })
-      : [];
-    return [...own, ...onTarget, ...saved];
+    const facts = factsOf(this.#context);
+    // A target may run a prompt of its own.
+    const ofPrompt = policies?.hasRequestPolicies && prompt !== facts.prompt ? this.#onlyOf(prompt) : none;
+    const onTarget = policies?.hasTargetPolicies ? policies.onTarget({ ...facts, target, prompt }) : none;
+    return [...own, ...ofPrompt, ...onTarget, ...saved];
+  }
+
+  /** What limits this prompt and not the one of the request. */
+  #onlyOf(prompt: string | null): readonly Limit[] {
+    const known = new Set(this.onRequest.map(({ counter }) => counter));
+    const limits = this.#context.workspace.policies?.onRequest({ ...factsOf(this.#context), prompt }) ?? none;
+    return limits.filter(({ counter }) => !known.has(counter));
   }
 
   /** Takes what a target may use. What earlier targets held and did not use is given back before. */
@@ -79,7 +92,12 @@ export class Admission {
     for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));
     return then(this.#reserve(demands), (taken): Reserved => {
       if (taken instanceof GatewayError) return { refusal: taken };
-      const hold: Hold = { reservation: taken, record, again: (spent) => this.take(record, nextTurn(demands, spent)) };
+      const hold: Hold = {
+        reservation: taken,
+        record,
+        asked: 0,
+        again: (spent) => this.take(record, nextTurn(demands, spent)),
+      };
       this.#holds.push(hold);
       if (this.#count === null) this.#count = noCount;
       return { hold };
@@ -172,7 +190,15 @@ function requestLimits(context: RequestContext): readonly Limit[] {
 
 const none: readonly Limit[] = [];
 
-export const factsOf = ({ caller, workspace, matched, metadata, plan, service }: RequestContext): PolicyFacts => ({
+export const factsOf = ({
+  caller,
+  workspace,
+  matched,
+  metadata,
+  plan,
+  prompt,
+  service,
+}: RequestContext): PolicyFacts => ({
   apiKeyId: caller.keyId,
   organisationId: caller.organisationId,
   workspaceId: workspace.workspaceId,
@@ -180,7 +206,7 @@ export const factsOf = ({ caller, workspace, matched, metadata, plan, service }:
   endpointType: matched.route.kind,
   metadata,
   config: plan.saved?.slug ?? null,
-  prompt: null,
+  prompt: prompt?.slug ?? null,
   target: null,
   service: service ? { server: service.slug, tool: service.tool } : null,
 });

@@ -6,7 +6,7 @@ const mostCharacters = 256 * 1024;
 
 interface Kept {
   fields: JsonObject;
-  length: number;
+  text: string;
 }
 
 export class SessionConversation {
@@ -24,17 +24,17 @@ export class SessionConversation {
     else this.#addTranscript(id, textIn(fields.transcript));
   }
 
-  /** As JSON. */
+  /** As JSON. Each item was written once, so that a long conversation costs little for every response. */
   get text(): string {
-    const items = [...this.#items.values()].map(({ fields }) => fields);
-    return JSON.stringify({ items, ...(this.#leftOut > 0 && { items_left_out: this.#leftOut }) });
+    const items = [...this.#items.values()].map(({ text }) => text).join(',');
+    return `{"items":[${items}]${this.#leftOut > 0 ? `,"items_left_out":${this.#leftOut}` : ''}}`;
   }
 
   /** An item that is known keeps its place. */
   #keep(id: string, fields: JsonObject): void {
-    const { length } = JSON.stringify(fields);
-    this.#length += length - (this.#items.get(id)?.length ?? 0);
-    this.#items.set(id, { fields, length });
+    const text = JSON.stringify(fields);
+    this.#length += text.length - (this.#items.get(id)?.text.length ?? 0);
+    this.#items.set(id, { fields, text });
     for (const oldest of this.#items.keys()) {
       if (this.#length <= mostCharacters) break;
       this.#forget(oldest);
@@ -43,7 +43,7 @@ export class SessionConversation {
   }
 
   #forget(id: string): void {
-    this.#length -= this.#items.get(id)?.length ?? 0;
+    this.#length -= this.#items.get(id)?.text.length ?? 0;
     this.#items.delete(id);
   }
 

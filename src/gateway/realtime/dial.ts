@@ -14,7 +14,10 @@ import { clientLeft, GatewayError } from '../errors.ts';
 import { guardInput } from '../guardrails/guard-input.ts';
 import { reserveStep } from '../limits/steps.ts';
 import { parametersOf } from '../request/body.ts';
+import { filledTarget } from '../secrets/filled-target.ts';
+import { type Exchange, renewingExchange } from '../secrets/renewing-exchange.ts';
 import { authorised } from '../upstream/authorised.ts';
+import { secretsSent } from '../upstream/conceal.ts';
 import { marked } from '../upstream/host-guard.ts';
 import { explain, GivenUp } from '../upstream/send.ts';
 import { buildUpstream, type Upstream } from '../upstream/upstream-request.ts';
@@ -27,17 +30,23 @@ export async function dialSession(deps: GatewayDeps, context: RequestContext, le
   const record = newAttemptRecord(leaf);
   try {
     const shaped = shapeParameters(parametersOf(context.body), leaf);
-    const target = resolveTarget(deps, context, leaf, shaped);
+    const target = await filledTarget(deps, context, leaf, resolveTarget(deps, context, leaf, shaped));
     record.target = target;
     const upstream = sessionUpstream(context, leaf, target, shaped);
     record.upstream = upstream;
     const call: AttemptContext = { deps, context, leaf, record, target, shaped };
     const refusal = (guardInput.applies(call) ? await guardInput.run(call) : null) ?? (await reserved(call));
-    return refusal ?? (await withRetries(call, upstream, 'fresh', dialOnce));
+    return refusal ?? (await withRetries(call, upstream, 'fresh', dialing(call)));
   } catch (fault) {
     return failed(record, asGatewayError(deps, context, fault));
   }
 }
+
+/** A provider that refuses credentials from a secret manager is asked once more with newer ones. */
+const dialing = ({ target }: AttemptContext): Exchange =>
+  target.saved?.secrets
+    ? renewingExchange(dialOnce, (call) => sessionUpstream(call.context, call.leaf, call.target, call.shaped))
+    : dialOnce;
 
 /** A session reserves like any other call; it has no input to guard and nothing to recall yet. */
 async function reserved(call: AttemptContext): Promise<Answer | null> {
@@ -100,10 +109,13 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
   try {
     const handshake = await handshakeOf(deps, context, await authorised(deps, target, upstream, abort.signal));
     const address = addressOf(handshake);
-    const socket = UpstreamSocket.open(address, abort.signal).catch((fault) => {
-      if (!tookNoOffer(fault)) throw fault;
-      return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal);
-    });
+    const secrets = () => secretsSent(target, handshake);
+    const socket = withinShare(deps, upstream.tenant, () =>
+      UpstreamSocket.open(address, abort.signal, secrets).catch((fault) => {
+        if (!tookNoOffer(fault)) throw fault;
+        return UpstreamSocket.open({ ...address, protocols: [] }, abort.signal, secrets);
+      }),
+    );
     return await socket.catch((fault) => {
       throw refusal(fault, target, handshake) ?? fault;
     });
@@ -112,6 +124,23 @@ async function open({ deps, context, leaf, target }: AttemptContext, upstream: U
   } finally {
     deadline.clear();
     gone.removeEventListener('abort', leave);
+  }
+}
+
+/** A session takes a connection out of the organisation's share, until it is over. */
+async function withinShare(
+  { http }: GatewayDeps,
+  tenant: string,
+  open: () => Promise<UpstreamSocket>,
+): Promise<UpstreamSocket> {
+  http.claim(tenant);
+  try {
+    const socket = await open();
+    socket.whenClosed(() => http.release(tenant));
+    return socket;
+  } catch (fault) {
+    http.release(tenant);
+    throw fault;
   }
 }
 

@@ -27,14 +27,24 @@ export function openRealtimeSession(
   underway: InFlight,
 ): boolean {
   const headers = replyHeaders(context, routed.answer);
-  const log = new SessionLog(deps, context, routed, headers, (refusal) =>
-    session.dismissed(refusal.status === 429 ? tooFast : keyExhausted, refusal.message.slice(0, longestReason)),
-  );
-  const leave = underway.enter();
+  const log = new SessionLog(deps, context, routed, headers, {
+    exceeded: (refusal) =>
+      session.dismissed(refusal.status === 429 ? tooFast : keyExhausted, refusal.message.slice(0, longestReason)),
+    flooded: () => session.cut(tooFast, 'the provider ends more responses than can be accounted for'),
+  });
+  const { organisationId } = context.caller;
+  const budget = deps.frameBudgets.open(organisationId);
+  const leaveUnderway = underway.enter();
+  const leave = () => {
+    budget.close();
+    leaveUnderway();
+  };
   const session = new Session(upstream, deps.deadlines, {
     pingMs,
     standing: () => standing(deps, context),
-    observe: (frame) => guarded(deps, context, () => log.observe(frame)),
+    observe: (frame) => guarded(deps, context, () => log.observe(frame)) ?? 0,
+    charge: (units) => budget.charge(units),
+    gathers: (bytes) => granted(deps, organisationId, bytes),
     ended: (ending) => guarded(deps, context, () => log.end(ending)),
     over: leave,
   });
@@ -58,11 +68,19 @@ async function standing(deps: GatewayDeps, context: RequestContext): ReturnType<
   }
 }
 
+/** Messages that come in pieces share the memory of bodies. */
+function granted({ bodies }: GatewayDeps, organisationId: string, bytes: number): boolean {
+  if (bytes > 0) return bodies.take(organisationId, bytes);
+  bodies.give(organisationId, -bytes);
+  return true;
+}
+
 /** A fault in the log must not end the session. */
-function guarded(deps: GatewayDeps, context: RequestContext, work: () => void): void {
+function guarded<T>(deps: GatewayDeps, context: RequestContext, work: () => T): T | undefined {
   try {
-    work();
+    return work();
   } catch (fault) {
     deps.onFault(fault, context.requestId);
+    return undefined;
   }
 }

@@ -10,6 +10,7 @@ import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import { saidByProvider } from '../response/translated-answer.ts';
+import { concealedBytes, secretsSent } from '../upstream/conceal.ts';
 
 /** How a session is asked for. */
 export interface SessionHandshake {
@@ -38,8 +39,10 @@ const patienceMs = 5_000;
 export async function withWords(deps: GatewayDeps, { request }: RequestContext, answer: Answer): Promise<Answer> {
   const { content, record, status } = answer;
   if (content.form !== 'error' || !(content.error instanceof SessionRefused)) return answer;
-  const bytes = await askedAgain(deps, content.error.handshake, status, request.gone);
-  if (!bytes || bytes.length === 0) return answer;
+  const { handshake } = content.error;
+  const told = await askedAgain(deps, handshake, status, request.gone);
+  if (!told || told.length === 0) return answer;
+  const bytes = record.target ? concealedBytes(told, secretsSent(record.target, handshake)) : told;
   record.received = bytes;
   return failed(record, inWords(bytes, status, record.target?.provider.id ?? 'provider'));
 }

@@ -14,12 +14,25 @@ import { settle } from '../settle/settle.ts';
 import { settlementOf } from '../settle/settlement.ts';
 import { SessionConversation } from './conversation.ts';
 import { objectIn, type ProviderEvent, readEvent, textIn } from './events.ts';
+import { Bucket } from './frame-budget.ts';
 import type { Ending } from './session.ts';
 
 const longestBody = 256 * 1024;
 const mostNoted = 64 * 1024;
 /** Responses of which only the beginning was seen. */
 const mostPending = 100;
+
+/** A model takes longer than this for the shortest of them; each costs a settlement and a record. */
+const responsesASecond = 20;
+const responsesAtOnce = 100;
+
+/** What ends a session from here. */
+interface SessionEnds {
+  /** A limit leaves no room for another response. */
+  exceeded(refusal: GatewayError): void;
+  /** The provider ends responses faster than any model could. */
+  flooded(): void;
+}
 
 export class SessionLog {
   readonly #deps: GatewayDeps;
@@ -34,32 +47,35 @@ export class SessionLog {
   #leftOut = 0;
   #responses = 0;
 
-  readonly #exceeded: (refusal: GatewayError) => void;
+  readonly #ends: SessionEnds;
+  readonly #settling = new Bucket(responsesASecond, responsesAtOnce, () => performance.now());
+  #flooded = false;
 
-  /** `exceeded` hears of a limit that leaves no room for another response. */
   constructor(
     deps: GatewayDeps,
     context: RequestContext,
     routed: Routed,
     headers: HeaderFields,
-    exceeded: (refusal: GatewayError) => void = () => undefined,
+    ends: SessionEnds = { exceeded: () => undefined, flooded: () => undefined },
   ) {
-    this.#exceeded = exceeded;
+    this.#ends = ends;
     this.#deps = deps;
     this.#context = context;
     this.#routed = routed;
     this.#headers = headers;
   }
 
-  /** Looks at what the provider sent. */
-  observe(frame: SocketMessage): void {
+  /** Looks at what the provider sent; answers how many characters of it were read. */
+  observe(frame: SocketMessage): number {
+    if (this.#flooded) return 0;
     const event = readEvent(frame);
-    if (!event) return;
+    if (!event) return 0;
     const { type } = event;
     if (type === 'response.created') this.#begin(event);
     else if (type === 'response.done') this.#settleResponse(event);
     else if (type.startsWith('conversation.')) this.#conversation.observe(event);
     else this.#note(event);
+    return event.text.length;
   }
 
   end(ending: Ending): void {
@@ -115,7 +131,7 @@ export class SessionLog {
     admission.settle(hold, spent);
     const next = hold.again(spent);
     const taken = (reserved: Reserved) => {
-      if ('refusal' in reserved) this.#exceeded(reserved.refusal);
+      if ('refusal' in reserved) this.#ends.exceeded(reserved.refusal);
       else session.hold = reserved.hold;
     };
     if (next instanceof Promise) next.then(taken, (fault) => this.#deps.onFault(fault, context.requestId));
@@ -123,6 +139,11 @@ export class SessionLog {
   }
 
   #settleResponse({ fields, text }: ProviderEvent): void {
+    if (this.#settling.take(1) > 0) {
+      this.#flooded = true;
+      this.#ends.flooded();
+      return;
+    }
     this.#responses++;
     const response = objectIn(fields.response) ?? {};
     const id = textIn(response.id) ?? '';

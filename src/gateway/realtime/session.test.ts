@@ -28,7 +28,9 @@ describe('a silent provider', () => {
       return new Session(upstream, deadlines, {
         pingMs: 1_000,
         standing: async () => null,
-        observe: () => undefined,
+        observe: () => 0,
+        charge: () => ({ waitMs: 0, overdrawn: false }),
+        gathers: () => true,
         ended: (ending) => void endings.push(ending),
         over: () => undefined,
       });

@@ -1,6 +1,7 @@
 /** A realtime session: frames go both ways, each side at the pace of the other, until one of them leaves. */
 import type { ClientSocket, Relay, SocketMessage } from '../../wire/websocket/relay.ts';
 import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
+import { type Charge, unitsOfRead, unitsOfRelayed } from './frame-budget.ts';
 import type { ProviderSocket } from './upstream-socket.ts';
 
 /** Bytes waiting for one side from which on the other is not read; what was read already, one frame at most, comes on top. */
@@ -10,6 +11,8 @@ const roomAgainAt = fullAt / 2;
 const lookAgainMs = 20;
 /** A provider that does not answer a farewell is left without one. */
 const farewellMs = 5_000;
+/** A private close code, after the status of the same fault before a session. */
+const flooded = 4429;
 /** Between two looks at whether the key still counts. */
 const standingMs = 1_000;
 
@@ -24,8 +27,12 @@ export interface SessionTerms {
   pingMs: number;
   /** Why the session must end; null as long as its key counts. */
   standing(): Promise<{ code: number; reason: string } | null>;
-  /** Told of every frame of the provider's, after it was passed on. */
-  observe(frame: SocketMessage): void;
+  /** Told of every frame of the provider's, after it was passed on; answers how much of it was read. */
+  observe(frame: SocketMessage): number;
+  /** Counts what is relayed; says how long nothing more should be read. */
+  charge(units: number): Charge;
+  /** Asks for memory for messages that come in pieces, or gives it back. */
+  gathers(bytes: number): boolean;
   /** Told once how the session ended. */
   ended(ending: Ending): void;
   /** Told once when both sides are closed. */
@@ -39,6 +46,8 @@ export class Session implements Relay {
   #client: ClientSocket | null = null;
   #ended = false;
   #clientPaused = false;
+  #upstreamRests = false;
+  #isCut = false;
   #silence: Deadline | null = null;
   #pinged = false;
   #standingSeenAt = performance.now();
@@ -62,12 +71,21 @@ export class Session implements Relay {
   message(frame: SocketMessage): void {
     if (this.#ended) return;
     this.#upstream.send(frame);
-    if (this.#upstream.waiting > fullAt) this.#pauseClient();
+    if (this.#upstream.waiting > fullAt) this.#pauseClient(lookAgainMs);
+    this.#chargeClient(1 + unitsOfRelayed(frame.length));
     this.#lookAtStanding();
   }
 
+  overhead(): void {
+    this.#chargeClient(1);
+  }
+
+  gathers(bytes: number): boolean {
+    return this.#terms.gathers(bytes);
+  }
+
   drained(): void {
-    if (this.#client && this.#client.getBufferedAmount() <= roomAgainAt) this.#upstream.resume();
+    this.#resumeUpstream();
   }
 
   closed(code: number, reason: string): void {
@@ -80,16 +98,51 @@ export class Session implements Relay {
     this.#leaveUpstream(code, reason);
   }
 
+  /** Ends it at once: a provider that floods us would go on during a farewell. */
+  cut(code: number, reason: string): void {
+    if (this.#isCut) return;
+    this.#isCut = true;
+    if (this.#end({ by: 'gateway', code, reason })) this.#client?.close(code, reason);
+    this.#upstream.terminate();
+  }
+
+  #chargeClient(units: number): void {
+    const { waitMs } = this.#terms.charge(units);
+    if (waitMs > 0) this.#pauseClient(waitMs);
+  }
+
+  #chargeProvider(units: number): void {
+    const { waitMs, overdrawn } = this.#terms.charge(units);
+    if (overdrawn) this.cut(flooded, 'the provider sends more than can be relayed');
+    else if (waitMs > 0 && !this.#upstreamRests) this.#restUpstream(waitMs);
+  }
+
+  #restUpstream(ms: number): void {
+    this.#upstreamRests = true;
+    this.#upstream.pause();
+    this.#deadlines.set(ms, () => {
+      this.#upstreamRests = false;
+      this.#resumeUpstream();
+    });
+  }
+
+  /** Once it has rested and the client has room. */
+  #resumeUpstream(): void {
+    if (this.#upstreamRests) return;
+    if (this.#ended || (this.#client && this.#client.getBufferedAmount() <= roomAgainAt)) this.#upstream.resume();
+  }
+
   #toClient(frame: SocketMessage): void {
     // What a provider still says after the client left has no one to go to, but it may say what it costs.
     if (!this.#ended && this.#client) {
       this.#client.send(frame);
       if (this.#client.getBufferedAmount() > fullAt) this.#upstream.pause();
     }
-    this.#terms.observe(frame);
+    const read = this.#terms.observe(frame);
+    this.#chargeProvider(unitsOfRelayed(frame.length) + unitsOfRead(read));
   }
 
-  #pauseClient(): void {
+  #pauseClient(ms: number): void {
     if (this.#clientPaused) return;
     this.#clientPaused = true;
     this.#client?.pause();
@@ -102,7 +155,7 @@ export class Session implements Relay {
       this.#clientPaused = false;
       this.#client?.resume();
     };
-    this.#deadlines.set(lookAgainMs, look);
+    this.#deadlines.set(ms, look);
   }
 
   #lookAtStanding(): void {
@@ -113,6 +166,7 @@ export class Session implements Relay {
   }
 
   #heard(): void {
+    this.#chargeProvider(1);
     this.#pinged = false;
     this.#silence?.extend(this.#terms.pingMs);
   }

@@ -1,6 +1,7 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
 import { isSendable } from '../../wire/websocket/close-frame.ts';
 import type { SocketMessage } from '../../wire/websocket/relay.ts';
+import { concealedText } from '../upstream/conceal.ts';
 
 export interface UpstreamListener {
   message(frame: SocketMessage): void;
@@ -26,28 +27,37 @@ export type ProviderSocket = Pick<
 /** Bun's client can send headers and pause; its type gives way to the browser's, which can neither. */
 const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
+/** An error, or something that holds one: only then may a provider repeat the credential. */
+const isError = (frame: SocketMessage): frame is string => typeof frame === 'string' && frame.includes('"error"');
+
 export class UpstreamSocket {
   readonly #socket: Bun.WebSocket;
   #listener: UpstreamListener | null = null;
   #held: SocketMessage[] = [];
   #ended: { code: number; reason: string } | null = null;
 
-  private constructor(socket: Bun.WebSocket) {
+  private constructor(socket: Bun.WebSocket, secrets: () => readonly string[]) {
     this.#socket = socket;
-    socket.addEventListener('message', ({ data }: MessageEvent<SocketMessage>) => {
+    socket.addEventListener('message', ({ data: received }: MessageEvent<SocketMessage>) => {
+      const data = isError(received) ? concealedText(received, secrets()) : received;
       this.#listener?.alive();
       if (this.#listener) this.#listener.message(data);
       else this.#held.push(data);
     });
     socket.addEventListener('pong', () => this.#listener?.alive());
-    socket.addEventListener('close', ({ code, reason }: CloseEvent) => {
+    socket.addEventListener('close', ({ code, reason: given }: CloseEvent) => {
+      const reason = given === '' ? '' : concealedText(given, secrets());
       this.#ended = { code, reason };
       this.#listener?.closed(code, reason);
     });
   }
 
   /** Resolves when the provider has accepted; rejects with the error of the handshake, or with the reason of the signal. */
-  static open(address: DialAddress, signal: AbortSignal): Promise<UpstreamSocket> {
+  static open(
+    address: DialAddress,
+    signal: AbortSignal,
+    secrets: () => readonly string[] = () => [],
+  ): Promise<UpstreamSocket> {
     const { url, headers, protocols, serverName } = address;
     const socket = new BunWebSocket(url, {
       headers,
@@ -56,7 +66,7 @@ export class UpstreamSocket {
       perMessageDeflate: false,
       ...(serverName !== null && { tls: { serverName } }),
     });
-    const upstream = new UpstreamSocket(socket);
+    const upstream = new UpstreamSocket(socket, secrets);
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         reject(signal.reason);
@@ -88,6 +98,12 @@ export class UpstreamSocket {
     this.#held = [];
     if (this.#ended) listener.closed(this.#ended.code, this.#ended.reason);
     else this.#socket.resume();
+  }
+
+  /** Calls this once when it has closed, however that came. */
+  whenClosed(run: () => void): void {
+    if (this.#ended) run();
+    else this.#socket.addEventListener('close', run, { once: true });
   }
 
   /** The subprotocol that the provider chose, or empty. */

@@ -31,18 +31,32 @@ export class BodyBudget {
 
   /** Counts so many bytes until the request is over; throws where there is no room for them. */
   hold(request: Incoming, organisationId: string, bytes: number): void {
-    const own = this.#byOrganisation.get(organisationId) ?? 0;
-    if (this.#held + bytes > this.#total || own + bytes > this.#share) {
+    if (!this.take(organisationId, bytes)) {
+      const own = this.#byOrganisation.get(organisationId) ?? 0;
       const whose = own + bytes > this.#share ? 'this organisation' : 'the gateway';
       throw new GatewayError(
         'buffers_full',
         `the bodies that ${whose} holds at the moment leave no room for this one; try again in a moment`,
       );
     }
-    this.#held += bytes;
-    this.#byOrganisation.set(organisationId, own + bytes);
     const earlier = this.#byRequest.get(request)?.bytes ?? 0;
     this.#byRequest.set(request, { organisationId, bytes: earlier + bytes });
+  }
+
+  /** Counts so many bytes until they are given back; false where there is no room for them. */
+  take(organisationId: string, bytes: number): boolean {
+    const own = this.#byOrganisation.get(organisationId) ?? 0;
+    if (this.#held + bytes > this.#total || own + bytes > this.#share) return false;
+    this.#held += bytes;
+    this.#byOrganisation.set(organisationId, own + bytes);
+    return true;
+  }
+
+  give(organisationId: string, bytes: number): void {
+    this.#held -= bytes;
+    const left = (this.#byOrganisation.get(organisationId) ?? 0) - bytes;
+    if (left > 0) this.#byOrganisation.set(organisationId, left);
+    else this.#byOrganisation.delete(organisationId);
   }
 
   /** The request is over. */
@@ -50,10 +64,7 @@ export class BodyBudget {
     const held = this.#byRequest.get(request);
     if (!held) return;
     this.#byRequest.delete(request);
-    this.#held -= held.bytes;
-    const left = (this.#byOrganisation.get(held.organisationId) ?? 0) - held.bytes;
-    if (left > 0) this.#byOrganisation.set(held.organisationId, left);
-    else this.#byOrganisation.delete(held.organisationId);
+    this.give(held.organisationId, held.bytes);
   }
 }
 

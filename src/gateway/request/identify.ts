@@ -66,6 +66,8 @@ function standing(
 }
 
 function unknownKey({ keyring }: GatewayDeps, { digest, header }: CarriedKey): GatewayError {
+  const refused = keyring.whyRefused?.(digest);
+  if (refused) return new GatewayError(refused.code, refused.message, { field: header });
   return keyring.hasExpired?.(digest)
     ? new GatewayError('expired_api_key', 'this API key has expired; make another, or move its end', { field: header })
     : new GatewayError('invalid_api_key', 'this API key is unknown or revoked', { field: header });

@@ -157,6 +157,8 @@ function choosePlan(deps: GatewayDeps, { own, caller, workspace }: Identified): 
     if (configId === null) return requestPlan;
     const plan = workspace.plan(configId);
     if (plan) return plan;
+    // Whoever issues tokens does not hear of configs that go; the token counts without.
+    if (caller.token) return requestPlan;
     throw new GatewayError('config_not_found', 'the default config of this API key is gone; give the key another one');
   }
   if (configId !== null && !allowConfigOverride && !isSamePlan(workspace, configId, named)) {

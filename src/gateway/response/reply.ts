@@ -30,6 +30,14 @@ const dropped: ReadonlySet<string> = new Set([
   'access-control-max-age',
   'clear-site-data',
   'refresh',
+  // Nobody answers with these, but whoever sends a request back does.
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-amz-security-token',
 ]);
 
 /** No longer true of a body that we have decoded. */

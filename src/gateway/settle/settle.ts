@@ -78,6 +78,10 @@ class CallRecord implements LogRecord {
     return weightOf(this.#call);
   }
 
+  get workspaceId(): string {
+    return this.#call.context.workspace.workspaceId;
+  }
+
   get metrics(): LogMetrics {
     this.#metrics ??= metricsOf(this.#call, this.#endedAt, this.#records);
     return this.#metrics;

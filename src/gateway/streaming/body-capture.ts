@@ -1,4 +1,6 @@
 /** A copy of what passed by, for the log: kept up to a bound, whatever the length of the stream. The pieces of a stream are alike but for a few words, so that of most of them only the middle is kept. */
+import type { Bytes } from '../../wire/client/collected.ts';
+
 const copyLimit = 4 * 1024 * 1024;
 
 /** Before each middle: how much it shares with the beginning of the example, how much with its end, and its own length. */
@@ -18,6 +20,12 @@ export class BodyCapture {
   /** Where the last piece stands that was written whole: those that follow are compared with it. */
   #exampleAt = 0;
   #exampleLength = 0;
+  #conceal: ((bytes: Bytes) => Bytes) | null = null;
+
+  /** Whoever asks for the bytes gets what this makes of them, which is as long as they are. */
+  conceal(conceal: (bytes: Bytes) => Bytes): void {
+    this.#conceal = conceal;
+  }
 
   push(piece: Uint8Array): void {
     if (piece.length === 0) return;
@@ -54,7 +62,7 @@ export class BodyCapture {
       bytes.set(example.subarray(example.length - after), filled + before + length);
       filled += before + length + after;
     }
-    return bytes;
+    return this.#conceal ? this.#conceal(bytes) : bytes;
   }
 
   #sharedBeginning(piece: Uint8Array): number {

@@ -5,18 +5,25 @@ import type { Abort } from '../../wire/abort.ts';
 import type { ByteReader, ReadBytes, WireAnswer } from '../../wire/client/answer.ts';
 import { GatewayError } from '../errors.ts';
 import { saidByProvider, tooDeep } from '../response/translated-answer.ts';
+import { concealedError } from '../upstream/conceal.ts';
 import { GivenUp } from '../upstream/send.ts';
 import type { Upstream } from '../upstream/upstream-request.ts';
 import { cutterOf, type EventCutter } from './framing.ts';
 import { writeEvent } from './sse.ts';
+
+interface TranslatedTerms {
+  idleMs: number;
+  onFault(fault: unknown): void;
+  /** The credentials that went along; asked for only where the provider reports a fault. */
+  secrets(): readonly string[];
+}
 
 /** A fault that the provider reports breaks the stream, with the provider's status. */
 export function translatedStream(
   { body, headers }: WireAnswer,
   { translation, facts, endpoint }: Upstream,
   abort: Abort,
-  idleMs: number,
-  onFault: (fault: unknown) => void,
+  { idleMs, onFault, secrets }: TranslatedTerms,
 ): ByteReader {
   const translator = translation?.stream?.(facts);
   if (!translator || !body) {
@@ -32,7 +39,9 @@ export function translatedStream(
       try {
         return await passage.next();
       } catch (fault) {
-        if (fault instanceof ProviderFault) abort.abort(new GivenUp(saidByProvider(fault, facts.provider)));
+        if (fault instanceof ProviderFault) {
+          abort.abort(new GivenUp(concealedError(saidByProvider(fault, facts.provider), secrets())));
+        }
         if (fault instanceof Untranslatable) {
           onFault(fault.cause);
           abort.abort(new GivenUp(new GatewayError('internal_error', 'something went wrong on our side')));

@@ -8,6 +8,7 @@ import { type ByteReader, polled, type ReadBytes } from '../../wire/client/answe
 import { type Polled, promised, type Waker } from '../../wire/polled.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from '../dialects/dialect.ts';
 import { GatewayError } from '../errors.ts';
+import { concealedBytes, concealedError, concealedEvent } from '../upstream/conceal.ts';
 import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
 import { GivenUp } from '../upstream/send.ts';
 import { cutEvent, isUsageAlone } from '../upstream/stream-usage.ts';
@@ -32,6 +33,8 @@ interface StreamTiming {
   idleMs: number;
   /** The client did not ask for the usage: the chunk that brings it is not for it. */
   hidesUsage?: boolean;
+  /** The credentials that went along; asked for only where the provider reports a fault. */
+  secrets?(): readonly string[];
 }
 
 /** Signs of life beyond this are handed on as they come, without waiting for an answer behind them. */
@@ -57,6 +60,7 @@ export class UpstreamEvents implements Polled<Piece> {
   /** Content that was seen by now. */
   #content = 0;
   readonly #hidesUsage: boolean;
+  readonly #secrets: () => readonly string[];
   #ended = false;
   /** There was an event, not only bytes. */
   #spoke = false;
@@ -68,6 +72,7 @@ export class UpstreamEvents implements Polled<Piece> {
     this.dialect = dialect;
     this.#abort = abort;
     this.#hidesUsage = timing.hidesUsage ?? false;
+    this.#secrets = timing.secrets ?? none;
     this.#patienceMs = timing.idleMs;
     this.#leftMs = timing.idleMs;
     this.#idle = timing.deadlines.set(timing.idleMs, this);
@@ -180,7 +185,7 @@ export class UpstreamEvents implements Polled<Piece> {
       const broken: Piece =
         meaning === 'malformed'
           ? this.#broken('invalid_provider_response', 'the provider sent a chunk that cannot be read')
-          : { is: 'broken', error: refusalInStream(meaning, event), reported: event };
+          : this.#refused(meaning, event);
       if (index === 0) return broken;
       // What came whole before the fault still goes out.
       this.#pending = [broken];
@@ -189,6 +194,17 @@ export class UpstreamEvents implements Polled<Piece> {
     }
     if (!this.#ended) this.#progressed();
     return hidden ? without(hidden, whole, events) : { is: 'bytes', bytes: whole, events, asReceived };
+  }
+
+  /** What the provider says of a fault is told without the credentials that it may repeat. */
+  #refused(fault: ReportedFault, event: ServerEvent): Piece {
+    const secrets = this.#secrets();
+    this.received.conceal((bytes) => concealedBytes(bytes, secrets));
+    return {
+      is: 'broken',
+      error: concealedError(refusalInStream(fault, event), secrets),
+      reported: concealedEvent(event, secrets),
+    };
   }
 
   #atEnd(): Piece {
@@ -238,6 +254,8 @@ export class UpstreamEvents implements Polled<Piece> {
     return { is: 'broken', error: new GatewayError(code, message), reported: null };
   }
 }
+
+const none = (): readonly string[] => [];
 
 /** Cut out of the bytes, so that the others stay as they came. */
 function without(hidden: ServerEvent, whole: Uint8Array, events: readonly ServerEvent[]): Piece {

@@ -12,6 +12,7 @@ import { WireFault } from '../../wire/fault.ts';
 import type { Target } from '../attempt/target.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { concealedAnswer } from './conceal.ts';
 import { marked } from './host-guard.ts';
 import type { Upstream } from './upstream-request.ts';
 
@@ -32,7 +33,8 @@ export async function send(
   signal: Abortable,
 ): Promise<WireAnswer> {
   try {
-    return decodedAnswer(await begin(deps, target, upstream, signal), upstream);
+    const answer = await begin(deps, target, upstream, signal);
+    return concealedAnswer(decodedAnswer(answer, upstream), target, upstream);
   } catch (fault) {
     throw unsendable(upstream.headers) ?? explain(fault, signal, target);
   }

@@ -45,37 +45,49 @@ export function jsonIn(text: string, bareToo: boolean): unknown[] {
   return [...fenced, ...bareIn(text)];
 }
 
+/** Each brace that closes is paired in one pass, whatever stands between: looking for each one's end again would take a hostile text's square. */
 function bareIn(text: string): unknown[] {
   const whole = jsonValueOf(text);
   if (whole.length > 0) return whole;
   const found: unknown[] = [];
-  let from = text.indexOf('{');
   let tried = 0;
-  while (from >= 0 && tried < mostCandidates) {
-    tried++;
-    const end = closing(text, from);
-    const values = end < 0 ? [] : jsonValueOf(text.slice(from, end + 1));
+  let behind = 0;
+  for (const { start, end } of objectsIn(text)) {
+    // What stands in an object that was read is no other one.
+    if (start < behind) continue;
+    if (++tried > mostCandidates) break;
+    const values = jsonValueOf(text.slice(start, end));
+    if (values.length === 0) continue;
     found.push(...values);
-    // What is no JSON as a whole may still hold some.
-    from = text.indexOf('{', values.length > 0 ? end + 1 : from + 1);
+    behind = end;
   }
   return found;
 }
 
-/** The brace that closes the one at `from`; braces in strings do not count. */
-function closing(text: string, from: number): number {
-  let depth = 0;
+interface Pair {
+  start: number;
+  end: number;
+}
+
+/** Every pair of braces, in the order of where they open; braces in strings do not count. */
+function objectsIn(text: string): Pair[] {
+  const pairs: Pair[] = [];
+  const open: number[] = [];
   let inString = false;
-  for (let at = from; at < text.length; at++) {
+  for (let at = text.indexOf('{'); at >= 0 && at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (inString) {
       if (code === 92) at++;
-      else if (code === 34) inString = false;
-    } else if (code === 34) inString = true;
-    else if (code === 123) depth++;
-    else if (code === 125 && --depth === 0) return at;
+      // A line break ends what was no string of JSON.
+      else if (code === 34 || code === 10) inString = false;
+    } else if (code === 34) inString = open.length > 0;
+    else if (code === 123) open.push(at);
+    else if (code === 125) {
+      const start = open.pop();
+      if (start !== undefined) pairs.push({ start, end: at + 1 });
+    }
   }
-  return -1;
+  return pairs.sort((a, b) => a.start - b.start);
 }
 
 function jsonValueOf(text: string): unknown[] {

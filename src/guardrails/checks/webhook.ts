@@ -68,7 +68,8 @@ export const webhook = defineCheck({
   },
 });
 
-const answered = () => z.looseObject({ verdict: z.boolean(), data: z.unknown(), transformedData: z.unknown() });
+const answered = () =>
+  z.looseObject({ verdict: z.boolean(), data: z.unknown().optional(), transformedData: z.unknown().optional() });
 
 /** Only what belongs to the event is taken. */
 function bodyIn(transformed: unknown, isInput: boolean): JsonObject | null {

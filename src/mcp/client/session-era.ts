@@ -7,44 +7,26 @@ import { McpError, noSuchMethod, sessionLost } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
 import { metadataOf } from '../probe.ts';
-import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
-  isFields,
   type JsonRpcFields,
-  methodNotFound,
   type RpcMessage,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  requestMessage,
   resultMessage,
 } from '../protocol/json-rpc.ts';
-import {
-  clientMethods,
-  isSessionVersion,
-  metaKeys,
-  newestSessionVersion,
-  sessionMethods,
-} from '../protocol/versions.ts';
-import { type ClientFacts, type Link, type LinkEvent, type ServerFacts, SessionLost } from '../upstream/link.ts';
-import { SessionLink } from '../upstream/session-link.ts';
-import { StatelessLink } from '../upstream/stateless-link.ts';
-import { EventStream, type KeepAlive } from './event-stream.ts';
+import { isSessionVersion, newestSessionVersion, sessionMethods } from '../protocol/versions.ts';
+import { SessionLost } from '../upstream/link.ts';
+import { clientOf, initializeResult, paramHeaders } from './capabilities.ts';
+import type { KeepAlive } from './event-stream.ts';
 import { withInputs } from './inputs.ts';
 import type { McpResponder } from './responder.ts';
+import { asker, cannotBeAsked, passes } from './server-requests.ts';
+import { listened } from './session-listen.ts';
 import { openSession, type SessionState, sealSession } from './session-token.ts';
-import type { LocalSession, Sessions } from './sessions.ts';
-
-/** Where the upstream speaks only on a stream that this process holds. */
-const pairMark = '@pair';
-
-/** A message with the session that it belongs to. */
-export interface InSession {
-  context: CallContext;
-  state: SessionState;
-  local: LocalSession;
-}
+import { heldMark, holdsConnection, type InSession, linkOf } from './session-upstream.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface Posted {
   message: RpcMessage;
@@ -119,7 +101,7 @@ export class SessionEra {
       client,
       upstream: {
         era: link.era,
-        sessionId: held ? pairMark : link.sessionId,
+        sessionId: held ? heldMark : link.sessionId,
         version: link.facts.protocolVersion,
         capabilities: link.facts.capabilities,
       },
@@ -164,7 +146,7 @@ export class SessionEra {
 
   async #forward(session: InSession, message: RpcNotification | RpcResponse, { bytes }: Posted): Promise<void> {
     try {
-      await (await this.#link(session, false)).send(message, bytes);
+      await (await linkOf(this.#deps, session, false)).send(message, bytes);
     } catch (fault) {
       // The request that follows opens the session anew; an answer to a lost one has nobody to go to.
       if (!(fault instanceof SessionLost)) throw fault;
@@ -205,7 +187,7 @@ export class SessionEra {
   /** An upstream of the stateless era says what it needs in its result; the client is asked for it here. */
   #called(session: InSession, request: RpcRequest, way: Way): Promise<Called> {
     if (session.state.upstream.era === 'session') return call(this.#deps, session.context, request, way);
-    const ask = way.askClient ?? refusing;
+    const ask = way.askClient ?? cannotBeAsked;
     const { logLevel } = session.local;
     return withInputs(request, ask, logLevel, (one) =>
       call(this.#deps, session.context, one, { ...way, bytes: undefined }),
@@ -238,9 +220,8 @@ export class SessionEra {
     const { context, state } = session;
     const canAsk = state.client.capabilities.elicitation !== undefined;
     return {
-      link: (lost) => this.#link(session, lost),
-      askClient:
-        canAsk || state.upstream.era === 'stateless' ? this.#asker(session, (one) => responder.message(one)) : null,
+      link: (lost) => linkOf(this.#deps, session, lost),
+      askClient: canAsk || state.upstream.era === 'stateless' ? asker(session, (one) => responder.message(one)) : null,
       bytes: posted.bytes,
       resume: state.upstream.era !== 'session',
       headers: paramHeaders(context.asked.headers),
@@ -249,140 +230,19 @@ export class SessionEra {
           sawAnswer(event.event.id);
           return;
         }
-        if (this.#passes(session, event)) responder.event(event.event);
+        if (passes(this.#deps, session, event)) responder.event(event.event);
       },
     };
-  }
-
-  /** Whether something that the upstream said goes on to the client; what it cannot answer is answered here. */
-  #passes(session: InSession, { message }: LinkEvent): boolean {
-    if (message?.kind === 'notification' && message.method.endsWith('/list_changed')) {
-      this.#deps.definitions.forget(session.context.server, session.context.identity);
-    }
-    if (message?.kind !== 'request') return true;
-    const capability = clientMethods[message.method];
-    const offered = session.state.client.capabilities;
-    if (message.method === 'ping' || (capability && offered[capability] !== undefined)) return true;
-    if (capability === undefined && offered.tasks !== undefined && message.method.startsWith('tasks/')) return true;
-    const error = { code: methodNotFound, message: `The client does not support ${message.method}` };
-    this.#link(session, false)
-      .then((link) => link.send({ kind: 'response', id: message.id, error }))
-      .catch((fault) => this.#deps.onFault(fault, session.context.requestId));
-    return false;
-  }
-
-  /** Sends a request of ours on the client's stream and waits until the client posts the answer. */
-  #asker({ local }: InSession, send: (message: object) => void) {
-    return (method: string, params: JsonRpcFields): Promise<RpcResponse> => {
-      const id = `gw-${Bun.randomUUIDv7()}`;
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          local.asked.delete(id);
-          reject(new McpError('upstream_timeout', 'the client did not answer what it was asked'));
-        }, patienceMs);
-        local.asked.set(id, (answer) => {
-          clearTimeout(timer);
-          local.asked.delete(id);
-          resolve(answer);
-        });
-        send(requestMessage(id, method, params));
-      });
-    };
-  }
-
-  async #link(session: InSession, lost: boolean): Promise<Link> {
-    const { state, local, context } = session;
-    const { server, identity } = context;
-    const { upstream } = state;
-    if (upstream.sessionId === pairMark || lost) {
-      if (lost) local.link = null;
-      if (local.link) return local.link;
-      local.reopening ??= this.#reopened(session).finally(() => {
-        local.reopening = null;
-      });
-      return local.reopening;
-    }
-    const facts: ServerFacts = {
-      protocolVersion: upstream.version,
-      capabilities: upstream.capabilities,
-      serverInfo: {},
-      instructions: null,
-    };
-    if (upstream.era === 'stateless')
-      return new StatelessLink(this.#deps.upstream, server, identity, state.client, facts);
-    const id = local.reopened ? local.reopened.sessionId : upstream.sessionId;
-    return new SessionLink(this.#deps.upstream, server, identity, { id, facts });
-  }
-
-  /** The upstream forgot the session, or another node holds it: another is opened in its place, for the same client. */
-  async #reopened({ state, local, context }: InSession): Promise<Link> {
-    const { server, identity } = context;
-    const link = await this.#deps.opener.open({
-      upstream: server,
-      identity,
-      client: state.client,
-      era: 'session',
-      version: state.version,
-    });
-    if (link.era === 'session') {
-      await link.send({ kind: 'notification', method: 'notifications/initialized', params: {} });
-    }
-    if (holdsConnection(link)) local.link = link;
-    else local.reopened = { sessionId: link.sessionId };
-    return link;
   }
 
   /** The stream on which the upstream speaks by itself. */
-  async listen(session: InSession, lastEventId: string | undefined): Promise<Reply> {
-    const { context, local, state } = session;
-    const abort = new AbortController();
-    const stream = new EventStream(this.#keeper, () => abort.abort(new SessionLost()));
-    const opened = Promise.withResolvers<boolean>();
-    const link = await this.#link(session, false);
-    const listening = link.listen({
-      signal: abort.signal,
-      lastEventId: lastEventId ?? null,
-      filter: {
-        toolsListChanged: true,
-        promptsListChanged: true,
-        resourcesListChanged: true,
-        ...(local.subscriptions.size > 0 && { resourceSubscriptions: [...local.subscriptions] }),
-      },
-      opened: () => opened.resolve(true),
-      onEvent: (event) => {
-        const shown = state.upstream.era === 'stateless' ? asSessionEvent(event) : event;
-        if (shown && this.#passes(session, shown)) stream.write(writeEvent(shown));
-      },
-    });
-    listening.then(
-      (had) => {
-        opened.resolve(had);
-        stream.end();
-      },
-      (fault) => {
-        opened.reject(fault);
-        stream.end();
-      },
-    );
-    const silent = setTimeout(() => opened.resolve(true), refusalMs);
-    try {
-      if (await opened.promise) return stream.reply();
-    } catch (fault) {
-      stream.end();
-      if (fault instanceof SessionLost) throw sessionLost();
-      throw failed(fault, (one) => this.#deps.onFault(one, context.requestId));
-    } finally {
-      clearTimeout(silent);
-    }
-    stream.end();
-    throw new McpError('method_not_allowed', 'the upstream has no stream of its own', {
-      headers: { allow: 'POST, DELETE' },
-    });
+  listen(session: InSession, lastEventId: string | undefined): Promise<Reply> {
+    return listened(this.#deps, this.#keeper, session, lastEventId);
   }
 
   async end(session: InSession, header: string): Promise<Reply> {
     const digest = digestOf(header);
-    const link = await this.#link(session, false).catch(() => null);
+    const link = await linkOf(this.#deps, session, false).catch(() => null);
     this.#sessions.end(digest);
     this.#deps.announceEnd(digest);
     // The client has gone whatever the upstream says to it.
@@ -415,57 +275,10 @@ export class SessionEra {
   }
 }
 
-const clientOf = (params: JsonRpcFields): ClientFacts => ({
-  info: isFields(params.clientInfo) ? params.clientInfo : { name: 'unknown', version: '0' },
-  capabilities: isFields(params.capabilities) ? params.capabilities : {},
-});
-
-const patienceMs = 300_000;
-/** An upstream that has no stream says so within this time; one that says nothing has one. */
-const refusalMs = 1_000;
-
 export const digestOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex');
-
-const holdsConnection = (link: Link): boolean => !(link instanceof SessionLink) && !(link instanceof StatelessLink);
-
-const refusing = async (): Promise<RpcResponse> => ({
-  kind: 'response',
-  id: null,
-  error: { code: methodNotFound, message: 'The client cannot be asked' },
-});
 
 export const jsonReply = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body: new TextEncoder().encode(body),
 });
-
-/** What the upstream can do and we hand on. */
-const proxied = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks', 'experimental', 'extensions'];
-
-export const proxiedCapabilities = (capabilities: JsonRpcFields): JsonRpcFields =>
-  Object.fromEntries(proxied.flatMap((name) => (capabilities[name] === undefined ? [] : [[name, capabilities[name]]])));
-
-const initializeResult = (version: string, { capabilities, serverInfo, instructions }: ServerFacts): JsonRpcFields => ({
-  protocolVersion: version,
-  capabilities: proxiedCapabilities(capabilities),
-  serverInfo: { name: 'unknown', version: '0', ...serverInfo },
-  ...(instructions !== null && { instructions }),
-});
-
-export const paramHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('mcp-param-')));
-
-const writeEvent = ({ event }: LinkEvent): string => writeSse(event);
-
-/** A change that an upstream of the stateless era tells, in the words of the session era; null for what is its own. */
-function asSessionEvent({ message, event }: LinkEvent): LinkEvent | null {
-  if (message?.kind !== 'notification' || message.method === 'notifications/subscriptions/acknowledged') return null;
-  const { _meta, ...params } = message.params;
-  const meta = isFields(_meta)
-    ? Object.fromEntries(Object.entries(_meta).filter(([name]) => name !== metaKeys.subscriptionId))
-    : {};
-  const shown = { ...message, params: Object.keys(meta).length > 0 ? { ...params, _meta: meta } : params };
-  const data = asText({ jsonrpc: '2.0', method: shown.method, params: shown.params });
-  return { message: shown, event: { ...event, id: null, data } };
-}

@@ -14,6 +14,10 @@ export class LocalSession {
   link: Link | null = null;
   /** Requests of ours to the client, by their ids. */
   readonly asked = new Map<string, (answer: RpcResponse) => void>();
+  /** The sessions with servers behind the joined address, by the id of the server. */
+  readonly children = new Map<string, Promise<string>>();
+  /** Which of them answers a request that is under way, by the request's id. */
+  readonly inFlight = new Map<string, string>();
   logLevel: string | null = null;
   readonly subscriptions = new Set<string>();
 

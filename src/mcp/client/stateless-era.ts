@@ -7,23 +7,23 @@ import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
-import { writeSse } from '../protocol/events.ts';
 import {
   errorMessage,
   isFields,
   type JsonRpcFields,
   methodNotFound,
-  notificationMessage,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
 } from '../protocol/json-rpc.ts';
 import { clientMethods, isListMethod, metaKeys, statelessMethods, statelessVersion } from '../protocol/versions.ts';
-import type { Link, LinkEvent } from '../upstream/link.ts';
+import type { Link, LinkEvent, ServerFacts } from '../upstream/link.ts';
 import type { Wanted } from '../upstream/open.ts';
+import { paramHeaders, proxiedCapabilities } from './capabilities.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
-import type { Responder } from './responder.ts';
-import { type Posted, paramHeaders, proxiedCapabilities } from './session-era.ts';
+import type { McpResponder } from './responder.ts';
+import type { Posted } from './session-era.ts';
+import { acknowledged, type Subscription, subscriptionOf, tellOn } from './stateless-listen.ts';
 import { OpenCall, SuspendedCalls } from './suspended.ts';
 
 /** What a client may keep of a list: it is filtered for one caller. */
@@ -75,7 +75,7 @@ export class StatelessEra {
     context: CallContext,
     request: RpcRequest,
     posted: Posted,
-    responder: Responder,
+    responder: McpResponder,
     abort: Abort,
   ): Promise<void> {
     const startedAt = performance.now();
@@ -109,7 +109,7 @@ export class StatelessEra {
     context: CallContext,
     request: RpcRequest,
     posted: Posted,
-    responder: Responder,
+    responder: McpResponder,
     abort: Abort,
     link: Link,
   ): Promise<Called> {
@@ -150,7 +150,7 @@ export class StatelessEra {
     context: CallContext,
     request: RpcRequest,
     posted: Posted,
-    responder: Responder,
+    responder: McpResponder,
     way: Way,
   ): Promise<Called> {
     const called = await call(this.#deps, context, request, {
@@ -166,7 +166,7 @@ export class StatelessEra {
   }
 
   /** A call to an upstream of the session era: what it asks meanwhile becomes an input request. */
-  #begun(context: CallContext, request: RpcRequest, responder: Responder, way: Way, link: Link): OpenCall {
+  #begun(context: CallContext, request: RpcRequest, responder: McpResponder, way: Way, link: Link): OpenCall {
     const params = withoutEnvelope(request.params);
     const { capabilities } = context.client;
     const logLevel = isFields(request.params._meta) ? request.params._meta[metaKeys.logLevel] : undefined;
@@ -217,39 +217,24 @@ export class StatelessEra {
 
   /** A stream of changes, until the client leaves. */
   async listen(context: CallContext, request: RpcRequest, posted: Posted): Promise<Reply> {
-    const filter = isFields(request.params.notifications) ? request.params.notifications : {};
-    const link = await this.#link(context, false);
-    const honoured = honouredFilter(filter, link.facts.capabilities);
+    const subscription = await this.subscription(context, request);
     const abort = new Abort();
     const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
-    const meta = { [metaKeys.subscriptionId]: request.id };
-    const tell = (method: string, params: JsonRpcFields) =>
-      stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, params)) }));
-    tell('notifications/subscriptions/acknowledged', { _meta: meta, notifications: honoured });
+    const tell = tellOn(stream, request);
+    tell(acknowledged, { notifications: subscription.honoured });
     logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: 0 });
-    const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
-    if (link.era === 'session') {
-      for (const uri of uris)
-        await link.request({ id: `gw-${Bun.randomUUIDv7()}`, method: 'resources/subscribe', params: { uri } });
-    }
-    link
-      .listen({
-        signal: abort,
-        filter: honoured,
-        opened: () => undefined,
-        onEvent: ({ message }) => {
-          if (message?.kind !== 'notification' || !isAsked(message, honoured)) return;
-          this.#deps.definitions.forget(context.server, context.identity);
-          const own = isFields(message.params._meta) ? message.params._meta : {};
-          tell(message.method, { ...message.params, _meta: { ...own, ...meta } });
-        },
-      })
-      .then(
-        // An upstream without such a stream never tells a change; the client's stream stays open all the same.
-        (had) => had && stream.end(),
-        () => stream.end(),
-      );
+    subscription.follow(tell, abort).then(
+      // An upstream without such a stream never tells a change; the client's stream stays open all the same.
+      (had) => had && stream.end(),
+      () => stream.end(),
+    );
     return stream.reply();
+  }
+
+  /** What the upstream of a server will tell of what is asked for. */
+  async subscription(context: CallContext, request: RpcRequest): Promise<Subscription> {
+    const filter = isFields(request.params.notifications) ? request.params.notifications : {};
+    return subscriptionOf(this.#deps, context, await this.#link(context, false), filter);
   }
 }
 
@@ -287,60 +272,33 @@ function stamped({ method }: RpcRequest, called: Called): Called {
   };
 }
 
-function discovered(request: RpcRequest, { facts }: Link): Called {
-  const result = {
-    resultType: 'complete',
-    supportedVersions: [statelessVersion],
-    capabilities: statelessCapabilities(facts.capabilities),
-    ...(facts.instructions !== null && { instructions: facts.instructions }),
-    ttlMs: listTtlMs,
-    cacheScope: 'private',
-    _meta: { [metaKeys.serverInfo]: { name: 'unknown', version: '0', ...facts.serverInfo } },
-  };
-  return {
-    response: { kind: 'response', id: request.id, result },
-    text: null,
-    status: 200,
-    tokenRefreshed: false,
-    guard: null,
-  };
-}
+export const listHints = { ttlMs: listTtlMs, cacheScope: 'private' } as const;
+
+export const discoverResult = ({
+  capabilities,
+  serverInfo,
+  instructions,
+}: Omit<ServerFacts, 'protocolVersion'>): JsonRpcFields => ({
+  resultType: 'complete',
+  supportedVersions: [statelessVersion],
+  capabilities: statelessCapabilities(capabilities),
+  ...(instructions !== null && { instructions }),
+  ...listHints,
+  _meta: { [metaKeys.serverInfo]: { name: 'unknown', version: '0', ...serverInfo } },
+});
+
+const discovered = (request: RpcRequest, { facts }: Link): Called => ({
+  response: { kind: 'response', id: request.id, result: discoverResult(facts) },
+  text: null,
+  status: 200,
+  tokenRefreshed: false,
+  guard: null,
+});
 
 /** Tasks are no part of this revision's core. */
 function statelessCapabilities(capabilities: JsonRpcFields): JsonRpcFields {
   const { tasks: _tasks, ...rest } = proxiedCapabilities(capabilities);
   return rest;
-}
-
-const changes: Readonly<Record<string, { field: string; capability: string; member: string }>> = {
-  'notifications/tools/list_changed': { field: 'toolsListChanged', capability: 'tools', member: 'listChanged' },
-  'notifications/prompts/list_changed': { field: 'promptsListChanged', capability: 'prompts', member: 'listChanged' },
-  'notifications/resources/list_changed': {
-    field: 'resourcesListChanged',
-    capability: 'resources',
-    member: 'listChanged',
-  },
-};
-
-function honouredFilter(filter: JsonRpcFields, capabilities: JsonRpcFields): JsonRpcFields {
-  const honoured: Record<string, unknown> = {};
-  for (const { field, capability, member } of Object.values(changes)) {
-    const offered = capabilities[capability];
-    if (filter[field] === true && isFields(offered) && offered[member] === true) honoured[field] = true;
-  }
-  const { resources } = capabilities;
-  const uris = filter.resourceSubscriptions;
-  if (Array.isArray(uris) && isFields(resources) && resources.subscribe === true) {
-    honoured.resourceSubscriptions = uris.filter((uri) => typeof uri === 'string').slice(0, 1_000);
-  }
-  return honoured;
-}
-
-function isAsked({ method, params }: RpcNotification, honoured: JsonRpcFields): boolean {
-  const change = changes[method];
-  if (change) return honoured[change.field] === true;
-  const uris = honoured.resourceSubscriptions;
-  return method === 'notifications/resources/updated' && Array.isArray(uris) && uris.includes(params.uri);
 }
 
 /** Errors of the protocol keep the status that their revision gives them; all others are answers. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
+import type { Secrets } from '../../secrets/resolver.ts';
 import { HttpClient } from '../../wire/client/http-client.ts';
 import { McpBreakers } from './breaker.ts';
 import type { UpstreamDeps } from './exchange.ts';
@@ -31,13 +32,14 @@ export function createUpstreamNet(settings: Settings, mark: string): { http: Ups
 export function createUpstreamDeps(
   settings: Settings,
   clock: Clock,
-  { http, tokens, sign }: { http: UpstreamHttp; tokens: UpstreamTokens; sign: SignIdentity },
+  { http, tokens, sign, secrets }: { http: UpstreamHttp; tokens: UpstreamTokens; sign: SignIdentity; secrets: Secrets },
 ): OpenUpstreams {
   const deadlines = new Deadlines();
   return {
     http,
     tokens,
     sign,
+    secrets,
     breakers: new McpBreakers(() => clock.now().getTime()),
     deadlines,
     requestTimeout: settings.mcp.requestTimeout,

@@ -1,12 +1,14 @@
 /** One HTTP exchange with an upstream: breaker, credentials, time, and a second try where the token had run out. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import type { Deadlines } from '../../gateway/upstream/deadlines.ts';
+import type { Secrets } from '../../secrets/resolver.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import type { WireAnswer } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import type { McpBreakers } from './breaker.ts';
+import { filledUpstream, renewedUpstream } from './filled.ts';
 import { type SignIdentity, upstreamHeaders } from './headers.ts';
 import { timedOut, type UpstreamHttp } from './http.ts';
 import type { UpstreamTokens } from './tokens.ts';
@@ -17,6 +19,8 @@ export interface UpstreamDeps {
   breakers: McpBreakers;
   deadlines: Deadlines;
   sign: SignIdentity;
+  /** Settings that live in secret managers; absent where nothing is mapped to any. */
+  secrets?: Secrets;
   /** Milliseconds for a call when the integration says nothing else. */
   requestTimeout: number;
   pause(ms: number): Promise<void>;
@@ -94,15 +98,16 @@ export interface Exchanged {
 /** An answer of any status but 401; the breaker hears how it went. */
 export async function exchange(
   deps: UpstreamDeps,
-  upstream: McpUpstream,
+  wanted: McpUpstream,
   identity: UpstreamIdentity,
   asked: UpstreamCall,
   signal: Abortable,
 ): Promise<Exchanged> {
+  let upstream = wanted.secrets ? await filledUpstream(deps.secrets, wanted) : wanted;
   const { breakers, tokens, http } = deps;
   const breaker = upstream.settings.circuit_breaker;
   breakers.admit(upstream.id, breaker);
-  const own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+  let own = await upstreamHeaders(upstream.settings, identity, deps.sign);
   let tokenRefreshed = false;
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
     const bearer = await tokens.bearer(upstream, identity, renew);
@@ -123,6 +128,13 @@ export async function exchange(
     if (answer.status === 401 && usesTokens(upstream)) {
       tokens.learn(upstream, answer.headers.get('www-authenticate'));
       await answer.body?.cancel();
+      answer = await attempt(true);
+    }
+    const renewed = answer.status === 401 && wanted.secrets ? await renewedUpstream(deps.secrets, upstream) : null;
+    if (renewed) {
+      await answer.body?.cancel();
+      upstream = renewed;
+      own = await upstreamHeaders(upstream.settings, identity, deps.sign);
       answer = await attempt(true);
     }
     if (answer.status >= 500) breakers.failed(upstream.id, breaker);

@@ -9,6 +9,8 @@ import { guardrails } from './0012_guardrails.ts';
 import { prompts } from './0013_prompts.ts';
 import { mcp } from './0014_mcp.ts';
 import { scim } from './0015_scim.ts';
+import { companySignIn } from './0016_company_sign_in.ts';
+import { secretReferences } from './0017_secret_references.ts';
 import { accounts } from './0018_accounts.ts';
 import { agents } from './0019_agents.ts';
 import { mcpGuardrails } from './0020_mcp_guardrails.ts';
@@ -36,4 +38,6 @@ export const migrations: readonly Migration[] = [
   { name: 'mcp guardrails', up: mcpGuardrails },
   { name: 'scim', up: scim },
   { name: 'agents', up: agents },
+  { name: 'company sign-in', up: companySignIn },
+  { name: 'secret references', up: secretReferences },
 ];

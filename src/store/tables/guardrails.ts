@@ -1,4 +1,6 @@
 /** Guardrails, their versions, and plugins. */
+import type { SecretMapping } from '../../catalog/saved.ts';
+import type { JsonText } from '../json.ts';
 
 export interface GuardrailTable {
   id: string;
@@ -29,6 +31,7 @@ export interface PluginTable {
   plugin: string;
   enabled: 0 | 1;
   credentials_sealed: string;
+  secret_mappings: JsonText<SecretMapping[]>;
   created_at: string;
   last_updated_at: string;
 }

@@ -11,7 +11,13 @@ const withoutCode = 1005;
 /** Told of a connection that ended without a close frame; never sent. */
 export const withoutWord = 1006;
 
-export const closeCode = { normal: 1000, protocolFault: 1002, notText: 1007, tooLarge: 1009 } as const;
+export const closeCode = {
+  normal: 1000,
+  protocolFault: 1002,
+  notText: 1007,
+  tooLarge: 1009,
+  tryAgainLater: 1013,
+} as const;
 
 /** Codes that an endpoint may put into a close frame. */
 export const isSendable = (code: number): boolean =>

@@ -195,10 +195,12 @@ describe('a fault of the client', () => {
     ['a frame without a mask', clientFrame(text, 'a', { mask: null }), 1_002],
     ['a text that is none', clientFrame(text, Uint8Array.of(0xff)), 1_007],
     ['a message of more than 32 MiB', clientFrame(binary, '', { size: 32n * 1024n * 1024n + 1n }), 1_009],
-  ])('is told at once and answered, and the line ends with its farewell: %s', (_, frame, code) => {
+  ])('is told as soon as it is read and answered, and the line ends with its farewell: %s', (_, frame, code) => {
     const { line, told, socket, says } = opened();
     socket.pause();
     says(frame);
+    expect(told).toEqual([]);
+    socket.resume();
     const [[kind, content] = [0, '']] = line.frames;
     expect([kind, Buffer.from(content, 'latin1').readUInt16BE()]).toEqual([close, code]);
     expect(told.map(([event, of]) => [event, of])).toEqual([['closed', '1006']]);

@@ -8,19 +8,25 @@ const limit = 1_000_000;
 /** What was told, in order. */
 type Told = [what: 'message' | 'ping' | 'left' | 'refused', ...of: (string | number | Buffer)[]];
 
-function reading(most = limit): { told: Told[]; push(bytes: Uint8Array): void; reader: FrameReader } {
+function reading(
+  most = limit,
+  gathers: (bytes: number) => boolean = () => true,
+): { told: Told[]; push(bytes: Uint8Array): void; reader: FrameReader; overhead(): number } {
   const told: Told[] = [];
+  let overhead = 0;
   const reader = new FrameReader(
     {
       message: (frame) => told.push(['message', frame]),
       ping: (payload) => told.push(['ping', Buffer.from(payload)]),
+      overhead: () => overhead++,
+      gathers,
       left: (code, reason) => told.push(['left', code, reason]),
       refused: (code) => told.push(['refused', code]),
     },
     most,
   );
   // Its own memory each time, as the mask is taken off in it.
-  return { told, reader, push: (bytes) => reader.push(Buffer.from(bytes)) };
+  return { told, reader, push: (bytes) => reader.push(Buffer.from(bytes)), overhead: () => overhead };
 }
 
 function read(...frames: Uint8Array[]): Told[] {
@@ -338,4 +344,84 @@ test('a reader that was stopped tells nothing', () => {
   reader.stop();
   push(whole);
   expect(told).toEqual([]);
+});
+
+describe('a reader that is held', () => {
+  test('tells nothing more of what came with the frame at which it was held, until it goes on', () => {
+    const { told, reader } = reading();
+    const one = clientFrame(text, 'one');
+    reader.push(Buffer.from(one));
+    reader.hold();
+    reader.push(Buffer.concat([clientFrame(text, 'two'), clientFrame(text, 'three')]));
+    expect(told).toEqual([['message', 'one']]);
+    reader.goOn();
+    expect(told.slice(1)).toEqual([
+      ['message', 'two'],
+      ['message', 'three'],
+    ]);
+  });
+
+  test('stops in the middle of what came at once', () => {
+    const told: string[] = [];
+    const reader: FrameReader = new FrameReader(
+      {
+        message(frame) {
+          told.push(String(frame));
+          if (told.length % 2 === 0) reader.hold();
+        },
+        ping: () => undefined,
+        overhead: () => undefined,
+        gathers: () => true,
+        left: () => undefined,
+        refused: () => undefined,
+      },
+      limit,
+    );
+    reader.push(Buffer.concat(Array.from({ length: 5 }, (_, index) => clientFrame(text, String(index)))));
+    expect(told).toEqual(['0', '1']);
+    reader.goOn();
+    expect(told).toEqual(['0', '1', '2', '3']);
+    reader.goOn();
+    expect(told).toEqual(['0', '1', '2', '3', '4']);
+  });
+});
+
+test('frames that are no messages are counted', () => {
+  const { push, overhead } = reading();
+  push(
+    Buffer.concat([clientFrame(ping), clientFrame(pong), clientFrame(text, '', first), clientFrame(continuation, '')]),
+  );
+  expect(overhead()).toBe(3);
+});
+
+describe('memory for messages that come in pieces', () => {
+  const half = Buffer.alloc(400_000, 'x');
+
+  test('is asked for as they grow, and given back when they end', () => {
+    let held = 0;
+    const { push, told, reader } = reading(limit, (bytes) => {
+      held += bytes;
+      return true;
+    });
+    push(clientFrame(binary, half, first));
+    expect(held).toBeGreaterThanOrEqual(half.length);
+    push(clientFrame(continuation, half));
+    expect([held, told.length]).toEqual([0, 1]);
+    push(clientFrame(binary, half, first));
+    reader.stop();
+    expect(held).toBe(0);
+  });
+
+  test('that is not there ends the talk with 1013', () => {
+    const { push, told } = reading(limit, () => false);
+    push(clientFrame(binary, half, first));
+    expect(told).toEqual([['refused', 1013]]);
+  });
+
+  test('is not asked for by short ones', () => {
+    const { push, told } = reading(limit, () => false);
+    push(clientFrame(binary, Buffer.alloc(1_000), first));
+    push(clientFrame(continuation, Buffer.alloc(1_000)));
+    expect(told).toHaveLength(1);
+  });
 });

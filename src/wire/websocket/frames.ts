@@ -10,6 +10,10 @@ import { turned, unmask } from './unmask.ts';
 interface FrameListener {
   message(frame: SocketMessage): void;
   ping(payload: Uint8Array): void;
+  /** A frame that is no message. */
+  overhead(): void;
+  /** A message under way takes so many bytes more, or less; false where there is no room for it. */
+  gathers(bytes: number): boolean;
   /** The client has said its last word. */
   left(code: number, reason: string): void;
   /** It said what it must not, and is to be closed with this code. Of what follows only its last word is told. */
@@ -31,6 +35,11 @@ export class FrameReader {
   /** Only a close frame counts any more. */
   #deaf = false;
   #over = false;
+  #held = false;
+  /** What came while it was held. */
+  #waiting: Uint8Array[] = [];
+  /** What the message under way was granted of the memory for such. */
+  #granted = 0;
 
   constructor(listener: FrameListener, limit: number) {
     this.#listener = listener;
@@ -38,21 +47,44 @@ export class FrameReader {
   }
 
   push(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length && !this.#over; ) {
+    if (this.#held) this.#waiting.push(bytes);
+    else this.#read(bytes);
+  }
+
+  /** What has not been told yet waits. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  goOn(): void {
+    this.#held = false;
+    while (!this.#held) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#read(next);
+    }
+  }
+
+  #read(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length && !this.#over && !this.#held) {
       if (this.#left > 0) at = this.#readPayload(bytes, at);
       else this.#readHead(bytes[at++] ?? 0);
     }
+    if (this.#held && at < bytes.length) this.#waiting.unshift(bytes.subarray(at));
   }
 
   /** From here on nothing is told but the client's last word. */
   ignore(): void {
     this.#deaf = true;
     this.#message.clear();
+    this.#giveBack();
   }
 
   /** Nothing at all is told any more. */
   stop(): void {
     this.#over = true;
+    this.#waiting = [];
     this.ignore();
   }
 
@@ -99,13 +131,28 @@ export class FrameReader {
   }
 
   #gather(piece: Uint8Array): void {
+    const size = this.#message.size + piece.length;
+    if (size > this.#granted + ungranted) {
+      const more = Math.ceil((size - this.#granted) / ungranted) * ungranted;
+      if (!this.#listener.gathers(more)) {
+        this.#refuse(closeCode.tryAgainLater, 'no memory is left for messages that come in pieces');
+        return;
+      }
+      this.#granted += more;
+    }
     const whole = this.#message.size + piece.length + this.#left;
     this.#message.append(piece, this.#head.final ? whole : this.#limit);
+  }
+
+  #giveBack(): void {
+    if (this.#granted > 0) this.#listener.gathers(-this.#granted);
+    this.#granted = 0;
   }
 
   #endFrame(last: Uint8Array): void {
     if (!this.#counts) return;
     const kind = this.#head.opcode;
+    if (isControl(kind) || !this.#head.final) this.#listener.overhead();
     if (!isControl(kind)) {
       if (this.#head.final) this.#endMessage(last);
       else this.#gather(last);
@@ -120,6 +167,7 @@ export class FrameReader {
     const isText = this.#kind === opcode.text;
     this.#kind = opcode.continuation;
     const gathered = joined(this.#message, last);
+    this.#giveBack();
     if (isText) this.#endText(gathered ?? last);
     // A copy, because the memory may hold other messages too.
     else this.#listener.message(gathered ?? Buffer.from(last));
@@ -151,6 +199,9 @@ function joined(gathered: Gathered, last: Uint8Array): Buffer<ArrayBuffer> | nul
   gathered.append(last, gathered.size + last.length);
   return gathered.take();
 }
+
+/** Messages up to this size need no grant: their number is bounded by the connections. */
+const ungranted = 256 * 1024;
 
 const nothing = new Uint8Array(0);
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

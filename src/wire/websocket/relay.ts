@@ -11,7 +11,7 @@ export interface ClientSocket {
   close(code?: number, reason?: string): void;
   /** At once and without a word. */
   terminate(): void;
-  /** What has arrived already is still told. */
+  /** What has arrived already waits too. */
   pause(): void;
   resume(): void;
   /** Bytes that were sent and have not left yet. */
@@ -22,6 +22,10 @@ export interface ClientSocket {
 export interface Relay {
   opened(client: ClientSocket): void;
   message(frame: SocketMessage): void;
+  /** A frame came that is no message: a ping, a pong, a fragment. */
+  overhead?(): void;
+  /** A message that comes in pieces takes so much more memory, or less; false where there is none for it. */
+  gathers?(bytes: number): boolean;
   /** Everything that was sent has left. */
   drained(): void;
   /** 1005: closed without a code; 1006: gone without a word. */

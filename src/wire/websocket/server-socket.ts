@@ -52,6 +52,8 @@ export class ServerSocket implements ClientSocket {
       {
         message: (frame) => this.#speak(() => relay.message(frame)),
         ping: (payload) => this.#pongs.answer(payload),
+        overhead: () => relay.overhead?.(),
+        gathers: (bytes) => relay.gathers?.(bytes) ?? true,
         left: (code, reason) => this.#clientLeft(code, reason),
         refused: (code, reason) => this.#refuse(code, reason),
       },
@@ -114,6 +116,7 @@ export class ServerSocket implements ClientSocket {
   pause(): void {
     if (this.#stage !== 'open' || this.#paused) return;
     this.#paused = true;
+    this.#reader.hold();
     this.#line.pause();
   }
 
@@ -121,7 +124,9 @@ export class ServerSocket implements ClientSocket {
     if (this.#stage === 'over' || !this.#paused) return;
     this.#paused = false;
     this.#pulse.heard();
-    this.#line.resume();
+    this.#reader.goOn();
+    // What waited may have been enough to pause it again.
+    if (!this.#paused) this.#line.resume();
   }
 
   getBufferedAmount(): number {

@@ -29,7 +29,6 @@ const cards: Record<string, (response: ServerResponse) => void> = {
     response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' });
     response.end();
   },
-  hang: () => undefined,
   refused: (response) => {
     response.writeHead(503);
     response.end('busy');
@@ -37,7 +36,7 @@ const cards: Record<string, (response: ServerResponse) => void> = {
 };
 
 const answers: Record<string, (response: ServerResponse, id: unknown) => void> = {
-  hang: () => undefined,
+  silent: () => undefined,
   flood: (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const more = () => {

@@ -24,6 +24,7 @@ export const auditResources = [
   'user',
   'invite',
   'api_key',
+  'jwt',
   'integration',
   'provider',
   'virtual_key',
@@ -43,5 +44,6 @@ export const auditResources = [
   'label',
   'scim_group',
   'scim_workspace',
+  'secret_reference',
 ] as const;
 export type AuditResource = (typeof auditResources)[number];

@@ -1,4 +1,5 @@
 /** The audit trail: one row for every administrative action, written with the action itself, or queued when the action was refused. */
+import type { RefusedToken } from '../../../identity/jwt/open.ts';
 import type { Db } from '../../../store/database.ts';
 import type { AuditLogTable } from '../../../store/schema.ts';
 import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
@@ -11,20 +12,28 @@ interface SystemEvent {
   workspaceId?: string | null;
   resource: AuditResource;
   action: AuditAction;
-  resourceId: string;
+  resourceId: string | null;
   details: Record<string, unknown>;
+  /** What the caller was answered, where somebody asked; 200 where it does not say. */
+  status?: number;
 }
 
 /** Who stands behind it: the program itself, or an identity provider. */
 type SystemActor = { id: string; type: 'system' | 'scim' };
 
+const theProgram: SystemActor = { id: 'system', type: 'system' };
+
 export async function recordSystemEvent(
   db: Db,
   now: Date,
   event: SystemEvent,
-  actor: SystemActor = { id: 'system', type: 'system' },
+  actor: SystemActor = theProgram,
 ): Promise<void> {
-  await insertAuditRow(db, {
+  await insertAuditRow(db, systemRow(now, event, actor));
+}
+
+function systemRow(now: Date, event: SystemEvent, actor: SystemActor): AuditRow {
+  return {
     id: Bun.randomUUIDv7(),
     timestamp: now.toISOString(),
     method: '',
@@ -37,14 +46,14 @@ export async function recordSystemEvent(
     user_type: actor.type,
     organisation_id: event.organisationId,
     workspace_id: event.workspaceId ?? null,
-    response_status_code: 200,
+    response_status_code: event.status ?? 200,
     resource_type: event.resource,
     resource_id: event.resourceId,
     action: event.action,
     client_ip: '',
     country: null,
     details: JSON.stringify(event.details),
-  });
+  };
 }
 
 /** A person let a client act for him, or did not. */
@@ -73,6 +82,21 @@ export const consentRow = (
   country: null,
   details: JSON.stringify(details),
 });
+
+/** A JWT that was refused, on either plane. */
+export const refusedTokenRow = (now: Date, { organisationId, masked, reason, untold }: RefusedToken): AuditRow =>
+  systemRow(
+    now,
+    {
+      organisationId,
+      resource: 'jwt',
+      action: 'invoke',
+      resourceId: null,
+      status: reason.status,
+      details: { jwtToken: masked, error: reason.message, code: reason.code, ...(untold > 0 && { untold }) },
+    },
+    theProgram,
+  );
 
 export const insertAuditRow = async (db: Db, row: AuditRow): Promise<void> => {
   await db.insertInto('audit_logs').values(row).execute();

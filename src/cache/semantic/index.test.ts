@@ -1,0 +1,106 @@
+/** The index finds the nearest of many, keeps workspaces and partitions apart, and forgets; by itself and in its thread. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import type { CachePlace, PurgeScope } from '../engine.ts';
+import type { Neighbour } from './semantic-index.ts';
+import { ThreadedIndex } from './threaded-index.ts';
+import { VectorIndex } from './vector-index.ts';
+
+/** A generator of its own, so that a run can be repeated. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32 - 0.5;
+  };
+}
+
+const vector = (next: () => number, dimensions = 256): Float32Array => Float32Array.from({ length: dimensions }, next);
+const place = (key: string, workspaceId = 'w', namespace = '') => ({ workspaceId, namespace, key });
+
+interface Tested {
+  nearest(workspaceId: string, partition: string, vector: Float32Array): Promise<Neighbour | null> | Neighbour | null;
+  add(partition: string, vector: Float32Array, place: CachePlace, ttlSeconds: number): void;
+  purge(scope: PurgeScope): void;
+}
+
+const mostPerWorkspace = 4_000;
+const threads: ThreadedIndex[] = [];
+afterAll(() => Promise.all(threads.map((thread) => thread.close())));
+
+const made: Record<string, () => Tested> = {
+  'in this thread': () => new VectorIndex(mostPerWorkspace, () => 0),
+  'in a thread of its own': () => {
+    const index = new ThreadedIndex({ mostPerWorkspace, patienceMs: 60_000, warn: () => undefined });
+    threads.push(index);
+    return index;
+  },
+};
+
+for (const [name, make] of Object.entries(made)) {
+  describe(name, () => {
+    test('the nearest of thousands is found', async () => {
+      const index = make();
+      const next = numbers(7);
+      const all = Array.from({ length: 3_000 }, () => vector(next));
+      for (const [at, entry] of all.entries()) index.add('p', entry, place(String(at)), 60);
+      for (let at = 0; at < all.length; at += 97) {
+        const near = (all[at] ?? vector(next)).map((value) => value + next() * 0.2);
+        const found = await index.nearest('w', 'p', near);
+        expect(found?.place.key).toBe(String(at));
+        expect(found?.similarity).toBeGreaterThan(0.9);
+      }
+    });
+
+    test('workspaces, partitions and dimensions are kept apart', async () => {
+      const index = make();
+      const one = vector(numbers(1));
+      index.add('p', one, place('k'), 60);
+      expect(await index.nearest('other', 'p', one)).toBeNull();
+      expect(await index.nearest('w', 'q', one)).toBeNull();
+      expect(await index.nearest('w', 'p', vector(numbers(1), 8))).toBeNull();
+      expect((await index.nearest('w', 'p', one))?.similarity).toBeCloseTo(1);
+    });
+
+    test('entries end with a purge, and where there are too many the longest unused goes', async () => {
+      const index = make();
+      const next = numbers(3);
+      const one = vector(next);
+      index.add('p', one, place('k', 'w', 'n'), 60);
+      index.purge({ workspaceId: 'w', namespace: 'other', key: null });
+      expect(await index.nearest('w', 'p', one)).not.toBeNull();
+      index.purge({ workspaceId: 'w', namespace: 'n', key: null });
+      expect(await index.nearest('w', 'p', one)).toBeNull();
+      const others = Array.from({ length: mostPerWorkspace - 1 }, () => vector(next, 8));
+      index.add('used', one, place('used'), 60);
+      index.add('unused', one, place('unused'), 60);
+      for (const [at, other] of others.slice(1).entries()) index.add('p', other, place(String(at)), 60);
+      expect(await index.nearest('w', 'used', one)).not.toBeNull();
+      index.add('p', vector(next, 8), place('one more'), 60);
+      expect(await index.nearest('w', 'used', one)).not.toBeNull();
+      expect(await index.nearest('w', 'unused', one)).toBeNull();
+      // What moved into the place of what went is still found.
+      expect((await index.nearest('w', 'p', others.at(-1) ?? one))?.similarity).toBeCloseTo(1);
+    });
+  });
+}
+
+test('entries end with their age', () => {
+  let now = 0;
+  const index = new VectorIndex(mostPerWorkspace, () => now);
+  const next = numbers(5);
+  const [old, young] = [vector(next), vector(next)];
+  index.add('p', old, place('old'), 60);
+  index.add('p', young, place('young'), 600);
+  now = 61_000;
+  expect(index.nearest('w', 'p', old)?.place.key).toBe('young');
+  now = 601_000;
+  expect(index.nearest('w', 'p', old)).toBeNull();
+});
+
+test('a thread that does not answer in time is a miss', async () => {
+  const index = new ThreadedIndex({ mostPerWorkspace, patienceMs: 0, warn: () => undefined });
+  threads.push(index);
+  const next = numbers(11);
+  for (let at = 0; at < 2_000; at++) index.add('p', vector(next, 1_536), place(String(at)), 60);
+  expect(await index.nearest('w', 'p', vector(next, 1_536))).toBeNull();
+});

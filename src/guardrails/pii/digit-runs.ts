@@ -1,0 +1,109 @@
+/** Runs of digits that a separator joins to one another, as numbers are written in groups. Few are held at a time: a text may have hundreds of thousands. */
+
+export const space = 32;
+export const hyphen = 45;
+export const dot = 46;
+export const opening = 40;
+export const closing = 41;
+/** Nothing joins the run to a next one. */
+export const unjoined = 0;
+
+/** Nothing is written in more groups than this. */
+export const mostGroups = 7;
+const mostHeld = 256;
+
+export class DigitRuns {
+  readonly text: string;
+  count = 0;
+  readonly #starts = new Int32Array(mostHeld);
+  readonly #ends = new Int32Array(mostHeld);
+  readonly #joins = new Int32Array(mostHeld);
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  add(start: number, end: number, join: number): void {
+    this.#starts[this.count] = start;
+    this.#ends[this.count] = end;
+    this.#joins[this.count] = join;
+    this.count += 1;
+  }
+
+  get isFull(): boolean {
+    return this.count === mostHeld;
+  }
+
+  /** Forgets the first ones. */
+  drop(runs: number): void {
+    for (const list of [this.#starts, this.#ends, this.#joins]) list.copyWithin(0, runs, this.count);
+    this.count -= runs;
+  }
+
+  start(run: number): number {
+    return this.#starts[run] ?? 0;
+  }
+
+  end(run: number): number {
+    return this.#ends[run] ?? 0;
+  }
+
+  /** How many digits it has; 0 where there is no such run. */
+  size(run: number): number {
+    return run < this.count ? this.end(run) - this.start(run) : 0;
+  }
+
+  /** The separator behind it. */
+  join(run: number): number {
+    return run < this.count ? (this.#joins[run] ?? unjoined) : unjoined;
+  }
+
+  digit(run: number, at: number): number {
+    return this.text.charCodeAt(this.start(run) + at) - zero;
+  }
+
+  /** The number that the digits make. */
+  value(run: number): number {
+    let value = 0;
+    for (let at = 0; at < this.size(run); at++) value = value * 10 + this.digit(run, at);
+    return value;
+  }
+
+  digits(run: number): string {
+    return this.text.slice(this.start(run), this.end(run));
+  }
+
+  /** The code unit that stands before it; NaN at the beginning of the text. */
+  before(run: number): number {
+    return this.text.charCodeAt(this.start(run) - 1);
+  }
+
+  /** `1a` and `1_` are no numbers. */
+  isFollowedByWord(run: number): boolean {
+    return isWord(this.text.charCodeAt(this.end(run)));
+  }
+
+  /** Neither are `a1` and `_1`. */
+  isPartOfWord(run: number): boolean {
+    return isWord(this.before(run));
+  }
+}
+
+const zero = 48;
+
+export const isDigit = (code: number): boolean => code >= zero && code <= 57;
+
+const isWord = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
+
+/** What joins a run that ends here to a next one: a single separator, or a bracket with a space. */
+export function joinAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code !== space && code !== hyphen && code !== dot && code !== opening && code !== closing) return unjoined;
+  const behind = text.charCodeAt(at + 1);
+  if (isDigit(behind)) return code;
+  const isSpaced = (behind === space || behind === hyphen) && isDigit(text.charCodeAt(at + 2));
+  if (code === closing) return isSpaced ? closing : unjoined;
+  // The area code of a number that begins with the country.
+  const opens = code !== dot && code !== opening && behind === opening && isDigit(text.charCodeAt(at + 2));
+  return opens ? opening : unjoined;
+}

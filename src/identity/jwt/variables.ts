@@ -1,0 +1,37 @@
+/** The environment variables of organisation JWTs. */
+import { z } from 'zod';
+
+const entries = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+export const jwtVariables = () => ({
+  JWT_ENABLED: z
+    .string()
+    .default('')
+    .transform((value) => value.trim().toUpperCase() === 'ON'),
+  ORGANISATIONS_TO_SYNC: z
+    .string()
+    .default('')
+    .transform((text) => entries(text).map((id) => id.toLowerCase())),
+  JWT_LOCAL_AUTH_DEFAULT_SCOPES: z.string().default('').transform(entries),
+});
+
+type Variables = z.output<z.ZodObject<ReturnType<typeof jwtVariables>>>;
+
+export interface JwtEnvironment {
+  /** True: tokens are read by the rules of a gateway that validates by itself, with defaults for what they leave out. */
+  local: boolean;
+  /** The organisations whose tokens count in local mode; empty: all of them. */
+  organisations: readonly string[];
+  /** Scopes of tokens that name none, in local mode. */
+  defaultScopes: readonly string[];
+}
+
+export const jwtEnvironment = (values: Variables): JwtEnvironment => ({
+  local: values.JWT_ENABLED,
+  organisations: values.ORGANISATIONS_TO_SYNC,
+  defaultScopes: values.JWT_LOCAL_AUTH_DEFAULT_SCOPES,
+});

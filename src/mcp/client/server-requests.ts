@@ -1,0 +1,53 @@
+/** What servers ask of clients, and what the gateway asks of them itself, within a session. */
+import type { McpDeps } from '../deps.ts';
+import { McpError } from '../errors.ts';
+import { type JsonRpcFields, methodNotFound, type RpcResponse, requestMessage } from '../protocol/json-rpc.ts';
+import { clientMethods } from '../protocol/versions.ts';
+import type { LinkEvent } from '../upstream/link.ts';
+import { type InSession, linkOf } from './session-upstream.ts';
+
+export type AskClient = (method: string, params: JsonRpcFields) => Promise<RpcResponse>;
+
+const patienceMs = 300_000;
+
+/** Sends a request of ours on the client's stream and waits until the client posts the answer. */
+export const asker =
+  ({ local }: InSession, send: (message: object) => void): AskClient =>
+  (method, params) => {
+    const id = `gw-${Bun.randomUUIDv7()}`;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        local.asked.delete(id);
+        reject(new McpError('upstream_timeout', 'the client did not answer what it was asked'));
+      }, patienceMs);
+      local.asked.set(id, (answer) => {
+        clearTimeout(timer);
+        local.asked.delete(id);
+        resolve(answer);
+      });
+      send(requestMessage(id, method, params));
+    });
+  };
+
+export const cannotBeAsked: AskClient = async () => ({
+  kind: 'response',
+  id: null,
+  error: { code: methodNotFound, message: 'The client cannot be asked' },
+});
+
+/** Whether something that the upstream said goes on to the client; what the client cannot answer is answered here. */
+export function passes(deps: McpDeps, session: InSession, { message }: LinkEvent): boolean {
+  if (message?.kind === 'notification' && message.method.endsWith('/list_changed')) {
+    deps.definitions.forget(session.context.server, session.context.identity);
+  }
+  if (message?.kind !== 'request') return true;
+  const capability = clientMethods[message.method];
+  const offered = session.state.client.capabilities;
+  if (message.method === 'ping' || (capability && offered[capability] !== undefined)) return true;
+  if (capability === undefined && offered.tasks !== undefined && message.method.startsWith('tasks/')) return true;
+  const error = { code: methodNotFound, message: `The client does not support ${message.method}` };
+  linkOf(deps, session, false)
+    .then((link) => link.send({ kind: 'response', id: message.id, error }))
+    .catch((fault) => deps.onFault(fault, session.context.requestId));
+  return false;
+}

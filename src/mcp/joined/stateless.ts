@@ -1,0 +1,144 @@
+/** Several servers behind one address, for clients of the stateless era. */
+import { Abort } from '../../wire/abort.ts';
+import type { Reply } from '../../wire/server/reply.ts';
+import type { CallContext } from '../call-context.ts';
+import { failed } from '../calls.ts';
+import { EventStream, type KeepAlive } from '../client/event-stream.ts';
+import type { McpResponder } from '../client/responder.ts';
+import type { Posted } from '../client/session-era.ts';
+import { discoverResult, listHints, type StatelessEra } from '../client/stateless-era.ts';
+import { acknowledged, tellOn } from '../client/stateless-listen.ts';
+import type { McpDeps } from '../deps.ts';
+import { McpError, noSuchMethod } from '../errors.ts';
+import { UpstreamRefusal } from '../lists.ts';
+import { logAnswer } from '../log.ts';
+import { errorMessage, isFields, type JsonRpcFields, type RpcRequest, resultMessage } from '../protocol/json-rpc.ts';
+import { isListMethod, statelessMethods } from '../protocol/versions.ts';
+import { joinedList } from './lists.ts';
+import { joinedNotification, joinedUri, routedRequest } from './names.ts';
+import { JoinedResponder } from './responder.ts';
+import { contextFor, joinedFacts, usableServers } from './servers.ts';
+import { postedOf, unroutable } from './session.ts';
+
+export class JoinedStateless {
+  readonly #deps: McpDeps;
+  readonly #era: StatelessEra;
+  readonly #keeper: KeepAlive;
+
+  constructor(deps: McpDeps, era: StatelessEra, keeper: KeepAlive) {
+    this.#deps = deps;
+    this.#era = era;
+    this.#keeper = keeper;
+  }
+
+  async post(
+    context: CallContext,
+    request: RpcRequest,
+    posted: Posted,
+    responder: McpResponder,
+    abort: Abort,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await this.#answered(context, request, posted, responder, abort);
+    } catch (fault) {
+      const error = failed(fault, (one) => this.#deps.onFault(one, context.requestId));
+      const isRefusal = error instanceof UpstreamRefusal;
+      const text = JSON.stringify(errorMessage(request.id, isRefusal ? error.error : error.rpc));
+      const upstreamMs = performance.now() - startedAt;
+      logAnswer(this.#deps, context, posted, { text, status: error.status, upstreamMs, error });
+      responder.finish(text, error.status, isRefusal ? {} : error.headers);
+    }
+  }
+
+  async #answered(
+    context: CallContext,
+    request: RpcRequest,
+    posted: Posted,
+    responder: McpResponder,
+    abort: Abort,
+  ): Promise<void> {
+    if (!statelessMethods.has(request.method)) throw noSuchMethod(request.method, 404);
+    const servers = usableServers(context.principal);
+    const answer = (result: JsonRpcFields) => {
+      const text = JSON.stringify(resultMessage(request.id, result));
+      logAnswer(this.#deps, context, posted, { text, status: 200, upstreamMs: 0 });
+      responder.finish(text, 200);
+    };
+    if (request.method === 'server/discover') return answer(discoverResult(joinedFacts(context.principal)));
+    if (isListMethod(request.method)) {
+      const list = await joinedList(request, request.method, servers, async (server, asked, to) =>
+        this.#era.post(await contextFor(this.#deps, context, server), asked, postedOf(asked), to, abort),
+      );
+      return answer({ resultType: 'complete', ...list, ...listHints });
+    }
+    const routed = routedRequest(
+      request,
+      servers.map(({ slug }) => slug),
+    );
+    const server = routed && servers.find(({ slug }) => slug === routed.slug);
+    if (!routed || !server) throw unroutable(request);
+    const to = new JoinedResponder(responder, server.slug, request.method, (id) => id);
+    const own = await contextFor(this.#deps, context, server);
+    await this.#era.post(own, routed.request, postedOf(routed.request), to, abort);
+  }
+
+  /** The changes of all servers on one stream. */
+  async listen(context: CallContext, request: RpcRequest, posted: Posted): Promise<Reply> {
+    const servers = usableServers(context.principal);
+    const slugs = servers.map(({ slug }) => slug);
+    const found = await Promise.all(
+      servers.map(async (server) => {
+        const own = filterFor(request, slugs, server.slug);
+        const asked = { ...request, params: { ...request.params, notifications: own } };
+        try {
+          const child = await contextFor(this.#deps, context, server);
+          return { slug: server.slug, subscription: await this.#era.subscription(child, asked) };
+        } catch (fault) {
+          // A server that cannot be reached tells no changes.
+          failed(fault, (one) => this.#deps.onFault(one, context.requestId));
+          return null;
+        }
+      }),
+    );
+    const reached = found.filter((one) => one !== null);
+    const abort = new Abort();
+    const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
+    const tell = tellOn(stream, request);
+    tell(acknowledged, {
+      notifications: honouredBy(reached.map(({ slug, subscription }) => [slug, subscription.honoured])),
+    });
+    logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: 0 });
+    for (const { slug, subscription } of reached) {
+      subscription
+        .follow((method, params) => tell(method, joinedNotification(slug, method, params)), abort)
+        .catch((fault) => failed(fault, (one) => this.#deps.onFault(one, context.requestId)));
+    }
+    return stream.reply();
+  }
+}
+
+/** What of the wanted changes concerns one server, in its own words. */
+function filterFor(request: RpcRequest, slugs: readonly string[], slug: string): JsonRpcFields {
+  const { notifications } = request.params;
+  if (!isFields(notifications)) return {};
+  const { resourceSubscriptions, ...lists } = notifications;
+  if (!Array.isArray(resourceSubscriptions)) return lists;
+  const own = resourceSubscriptions.flatMap((uri) => {
+    const asked: RpcRequest = { ...request, method: 'resources/read', params: { uri } };
+    const routed = routedRequest(asked, slugs);
+    return routed?.slug === slug ? [routed.request.params.uri] : [];
+  });
+  return { ...lists, ...(own.length > 0 && { resourceSubscriptions: own }) };
+}
+
+function honouredBy(parts: readonly (readonly [string, JsonRpcFields])[]): JsonRpcFields {
+  const joined: Record<string, unknown> = {};
+  const uris: string[] = [];
+  for (const [slug, { resourceSubscriptions, ...lists }] of parts) {
+    Object.assign(joined, lists);
+    if (Array.isArray(resourceSubscriptions))
+      uris.push(...resourceSubscriptions.map((uri) => joinedUri(slug, String(uri))));
+  }
+  return uris.length > 0 ? { ...joined, resourceSubscriptions: uris } : joined;
+}
