@@ -278,6 +278,11 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     const way = await gateway.post('/v1/auth/login', { email: member.email }, { key: '' });
     expect(way.body).toMatchObject({ object: 'sign_in', password: false });
     expect((await signIn('mo@acme.example')).status).toBe(302);
+    const invite = await gateway.post('/v1/admin/users/invites', { email: 'li@acme.example', role: 'member' });
+    const token = String(invite.body.invite_link).split('/').at(-1);
+    const names = { first_name: 'Li', last_name: 'Acme', password };
+    expect((await gateway.post(`/v1/invites/${token}/accept`, names, { key: '' })).status).toBe(403);
+    expect((await signIn('li@acme.example')).status).toBe(302);
     const removal = await gateway.put(settingsPath, { sso: null });
     expect(removal.body.data.errors[0].path).toBe('login_method');
     // A set-up that nobody has used yet locks nobody out.
