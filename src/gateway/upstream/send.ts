@@ -34,7 +34,7 @@ export async function send(
 ): Promise<WireAnswer> {
   try {
     const answer = await begin(deps, target, upstream, signal);
-    return concealedAnswer(decodedAnswer(answer, upstream), target, upstream);
+    return await concealedAnswer(decodedAnswer(answer, upstream), target, upstream);
   } catch (fault) {
     throw unsendable(upstream.headers) ?? explain(fault, signal, target);
   }
