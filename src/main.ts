@@ -7,6 +7,7 @@ import { systemClock } from './clock.ts';
 import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { firstSecrets, greeting } from './greeting.ts';
+import { CannotListenError } from './http/server.ts';
 import { PricesError, pricesCommand } from './prices.ts';
 import { promptsCommand } from './prompts/files/command.ts';
 import { PromptFilesError } from './prompts/files/file.ts';
@@ -116,6 +117,7 @@ async function serve(settings: Settings): Promise<void> {
     process.exit(0);
   };
   process.on('SIGTERM', () => void stop());
+  if (process.env.npm_lifecycle_event !== undefined) onOrphaned(() => void stop());
   process.on('SIGINT', () => {
     // Whoever presses it again wants no goodbye.
     if (stopping) process.exit(130);
@@ -126,6 +128,19 @@ async function serve(settings: Settings): Promise<void> {
   });
   // Whoever reads it may ask us to end at once.
   print(greeting(app));
+}
+
+const orphanCheckMs = 1_000;
+
+/** npm waits for what it started, and cannot hand on a signal that kills it: the program then ends by itself. */
+function onOrphaned(end: () => void): void {
+  const parent = process.ppid;
+  const checking = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(checking);
+    end();
+  }, orphanCheckMs);
+  checking.unref();
 }
 
 /** A first start that makes its secrets and then cannot listen shows them all the same: nobody can later. */
@@ -158,6 +173,7 @@ const operatorFaults = [
   PricesError,
   PromptFilesError,
   EnvironmentError,
+  CannotListenError,
   FolderTakenError,
   NewerSchemaError,
   WrongMasterKeyError,
@@ -171,9 +187,6 @@ function explain(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const message = messageOf(error);
   if (code === 'EADDRINUSE') return `${message}; stop the other program or choose another port with --port or PORT.`;
-  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-    return `Cannot listen there (${message}); choose an address of this machine with --host or HOST, and a port that you may use with --port or PORT.`;
-  }
   if (typeof code !== 'string') return traceOf(error);
   if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ENOSPC'].includes(code)) {
     return `The data folder cannot be used (${message}); make it writable or choose another with --data-dir or GW_DATA_DIR.`;

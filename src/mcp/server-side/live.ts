@@ -1,4 +1,5 @@
 /** A loop of server-side tools as its client sees it while it runs: one stream, although the model is called several times. */
+import { readJson } from '../../bounded-json.ts';
 import type { Executed, Json, ModelCall, OfferedTool, ToolRound } from './dialect.ts';
 
 /** One event of the model's stream. */
@@ -33,7 +34,7 @@ export interface LiveView {
 
 export function jsonOf(data: string): Json | null {
   try {
-    const value: unknown = JSON.parse(data);
+    const value: unknown = readJson(data);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
   } catch {
     // What is no JSON is none of the dialect's events.

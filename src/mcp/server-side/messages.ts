@@ -1,5 +1,5 @@
 /** Server-side tools in Anthropic's messages. */
-
+import { readJson } from '../../bounded-json.ts';
 import { asList, asObject, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
 import { LiveMessages } from './live-messages.ts';
 
@@ -127,7 +127,7 @@ export const messages: ToolDialect = {
 
 function parsed(text: string): Json {
   try {
-    return asObject(JSON.parse(text));
+    return asObject(readJson(text));
   } catch {
     return {};
   }
