@@ -155,7 +155,6 @@ export const environmentSchema = () =>
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
 
-/** What the data plane takes from the environment. */
 export interface SemanticCacheSettings {
   /** The slug of a saved provider with an embeddings route. */
   provider: string;
@@ -165,10 +164,11 @@ export interface SemanticCacheSettings {
   threshold: number;
 }
 
+/** What the data plane takes from the environment. */
 export interface GatewaySettings {
-  /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
-  /** How questions that mean the same are found; null: only equal ones are. */
+  /** How questions that mean the same are found where the organisation does not say it; null: only equal ones are. */
   semanticCache: SemanticCacheSettings | null;
+  /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
   headerPrefixAliases: readonly string[];
   headersToMetadata: readonly string[];
   /** Stands before the names of metadata that become labels on a cloud's bill. */

@@ -40,9 +40,10 @@ export const login = endpoint({
         sso_client_id: z.string().trim().min(1).max(512).nullish().describe('Picks one of several set-ups'),
         return_to: z
           .string()
-          .max(500)
+          .max(4_000)
           .regex(ownPath, 'must be a path of the console')
           .optional()
+          .meta({ examples: ['/logs'] })
           .describe('Where the identity provider’s answer leads in the end'),
       })
       .refine((body) => body.email ?? body.organisation_id ?? body.sso_client_id, {

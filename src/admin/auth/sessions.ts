@@ -1,5 +1,7 @@
 /** What a signed-in person does with their session: end it, renew it, take it to another organisation. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { forbidden, notFound, unauthenticated } from '../../http/errors.ts';
 import { opens, passwordOfSession } from '../../identity/accounts.ts';
 import { findAuthSettings } from '../../identity/auth-settings.ts';
@@ -49,7 +51,7 @@ async function logoutElsewhere(
 ): Promise<string | null> {
   const row = await db.selectFrom('sessions').select('sso_sealed').where('id', '=', sessionId).executeTakeFirst();
   if (!row?.sso_sealed) return null;
-  const { logout: told } = ssoOfSession.parse(JSON.parse(services.vault.open(row.sso_sealed, ssoLogoutPurpose)));
+  const { logout: told } = ssoOfSession.parse(readJson(services.vault.open(row.sso_sealed, ssoLogoutPurpose)));
   if (!told) return null;
   const url = new URL(told.endSessionUrl);
   url.searchParams.set('id_token_hint', told.idToken);

@@ -87,6 +87,13 @@ export class Admission {
     return limits.filter(({ counter }) => !known.has(counter));
   }
 
+  /** For a call that the gateway makes on behalf of this one: what it uses counts, as no further request. */
+  aside(context: RequestContext): Admission {
+    const own = new Admission(this.#limits, context, this.#now);
+    own.#count = noCount;
+    return own;
+  }
+
   /** Takes what a target may use. What earlier targets held and did not use is given back before. */
   take(record: AttemptRecord, demands: readonly Demand[]): MaybePromise<Reserved> {
     for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));

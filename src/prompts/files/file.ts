@@ -1,6 +1,8 @@
 /** A prompt or a partial as a file: what the published version says, without ids and times, so that only changes of meaning differ. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { yamlOf } from './yaml.ts';
 
 /** A fault of the operator's, told in one line. */
@@ -93,7 +95,7 @@ export function templateOf(string: string, raw: boolean): Pick<PromptFile, 'mess
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     // A template whose tags stand around messages is text.
     return null;

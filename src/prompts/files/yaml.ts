@@ -1,5 +1,7 @@
 /** Writes YAML for people who compare versions: a text of several lines stands in as many lines. Bun reads it. */
+
 import { isDeepStrictEqual } from 'node:util';
+import { readJson } from '../../bounded-json.ts';
 
 type Value = string | number | boolean | null | undefined | readonly Value[] | { readonly [name: string]: Value };
 
@@ -75,4 +77,4 @@ const isRecord = (value: Value): value is { readonly [name: string]: Value } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** As a reader gets it back: fields that are not there are not there. */
-const defined = (document: object): unknown => JSON.parse(JSON.stringify(document));
+const defined = (document: object): unknown => readJson(JSON.stringify(document));
