@@ -6,7 +6,9 @@ import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
+import { KmsError } from './gateway/credentials/kms.ts';
 import { firstSecrets, greeting } from './greeting.ts';
+import { MasterKeyError, masterKeyCommand } from './master-key.ts';
 import { PricesError, pricesCommand } from './prices.ts';
 import { mintRecoveryKey } from './recovery.ts';
 import { WrongMasterKeyError } from './store/master-key.ts';
@@ -24,6 +26,7 @@ Commands
   keys           make a new admin key for the first organisation and print it (for lost keys)
   password EMAIL give a person a new password, end their sessions, and print it
   owner EMAIL    make a person an owner of the organisation (--organisation, where there are several)
+  master-key     rotate: put another master key in the place of the present one; retire; status
   prices         update FILE: take newer prices from a file; show PROVIDER MODEL; reset
 
 Options
@@ -57,12 +60,13 @@ async function main(argv: string[]): Promise<void> {
   if (command === 'owner') {
     return print(await makeOwner(settings, soleArgument(command, rest), options.organisation));
   }
+  if (command === 'master-key') return masterKeyCommand(settings, rest, print);
   if (command === 'prices') return print(await pricesCommand(settings, rest));
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
 }
 
 /** Commands that are told more than their name. */
-const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices']);
+const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices', 'master-key']);
 
 function soleArgument(command: string, [argument, ...more]: string[]): string {
   if (argument !== undefined && more.length === 0) return argument;
@@ -144,6 +148,8 @@ function print(text: string): void {
 const operatorFaults = [
   UsageError,
   PricesError,
+  MasterKeyError,
+  KmsError,
   EnvironmentError,
   FolderTakenError,
   NewerSchemaError,
