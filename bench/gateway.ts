@@ -142,7 +142,8 @@ export async function benchGateway(options: GatewayOptions): Promise<object> {
   }
 }
 
-async function startProgram(): Promise<Child> {
+/** The program as `npm start` runs it, with an empty data folder. */
+export async function startProgram(env: Record<string, string> = {}): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-bench-'));
   const child = await startChild([builtProgram(), 'serve'], {
     PORT: '0',
@@ -150,6 +151,7 @@ async function startProgram(): Promise<Child> {
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
     NODE_ENV: 'production',
     ...runtimeSettings,
+    ...env,
   });
   return {
     ...child,
@@ -225,7 +227,7 @@ const peerName = 'peer';
 /** A peer that fails its calls is shown with what it said. */
 const noFigures = { 'CPU µs/request': '-', 'ratio to bare': '-', 'requests/s': '-' };
 
-async function compare(aims: [string, Aim][], more: object, load: Load) {
+export async function compare(aims: [string, Aim][], more: object, load: Load) {
   const measured = new Map<Aim, Measured | Error>();
   // A peer takes so long that the others would rest for seconds between their turns, and begin each of them cold.
   for (const group of [aims.filter(([name]) => name !== peerName), aims.filter(([name]) => name === peerName)]) {

@@ -1,14 +1,16 @@
-/** `npm run bench`: prints tables and writes bench-results.json. `--only admin|cache|gateway|guardrails|jwt|logs`, `--peer`, `--soak <minutes>`. */
+/** `npm run bench`: prints tables and writes bench-results.json. `--only admin|attacks|cache|gateway|guardrails|jwt|limits|logs`, `--peer`, `--soak <minutes>`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAdmin } from './admin.ts';
+import { benchAttacks } from './attacks.ts';
 import { benchCache } from './cache.ts';
 import { liftCallLimit } from './call-limit.ts';
 import { root } from './child.ts';
 import { benchGateway } from './gateway.ts';
 import { benchGuardrails } from './guardrails.ts';
 import { benchJwt } from './jwt.ts';
+import { benchLimits } from './limits.ts';
 import { benchLogs } from './logs.ts';
 
 // Thousands of streams at once take as many calls.
@@ -21,9 +23,11 @@ const { values } = parseArgs({
 const results: Record<string, unknown> = { at: new Date().toISOString(), bun: Bun.version };
 const runs = (part: string) => values.only === undefined || values.only === part;
 if (runs('admin')) results.admin = await benchAdmin();
+if (runs('attacks')) results.attacks = await benchAttacks();
 if (runs('cache')) results.cache = await benchCache();
 if (runs('guardrails')) results.guardrails = await benchGuardrails();
 if (runs('jwt')) results.jwt = await benchJwt();
+if (runs('limits')) results.limits = await benchLimits();
 if (runs('logs')) results.logs = await benchLogs();
 if (runs('gateway')) {
   results.gateway = await benchGateway({ peer: values.peer ?? false, soakMinutes: Number(values.soak ?? 0) });

@@ -20,7 +20,7 @@ const stamp = join(folder, 'sources-digest');
 
 /** The file to run in place of this one. */
 export function builtFrom(file) {
-  return file === entries[0] ? builtProgram() : file;
+  return file === entries[0] ? builtProgram() : join(root, file);
 }
 
 function builtProgram() {
@@ -33,7 +33,7 @@ function builtProgram() {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     process.stderr.write(`The program runs from its sources, which takes more memory: ${error.message}\n`);
-    return entries[0];
+    return join(root, entries[0]);
   }
   build(draft);
   writeFileSync(join(draft, 'sources-digest'), digest);

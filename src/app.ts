@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
-import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { exportDownloads } from './admin/log-exports/links.ts';
 import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
+import { createSsoHandler } from './admin/sso/handler.ts';
+import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { callAs } from './batches/call-as.ts';
@@ -48,8 +49,9 @@ import { createMailer } from './mail/mailer.ts';
 import { readMasterKey } from './master-key-source.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
-import { fetchPublicDocument } from './mcp/upstream/public-document.ts';
+import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
+import { wholeDocument } from './openapi.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
@@ -183,6 +185,14 @@ async function openInFolder(
       observe: telemetry.observe,
     }),
     telemetry,
+    sso: createSsoService({
+      store,
+      vault,
+      clock,
+      trustedHosts: settings.trustedHosts,
+      fetchFor: (tenant) => webFetch(mcpUpstreams.http, tenant),
+      fetchDocument: fetchPublicDocument(mcpUpstreams.http),
+    }),
     mcp: mcpUpstreams.probe,
     agents: agentCards,
     agentCards,
@@ -296,7 +306,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       log,
     });
     services.checkIo = gateway.checkIo;
-    const reference = createReference(() => createOpenApiDocument(resources));
+    const reference = createReference(wholeDocument);
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),
@@ -332,6 +342,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         receiver,
         exportDownloads(services),
         scim,
+        createSsoHandler({
+          services,
+          trail,
+          onFault: (fault, requestId) =>
+            log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
+        }),
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

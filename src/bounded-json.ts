@@ -59,6 +59,45 @@ export function excessOf(text: string): string | null {
   return null;
 }
 
+/** The same, before anything is made of the bytes: text of forty megabytes takes long to make. */
+export function excessOfBytes(given: Uint8Array): string | null {
+  if (given.length <= harmlessLength) return null;
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
+  let depth = 0;
+  let fields = 0;
+  let elements = 0;
+  for (let index = 0; index < bytes.length; index++) {
+    switch (bytes[index]) {
+      case quote:
+        index = endOfBytes(bytes, index);
+        break;
+      case openList:
+      case openObject:
+        if (++depth > deepest) return 'it is nested too deeply';
+        if (++fields > mostFields) return tooMany;
+        break;
+      case closeList:
+      case closeObject:
+        depth--;
+        break;
+      case colon:
+        if (++fields > mostFields) return tooMany;
+        break;
+      case comma:
+        if (++elements > mostElements) return tooMany;
+        break;
+    }
+  }
+  return null;
+}
+
+/** Throws a SyntaxError for bytes that are no JSON, and for what is beyond the bounds; a TypeError where the decoder is strict and they are no text. */
+export function readJsonBytes(bytes: Uint8Array, decoder: TextDecoder): unknown {
+  const excess = excessOfBytes(bytes);
+  if (excess !== null) throw new SyntaxError(excess);
+  return JSON.parse(decoder.decode(bytes));
+}
+
 const tooMany = 'it holds too many values';
 
 const quote = 34;
@@ -77,6 +116,18 @@ function endOfString(text: string, opening: number): number {
     if (closing === -1) return text.length;
     let escapes = 0;
     while (text.charCodeAt(closing - 1 - escapes) === backslash) escapes++;
+    if (escapes % 2 === 0) return closing;
+    from = closing + 1;
+  }
+}
+
+/** Every byte of a character beyond ASCII is above these, so that none is taken for another. */
+function endOfBytes(bytes: Buffer, opening: number): number {
+  for (let from = opening + 1; ; ) {
+    const closing = bytes.indexOf(quote, from);
+    if (closing === -1) return bytes.length;
+    let escapes = 0;
+    while (bytes[closing - 1 - escapes] === backslash) escapes++;
     if (escapes % 2 === 0) return closing;
     from = closing + 1;
   }

@@ -48,7 +48,10 @@ function wholeNumber(fallback: number, least: number, most: number) {
 export const environmentSchema = () =>
   z.object({
     PORT: wholeNumber(8787, 0, 65_535),
-    HOST: z.string().min(1).default('127.0.0.1'),
+    HOST: z
+      .string()
+      .regex(/^[\w.:%-]+$/, 'must be an address or a name of this machine alone, without scheme, port or brackets')
+      .default('127.0.0.1'),
     TLS_KEY_PATH: z.string().optional(),
     TLS_CERT_PATH: z.string().optional(),
     TLS_CA_PATH: z.string().optional(),
@@ -61,6 +64,11 @@ export const environmentSchema = () =>
       .optional(),
     GW_OWNER_EMAIL: z.email().max(254).toLowerCase().default('owner@gw.local'),
     GW_OWNER_PASSWORD: z.string().min(12, 'must be at least 12 characters long').max(200).optional(),
+    GW_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+      .max(2_000)
+      .optional(),
+    GW_API_KEY: z.string().min(1).max(4_000).optional(),
     GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
     GW_MASTER_KEY_KMS_CIPHERTEXT: z.base64('must be base64').max(8_192).optional(),
@@ -154,7 +162,6 @@ export const environmentSchema = () =>
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
 
-/** What the data plane takes from the environment. */
 export interface SemanticCacheSettings {
   /** The slug of a saved provider with an embeddings route. */
   provider: string;
@@ -164,10 +171,11 @@ export interface SemanticCacheSettings {
   threshold: number;
 }
 
+/** What the data plane takes from the environment. */
 export interface GatewaySettings {
-  /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
-  /** How questions that mean the same are found; null: only equal ones are. */
+  /** How questions that mean the same are found where the organisation does not say it; null: only equal ones are. */
   semanticCache: SemanticCacheSettings | null;
+  /** Other prefixes under which our headers are accepted, such as `x-acme-`. */
   headerPrefixAliases: readonly string[];
   headersToMetadata: readonly string[];
   /** Stands before the names of metadata that become labels on a cloud's bill. */
@@ -213,6 +221,8 @@ export interface Settings {
   masterKey: MasterKeySource;
   /** What gw master-key rotate puts in its place. */
   nextMasterKey: MasterKeySource;
+  /** The server that commands speak to, and the key that they use; null: this machine's, none. */
+  client: { url: string | null; apiKey: string | null };
   /** The token with which parts of the service ask each other; null: none may. */
   clientAuth: string | null;
   firstAdminKey: string | null;
@@ -352,6 +362,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       values,
       'master.key.next',
     ),
+    client: { url: values.GW_URL ?? null, apiKey: values.GW_API_KEY ?? null },
     clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,
     ownerEmail: values.GW_OWNER_EMAIL,

@@ -1,4 +1,4 @@
-/** The command line: serve, migrate, keys, prices. */
+/** The command line: serve, migrate, keys, prices, prompts. */
 // Before everything else, since nothing of it is needed should the program begin again.
 import { parseArgs } from 'node:util';
 import { makeOwner, resetPassword } from './account-recovery.ts';
@@ -8,8 +8,11 @@ import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
 import { KmsError } from './gateway/credentials/kms.ts';
 import { firstSecrets, greeting } from './greeting.ts';
+import { CannotListenError } from './http/server.ts';
 import { MasterKeyError, masterKeyCommand } from './master-key.ts';
 import { PricesError, pricesCommand } from './prices.ts';
+import { promptsCommand } from './prompts/files/command.ts';
+import { PromptFilesError } from './prompts/files/file.ts';
 import { mintRecoveryKey } from './recovery.ts';
 import { WrongMasterKeyError } from './store/master-key.ts';
 import { NewerSchemaError } from './store/migrate.ts';
@@ -28,12 +31,15 @@ Commands
   owner EMAIL    make a person an owner of the organisation (--organisation, where there are several)
   master-key     rotate: put another master key in the place of the present one; retire; status
   prices         update FILE: take newer prices from a file; show PROVIDER MODEL; reset
+  prompts        export FOLDER, import FOLDER: prompts as files, through the server at GW_URL with GW_API_KEY
 
 Options
   --port <n>         port to listen on (PORT, 8787)
   --host <address>   address to listen on (HOST, 127.0.0.1)
   --data-dir <path>  folder of the embedded databases and the key file (GW_DATA_DIR, ./data)
   --organisation <id or slug>  the organisation that owner is about
+  --workspace <id or slug>     the workspace that prompts is about, for keys that have none
+  --draft, --dry-run           prompts import: publish nothing; change nothing and tell what would be done
   --help             show this
   --version          show the release
 
@@ -62,11 +68,21 @@ async function main(argv: string[]): Promise<void> {
   }
   if (command === 'master-key') return masterKeyCommand(settings, rest, print);
   if (command === 'prices') return print(await pricesCommand(settings, rest));
+  if (command === 'prompts') {
+    const { workspace, draft = false, 'dry-run': dryRun = false } = options;
+    return print(await promptsCommand(settings, rest, { workspace, draft, dryRun }));
+  }
   throw new UsageError(`Unknown command ${command}; gw --help lists the commands.`);
 }
 
 /** Commands that are told more than their name. */
-const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices', 'master-key']);
+const withArguments: ReadonlySet<string | undefined> = new Set([
+  'password',
+  'owner',
+  'prices',
+  'prompts',
+  'master-key',
+]);
 
 function soleArgument(command: string, [argument, ...more]: string[]): string {
   if (argument !== undefined && more.length === 0) return argument;
@@ -83,6 +99,9 @@ function readCommandLine(argv: string[]) {
         host: { type: 'string' },
         'data-dir': { type: 'string' },
         organisation: { type: 'string' },
+        workspace: { type: 'string' },
+        draft: { type: 'boolean' },
+        'dry-run': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
       },
@@ -108,6 +127,7 @@ async function serve(settings: Settings): Promise<void> {
     process.exit(0);
   };
   process.on('SIGTERM', () => void stop());
+  if (process.env.npm_lifecycle_event !== undefined) onOrphaned(() => void stop());
   process.on('SIGINT', () => {
     // Whoever presses it again wants no goodbye.
     if (stopping) process.exit(130);
@@ -118,6 +138,19 @@ async function serve(settings: Settings): Promise<void> {
   });
   // Whoever reads it may ask us to end at once.
   print(greeting(app));
+}
+
+const orphanCheckMs = 1_000;
+
+/** npm waits for what it started, and cannot hand on a signal that kills it: the program then ends by itself. */
+function onOrphaned(end: () => void): void {
+  const parent = process.ppid;
+  const checking = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(checking);
+    end();
+  }, orphanCheckMs);
+  checking.unref();
 }
 
 /** A first start that makes its secrets and then cannot listen shows them all the same: nobody can later. */
@@ -148,9 +181,11 @@ function print(text: string): void {
 const operatorFaults = [
   UsageError,
   PricesError,
+  PromptFilesError,
   MasterKeyError,
   KmsError,
   EnvironmentError,
+  CannotListenError,
   FolderTakenError,
   NewerSchemaError,
   WrongMasterKeyError,
@@ -164,9 +199,6 @@ function explain(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const message = messageOf(error);
   if (code === 'EADDRINUSE') return `${message}; stop the other program or choose another port with --port or PORT.`;
-  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-    return `Cannot listen there (${message}); choose an address of this machine with --host or HOST, and a port that you may use with --port or PORT.`;
-  }
   if (typeof code !== 'string') return traceOf(error);
   if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ENOSPC'].includes(code)) {
     return `The data folder cannot be used (${message}); make it writable or choose another with --data-dir or GW_DATA_DIR.`;

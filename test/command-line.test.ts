@@ -99,10 +99,15 @@ describe('starting', () => {
     expect(oneLine(stderr)).toBe(true);
   });
 
-  test('an address that is not of this machine is told in one line', async () => {
-    const { code, stderr } = await run(['serve'], { PORT: '0', HOST: '203.0.113.1', GW_DATA_DIR: newFolder() });
+  test.each([
+    ['203.0.113.1', 'Cannot listen at 203.0.113.1'],
+    ['no-such-host.invalid', 'Cannot listen at no-such-host.invalid'],
+    ['http://localhost', 'Wrong environment: HOST'],
+    ['localhost:8787', 'Cannot listen at localhost:8787'],
+  ])('an address that is not of this machine is told in one line: %s', async (host, words) => {
+    const { code, stderr } = await run(['serve'], { PORT: '0', HOST: host, GW_DATA_DIR: newFolder() });
     expect(code).toBe(1);
-    expect(stderr).toContain('--host');
+    expect(stderr).toContain(words);
     expect(oneLine(stderr)).toBe(true);
   });
 

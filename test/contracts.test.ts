@@ -126,9 +126,9 @@ describe('behaviour', () => {
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema =>
   z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
 
-/** JSON Schemas and configs, which have rules of their own, what was said in a call that is logged, and the read-only fields of a limit that a client sends back as it got them. */
+/** JSON Schemas, OpenAPI documents and configs, which have rules of their own, what was said in a call that is logged, and the read-only fields of a limit that a client sends back as it got them. */
 const takesAnything =
-  /(_schema\.\*|POST \/logs: body(\[\])?\.(request|response)\.body(\.\*|\[\])|body\.config\.\*|\/guardrails\S*: body\.(checks\[\]|actions|request\.json|response\.json)\.\*|\/prompts\S*: body\.(parameters|functions\[\]|tools\[\]|tool_choice|template_metadata|prompt_metadata)\.\*|current_usage|status|last_reset_at|is_threshold_alerts_sent|is_exhausted_alerts_sent)$/;
+  /(_schema\.\*|POST \/logs: body(\[\])?\.(request|response)\.body(\.\*|\[\])|body\.config\.\*|openapi\.document\.\*|\/guardrails\S*: body\.(checks\[\]|actions|request\.json|response\.json)\.\*|\/prompts\S*: body\.(parameters|functions\[\]|tools\[\]|tool_choice|template_metadata|prompt_metadata)\.\*|current_usage|status|last_reset_at|is_threshold_alerts_sent|is_exhausted_alerts_sent)$/;
 
 /** Formats of a fixed or known greatest length. */
 const boundedFormats = new Set(['uuid', 'date', 'ipv4', 'ipv6']);

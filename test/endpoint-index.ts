@@ -52,9 +52,9 @@ const identity = `
   KEY-8 POST /v1/api-keys/{id}/reveal
   AUTH-1,2 GET,PUT /v1/admin/organisation/auth-settings
   AUTH-3 POST /v1/auth/login
-  -* AUTH-4 GET /v2/auth/callback
-  -* AUTH-5 GET /v2/auth/saml
-  -* AUTH-6 POST /v2/auth/saml/callback/{id}
+  * AUTH-4 GET /v2/auth/callback
+  * AUTH-5 GET /v2/auth/saml
+  * AUTH-6 POST /v2/auth/saml/callback/{id}
   AUTH-7 GET /v1/auth/self
   AUTH-8 POST /v1/auth/logout
   AUTH-9 POST /v1/auth/refresh

@@ -26,7 +26,7 @@ beforeAll(() => {
     if (existsSync(join(root, name))) cpSync(join(root, name), join(tree, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  command = { words: ['node', 'scripts/run.mjs', 'src/main.ts'], folder: tree };
+  command = { words: ['sh', 'scripts/run.sh', 'src/main.ts'], folder: tree };
 });
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
@@ -74,6 +74,28 @@ test('it serves the console and calls, stores their records in a thread, and end
   served.kill('SIGTERM');
   expect(await served.ended).toBe(0);
   expect(storedLogRows(dataDir)).toBe(1);
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'what is started becomes the program: no other process waits beside it',
+  async () => {
+    const served = await serve({ GW_DATA_DIR: join(tree, 'alone') }, command);
+    expect(readFileSync(`/proc/${served.pid}/cmdline`, 'utf8').split('\0')[0]).toEndWith('/bun');
+    const children = readFileSync(`/proc/${served.pid}/task/${served.pid}/children`, 'utf8');
+    expect(children).toBe('');
+    served.kill('SIGTERM');
+    expect(await served.ended).toBe(0);
+  },
+);
+
+test.skipIf(process.platform !== 'linux')('an npm that is killed takes the program along', async () => {
+  const npm: Command = { words: ['npm', 'run', '--silent', 'gw', '--'], folder: tree };
+  const served = await serve({ GW_DATA_DIR: join(tree, 'orphan') }, npm);
+  const children = readFileSync(`/proc/${served.pid}/task/${served.pid}/children`, 'utf8').trim().split(' ');
+  expect(children).toHaveLength(1);
+  served.kill('SIGKILL');
+  await served.ended;
+  while (existsSync(`/proc/${children[0]}`)) await Bun.sleep(20);
 });
 
 test('where dist takes no files the sources run, and a line says so', async () => {

@@ -88,6 +88,19 @@ export const useSignIn = () =>
     ['self'],
   );
 
+/** How an address signs in. */
+export interface WayIn {
+  /** Where the identity provider is; null: there is none. */
+  redirect_url: string | null;
+  /** Whether everybody may use a password; owners always may. */
+  password: boolean;
+}
+
+export const askWayIn = (email: string, returnTo: string): Promise<WayIn> =>
+  call<WayIn>('POST', '/auth/login', { body: { email, ...(isOwnPath(returnTo) && { return_to: returnTo }) } });
+
+const isOwnPath = (path: string): boolean => /^\/(?![/\\])[^\s\\]{0,498}$/.test(path);
+
 export const useResetCard = (token: string) =>
   useQuery({
     queryKey: ['password-reset', token],
@@ -119,9 +132,11 @@ export const useSessions = () =>
 export const useEndSession = () =>
   useAction((input: { id: string }) => call('DELETE', `/auth/sessions/${segment(input.id)}`), ['sessions']);
 
-export async function signOut(): Promise<void> {
+/** Answers where the session at the identity provider is ended; null: nothing is left to end. */
+export async function signOut(): Promise<string | null> {
   try {
-    await call('POST', '/auth/logout', { body: {} });
+    const { redirect_url } = await call<{ redirect_url?: string }>('POST', '/auth/logout', { body: {} });
+    return redirect_url ?? null;
   } finally {
     rememberSession(null);
     queryClient.clear();

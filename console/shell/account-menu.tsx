@@ -15,8 +15,9 @@ const initialsOf = (name: string): string => {
 };
 
 export async function leave(): Promise<void> {
-  await signOut();
-  navigate('/login', 'replace');
+  const elsewhere = await signOut();
+  if (elsewhere !== null) window.location.assign(elsewhere);
+  else navigate('/login', 'replace');
 }
 
 export function AccountMenu() {

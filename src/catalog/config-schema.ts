@@ -72,6 +72,7 @@ const cacheRule = z.strictObject({
   max_age: z.int().min(1).max(7_776_000).optional(),
   coalesce: z.boolean().optional(),
   similarity_threshold: z.number().min(0).max(1).optional(),
+  verify: z.number().min(0).max(1).optional(),
 });
 const cache = z.preprocess((value) => (typeof value === 'string' ? { mode: value } : value), cacheRule);
 

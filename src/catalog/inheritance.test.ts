@@ -54,7 +54,7 @@ describe('inheritance', () => {
       { cache: { mode: 'semantic', max_age: 600 } },
       { cache: 'simple' },
       {},
-      { cache: { mode: 'simple', maxAgeSeconds: null, coalesce: false, threshold: null } },
+      { cache: { mode: 'simple', maxAgeSeconds: null, coalesce: false, threshold: null, verify: 0 } },
     ],
     ['DISABLED switches the cache off', { cache: 'simple' }, { cache: 'DISABLED' }, {}, { cache: null }],
     [
@@ -62,7 +62,7 @@ describe('inheritance', () => {
       { cache: 'DISABLED' },
       {},
       { cache: 'simple' },
-      { cache: { mode: 'simple', maxAgeSeconds: null, coalesce: false, threshold: null } },
+      { cache: { mode: 'simple', maxAgeSeconds: null, coalesce: false, threshold: null, verify: 0 } },
     ],
     ['request_timeout: nearest', { request_timeout: 1 }, { request_timeout: 2 }, {}, { requestTimeout: 2 }],
     [
@@ -212,19 +212,19 @@ describe('rules of a leaf', () => {
   });
 
   test.each<[unknown, CacheRule | null]>([
-    ['simple', { mode: 'simple', maxAgeSeconds: null, coalesce: false, threshold: null }],
-    [{ mode: 'semantic' }, { mode: 'semantic', maxAgeSeconds: null, coalesce: false, threshold: null }],
+    ['simple', { mode: 'simple', maxAgeSeconds: null, coalesce: false, threshold: null, verify: 0 }],
+    [{ mode: 'semantic' }, { mode: 'semantic', maxAgeSeconds: null, coalesce: false, threshold: null, verify: 0 }],
     [
       { mode: 'simple', max_age: 3_600 },
-      { mode: 'simple', maxAgeSeconds: 3_600, coalesce: false, threshold: null },
+      { mode: 'simple', maxAgeSeconds: 3_600, coalesce: false, threshold: null, verify: 0 },
     ],
     [
       { mode: 'simple', max_age: 1 },
-      { mode: 'simple', maxAgeSeconds: 60, coalesce: false, threshold: null },
+      { mode: 'simple', maxAgeSeconds: 60, coalesce: false, threshold: null, verify: 0 },
     ],
     [
       { mode: 'simple', max_age: 7_776_000, coalesce: true },
-      { mode: 'simple', maxAgeSeconds: 7_776_000, coalesce: true, threshold: null },
+      { mode: 'simple', maxAgeSeconds: 7_776_000, coalesce: true, threshold: null, verify: 0 },
     ],
     ['DISABLED', null],
     [{ mode: 'DISABLED' }, null],

@@ -89,10 +89,11 @@ function cacheRule({
   max_age: age,
   coalesce = false,
   similarity_threshold: threshold,
+  verify = 0,
 }: NonNullable<ConfigBody['cache']>): CacheRule | null {
   if (mode === 'DISABLED') return null;
   const maxAgeSeconds = age === undefined ? null : Math.min(Math.max(age, shortestAge), longestAge);
-  return Object.freeze({ mode, maxAgeSeconds, coalesce, threshold: threshold ?? null });
+  return Object.freeze({ mode, maxAgeSeconds, coalesce, threshold: threshold ?? null, verify });
 }
 
 export function breakerRule(rule: NonNullable<ConfigBody['cb_config']>): BreakerRule {

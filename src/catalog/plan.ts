@@ -99,6 +99,8 @@ export interface CacheRule {
   coalesce: boolean;
   /** How alike two questions must be in semantic mode; null: as the installation says. */
   threshold: number | null;
+  /** The share of semantic hits for which the target is asked all the same, to see whether they were right. */
+  verify: number;
 }
 
 export interface BreakerRule {

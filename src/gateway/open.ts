@@ -4,8 +4,9 @@ import type { BatchService } from '../batches/service.ts';
 import type { ResponseCache } from '../cache/cache.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
-import type { GatewaySettings } from '../environment.ts';
+import type { GatewaySettings, SemanticCacheSettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
+import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
 import type { Feedback } from '../logs/query.ts';
@@ -55,15 +56,31 @@ interface GatewayNeeds {
   log: Log;
 }
 
+const defaultThreshold = 0.95;
+
+/** The organisation's own word wins. */
+const embeddingSettings = (
+  setting: OrganisationSettings['semantic_cache'] | undefined,
+  installed: SemanticCacheSettings | null,
+): SemanticCacheSettings | null =>
+  setting
+    ? {
+        provider: setting.provider.slice(1),
+        model: setting.model,
+        dimensions: setting.dimensions,
+        threshold: setting.similarity_threshold ?? installed?.threshold ?? defaultThreshold,
+      }
+    : installed;
+
 const shortage = 'Calls fail because this process may open no further connection; raise its limit (ulimit -n).';
 
 export function openGateway({ log, cache, mark, giveFeedback, ...needs }: GatewayNeeds): Gateway {
   const coalescing = new Coalescing();
   const { semanticCache } = needs.settings;
-  const semantic: Semantic | null = semanticCache && {
+  const semantic: Semantic = {
     index: cache.semanticIndex,
-    threshold: semanticCache.threshold,
-    embed: (call, text) => embedded(call, text, semanticCache, sideCall),
+    settingsOf: ({ context }) => embeddingSettings(context.workspace.settings.semantic_cache, semanticCache),
+    embed: (call, text, settings) => embedded(call, text, settings, sideCall),
   };
   const now = () => needs.clock.now().getTime();
   const warn = throttled((message) => log.warn(message));
@@ -75,11 +92,7 @@ export function openGateway({ log, cache, mark, giveFeedback, ...needs }: Gatewa
       send: [guardInput, recallStep(cache, coalescing, semantic), limits.reserve],
       answer: [guardOutput, recordStep, reportHooks],
     },
-    settlers: [
-      recordSettler(cache, coalescing, semantic?.index ?? null),
-      limits.settle,
-      feedbackSettler(giveFeedback, now),
-    ],
+    settlers: [recordSettler(cache, coalescing, semantic.index), limits.settle, feedbackSettler(giveFeedback, now)],
     deadlines: new Deadlines(),
     breakers: createBreakers(now),
     sticky: createStickyChoices(now),

@@ -1,6 +1,6 @@
 /** Asks a service and reads its answer as JSON: one way for all checks that do. */
 
-import { excessOf } from '../bounded-json.ts';
+import { jsonOrNothing } from '../bounded-json.ts';
 import { isObject } from '../providers/json.ts';
 import type { JsonObject } from '../providers/provider.ts';
 import { CallFault, type CheckIo, type OutboundAnswer, type OutboundCall } from './io.ts';
@@ -45,10 +45,5 @@ export const isOk = ({ status }: OutboundAnswer): boolean => status >= 200 && st
 /** Undefined where the answer is no JSON. */
 export function jsonOf({ bytes }: OutboundAnswer): unknown {
   const text = new TextDecoder().decode(bytes);
-  if (excessOf(text) !== null) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return jsonOrNothing(text);
 }

@@ -16,6 +16,7 @@ export interface JsonSchema {
   maximum?: number;
   exclusiveMinimum?: number;
   exclusiveMaximum?: number;
+  maxProperties?: number;
   minItems?: number;
   maxItems?: number;
   items?: JsonSchema;
@@ -40,11 +41,25 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
-export interface MediaContent {
-  'application/json': { schema: JsonSchema };
-}
+/** By its type. */
+export type MediaContent = Record<string, { schema: JsonSchema }>;
+
+/** What is sent or answered as JSON. */
+export const jsonSchemaOf = (content: MediaContent | undefined): JsonSchema | undefined =>
+  content?.['application/json']?.schema;
 
 export type ResponseEntry = { $ref: string } | { description: string; content: MediaContent };
+
+/** `GET /workspaces/:workspaceId/users` is `getWorkspacesByWorkspaceIdUsers`: unique because paths are. */
+export function operationIdFor(method: string, path: string): string {
+  const words = path
+    .replaceAll(/[:*](\w+)/g, 'by-$1')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '');
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+export const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}');
 
 export type SecurityRequirement = Record<string, string[]>;
 
@@ -97,6 +112,36 @@ export const operationsOf = (document: OpenApiDocument): ListedOperation[] =>
       return operation ? [{ method, path, operation }] : [];
     }),
   );
+
+/** What another part of the program adds to the document. */
+export interface DocumentPart {
+  operations: readonly ListedOperation[];
+  schemas: Readonly<Record<string, JsonSchema>>;
+  responses: OpenApiDocument['components']['responses'];
+}
+
+/** The part's operations come first, under tags of their own. */
+export function withPart(document: OpenApiDocument, part: DocumentPart): OpenApiDocument {
+  const { components } = document;
+  const paths: OpenApiDocument['paths'] = {};
+  for (const { path, method, operation } of [...part.operations, ...operationsOf(document)]) {
+    paths[path] = { ...paths[path], [method]: operation };
+  }
+  const tags = [
+    ...part.operations.flatMap(({ operation }) => operation.tags),
+    ...document.tags.map(({ name }) => name),
+  ];
+  return {
+    ...document,
+    tags: [...new Set(tags)].map((name) => ({ name })),
+    paths,
+    components: {
+      ...components,
+      schemas: { ...components.schemas, ...part.schemas },
+      responses: { ...components.responses, ...part.responses },
+    },
+  };
+}
 
 const schemaPrefix = '#/components/schemas/';
 

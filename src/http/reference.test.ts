@@ -1,6 +1,7 @@
 /** The reference: the document as people read it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { startGateway, type TestGateway } from '../../test/harness.ts';
 import { type OpenApiDocument, operationsOf } from './openapi-document.ts';
 import { html, prose } from './reference/html.ts';
@@ -24,6 +25,20 @@ describe('the reference', () => {
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('application/json');
     expect(reply.body.openapi).toBe('3.1.0');
+  });
+
+  test('both are compressed for whoever takes that, and plain for all others', async () => {
+    for (const path of ['/openapi.json', '/docs']) {
+      const ask = (accepted: string) =>
+        fetch(gateway.url + path, { headers: { 'accept-encoding': accepted }, decompress: false });
+      const plain = Buffer.from(await (await ask('identity')).arrayBuffer());
+      const packed = await ask('br;q=1.0, gzip;q=0.5');
+      expect([packed.headers.get('content-encoding'), packed.headers.get('vary')]).toEqual(['gzip', 'accept-encoding']);
+      const bytes = Buffer.from(await packed.arrayBuffer());
+      expect(gunzipSync(bytes).equals(plain)).toBe(true);
+      expect(bytes.length).toBeLessThan(plain.length / 5);
+      expect((await ask('gzip;q=0, br')).headers.get('content-encoding')).toBeNull();
+    }
   });
 
   test('the page shows every operation of the document, and links to it', () => {

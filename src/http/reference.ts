@@ -40,21 +40,30 @@ export function createReference(document: () => OpenApiDocument): WebHandler {
     const found = pages.get(path)?.();
     if (!found) return null;
     const unchanged = request.headers.get('if-none-match') === found.headers.etag;
-    return new Response(unchanged ? null : found.text, { status: unchanged ? 304 : 200, headers: found.headers });
+    if (unchanged) return new Response(null, { status: 304, headers: found.headers });
+    if (!takesGzip(request)) return new Response(found.text, { headers: found.headers });
+    return new Response(found.packed(), { headers: { ...found.headers, 'content-encoding': 'gzip' } });
   };
 }
 
+/** A weight of nothing is a refusal. */
+const takesGzip = (request: Request): boolean =>
+  /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:,|;|$)/i.test(request.headers.get('accept-encoding') ?? '');
+
 interface Served {
   text: string;
+  packed(): Uint8Array<ArrayBuffer>;
   headers: { etag: string } & Record<string, string>;
 }
 
 const serve = (text: string, headers: Record<string, string>): Served => ({
   text,
+  packed: lazy(() => Bun.gzipSync(text)),
   headers: {
     ...headers,
     etag: `"${Bun.hash(text).toString(36)}"`,
     'cache-control': 'no-cache',
+    vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
   },
 });

@@ -100,14 +100,25 @@ export function listen(address: ListenAddress, { handlers, idle, cors, log }: Li
   };
 }
 
+/** The address is none of this machine, or the port none that it may use. */
+export class CannotListenError extends Error {
+  constructor(host: string, fault: unknown) {
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    super(
+      `Cannot listen at ${host} (${reason}); choose an address of this machine with --host or HOST, and a port that you may use with --port or PORT.`,
+    );
+  }
+}
+
 function listenerAt({ host, port, tls }: ListenAddress, answering: ListenerHost): HttpListener {
   try {
     return new HttpListener({ hostname: host, port, tls: tls ? tlsOf(tls) : null }, answering);
   } catch (fault) {
     if (fault instanceof Error && 'code' in fault && fault.code === 'EADDRINUSE') {
       fault.message = `The port ${port} of ${host} is taken`;
+      throw fault;
     }
-    throw fault;
+    throw new CannotListenError(host, fault);
   }
 }
 

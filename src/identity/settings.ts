@@ -108,6 +108,17 @@ const ttlSchema = () =>
 export const ttlFits = (ttl: KeyTtl | null): boolean =>
   ttl === null || ttl.default_ttl === null || ttl.max_ttl === null || ttl.default_ttl <= ttl.max_ttl;
 
+export const semanticCacheSchema = () =>
+  z.strictObject({
+    provider: z
+      .string()
+      .max(256)
+      .regex(/^@[\w.-]{1,255}$/, 'write the slug of a saved provider as @slug'),
+    model: z.string().min(1).max(255),
+    dimensions: z.int().min(1).max(16_384).nullable().default(null),
+    similarity_threshold: z.number().min(0).max(1).nullable().default(null),
+  });
+
 /** What a settings update may carry: any subset, nothing unknown. */
 const settingsShape = lazy(() => ({
   user_api_key_auto_create: z.boolean(),
@@ -123,6 +134,9 @@ const settingsShape = lazy(() => ({
     .min(1)
     .max(10 * year)
     .nullable(),
+  semantic_cache: semanticCacheSchema()
+    .nullable()
+    .describe('Which saved provider embeds questions for the semantic cache; null: what the installation says'),
   user_attribution: z.strictObject({ enabled: z.boolean(), allow_override: z.boolean() }).exactPartial(),
   export_settings: z.strictObject({ deniedFields: z.array(z.string().min(1).max(100)).max(100) }),
   disable_getting_started: z.boolean(),
@@ -168,6 +182,7 @@ export interface OrganisationSettings {
   enforce_debug_log_setting: boolean;
   stream_usage: boolean;
   default_cache_max_age: number | null;
+  semantic_cache: z.output<ReturnType<typeof semanticCacheSchema>> | null;
   user_attribution: { enabled: boolean; allow_override: boolean };
   export_settings: { deniedFields: string[] };
   disable_getting_started: boolean;
@@ -193,6 +208,7 @@ export const defaultSettings: OrganisationSettings = {
   enforce_debug_log_setting: false,
   stream_usage: true,
   default_cache_max_age: null,
+  semantic_cache: null,
   user_attribution: { enabled: false, allow_override: false },
   export_settings: { deniedFields: [] },
   disable_getting_started: false,

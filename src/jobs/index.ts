@@ -8,6 +8,7 @@ import { createExportRun, createExportSweep } from './log-exports.ts';
 import { createMailJob } from './mail.ts';
 import { createManagedBatchRun, type OrderedWork } from './managed-batches.ts';
 import { createMcpSync } from './mcp-sync.ts';
+import { createOauthSweep } from './oauth-sweep.ts';
 import { createProviderExpiry } from './providers.ts';
 import type { Job } from './runner.ts';
 import { createSessionSweep } from './sessions.ts';
@@ -30,6 +31,7 @@ export const createJobs = (services: Services, ordered: OrderedWork, { mailer, p
   createUsageSyncJob(services),
   createProviderExpiry(services),
   createMcpSync(services),
+  createOauthSweep(services),
   createAgentCardJob(services),
   createMailJob(services, mailer),
   createWebhookJob(services, post),

@@ -10,8 +10,8 @@ export type LoggedContent =
   | { form: 'text'; text: string }
   | { form: 'omitted'; size: number };
 
-/** A small body can unpack to a huge one; more than this is not shown. */
-const unpackedLimit = { maxOutputLength: 64 * 1024 * 1024 };
+/** A small body can unpack to a huge one, while others wait; more than this is not shown. */
+const unpackedLimit = { maxOutputLength: 8 * 1024 * 1024 };
 
 const unpackers: Readonly<Record<string, (packed: Uint8Array) => Uint8Array>> = {
   '': (plain) => plain,

@@ -1,4 +1,5 @@
 /** The beginnings of what was asked and answered, for lists. */
+import { readJson } from '../bounded-json.ts';
 import { contentOf } from './content.ts';
 import type { KeptBodies, KeptMessage } from './record.ts';
 
@@ -74,7 +75,7 @@ function streamedText(text: string): string {
 function deltaOf(json: string): string {
   let event: unknown;
   try {
-    event = JSON.parse(json);
+    event = readJson(json);
   } catch {
     // A line that was cut ends the preview, not the import.
     return '';

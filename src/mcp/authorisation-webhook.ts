@@ -1,5 +1,7 @@
 /** Asks an integration's own service whether a tool may be called. */
+
 import { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import { lazy } from '../lazy.ts';
 import type { CallContext } from './call-context.ts';
 import type { McpDeps } from './deps.ts';
@@ -46,7 +48,7 @@ export async function allowedByWebhook(
 
 function parsed(text: string) {
   try {
-    return verdict().safeParse(JSON.parse(text)).data ?? null;
+    return verdict().safeParse(readJson(text)).data ?? null;
   } catch {
     // An answer that is no JSON is no answer.
     return null;

@@ -1,5 +1,7 @@
 /** The token of an end user, which an integration may ask for besides the caller's own credential. */
+
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { readJson } from '../bounded-json.ts';
 import type { McpServer } from '../catalog/mcp/server.ts';
 import type { JwtValidation } from '../catalog/mcp/settings.ts';
 import { meets } from './claims.ts';
@@ -25,7 +27,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
       { url, method: 'GET', headers: { accept: 'application/json' }, body: null },
       documentLimits,
     );
-    const set: unknown = status === 200 ? JSON.parse(text) : null;
+    const set: unknown = status === 200 ? readJson(text) : null;
     if (!isFields(set) || !Array.isArray(set.keys)) throw unauthorized('the key set cannot be read');
     if (keySets.size >= mostKept) keySets.clear();
     const keys = { keys: set.keys } as JSONWebKeySet;
@@ -71,7 +73,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
       },
       documentLimits,
     );
-    const claims: unknown = status === 200 ? JSON.parse(text) : null;
+    const claims: unknown = status === 200 ? readJson(text) : null;
     if (!isFields(claims) || claims.active !== true) throw unauthorized('the token is inactive');
     const expires = typeof claims.exp === 'number' ? claims.exp * 1_000 : Number.POSITIVE_INFINITY;
     if (expires <= now()) throw unauthorized('the token has expired');

@@ -1,4 +1,5 @@
 /** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
+import { readJson } from '../bounded-json.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Handler } from '../http/web.ts';
 import { Abort } from '../wire/abort.ts';
@@ -277,7 +278,7 @@ function requireMessage(value: unknown): RpcMessage {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     throw new McpError('parse_error', 'Parse error: the body is no JSON');
   }

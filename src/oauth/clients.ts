@@ -1,6 +1,8 @@
 /** OAuth clients: those that registered themselves, and those that are described by a document at their own address. */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import { digestOf } from '../identity/secrets.ts';
 import { lazy } from '../lazy.ts';
 import type { UpstreamHttp } from '../mcp/upstream/http.ts';
@@ -161,7 +163,7 @@ const sameText = (one: string, other: string): boolean =>
 
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return null;
   }

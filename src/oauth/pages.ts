@@ -37,24 +37,27 @@ export function errorPage(title: string, message: string, status = 400): Respons
 export const donePage = (message: string): Response =>
   page('Done', `<h1>Done</h1><p>${escaped(message)}</p><p>You may close this window.</p>`, newNonce());
 
-/** Signs in over the API that the console uses, and comes back to the same address. */
+/** Signs in over the API that the console uses, by password or by way of an identity provider, and comes back to the same address. */
 export function signInPage(): Response {
   const nonce = newNonce();
   return page(
     'Sign in',
     `<h1>Sign in to continue</h1><p class="error" id="error" role="alert"></p>
 <form id="form"><label>E-mail address<input name="email" type="email" autocomplete="username" required></label>
-<label>Password<input name="password" type="password" autocomplete="current-password" required></label>
+<label>Password<input name="password" type="password" autocomplete="current-password"></label>
+<p>Leave the password empty to sign in through your organisation’s identity provider.</p>
 <div class="row"><button class="main">Sign in</button></div></form>
 <p>Signed in elsewhere? Sign in to the <a href="/" target="_blank" rel="noopener">console</a>, then reload this page.</p>
 <script nonce="${nonce}">
 document.getElementById('form').addEventListener('submit', async (event) => {
   event.preventDefault();
   const fields = Object.fromEntries(new FormData(event.target));
+  if (fields.password === '') { delete fields.password; fields.return_to = location.pathname + location.search; }
   const answer = await fetch('/v1/auth/login', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) });
-  if (answer.ok) return location.reload();
-  const { data } = await answer.json();
-  document.getElementById('error').textContent = data.message;
+  const told = await answer.json();
+  if (told.object === 'session') return location.reload();
+  if (told.redirect_url) return location.assign(told.redirect_url);
+  document.getElementById('error').textContent = told.data ? told.data.message : 'Enter your password.';
 });
 </script>`,
     nonce,

@@ -1,5 +1,6 @@
 /** The addresses of our authorization server: documents, registration, authorization, tokens. */
 
+import { readJson } from '../bounded-json.ts';
 import type { WebHandler } from '../http/web.ts';
 import type { CallLimiter } from '../mcp/call-limiter.ts';
 import { McpError } from '../mcp/errors.ts';
@@ -63,7 +64,7 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
     const text = await textOf(request);
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = readJson(text);
     } catch {
       throw new OauthError('invalid_client_metadata', 'the body is no JSON');
     }

@@ -1,5 +1,7 @@
 /** Finds an upstream's authorization server, and who we are there. */
+
 import type { AuthorizationServerMetadata, FetchLike, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
+import { readJson } from '../bounded-json.ts';
 import type { McpUpstream } from '../catalog/mcp/server.ts';
 import { McpError } from '../mcp/errors.ts';
 import type { UpstreamHttp } from '../mcp/upstream/http.ts';
@@ -223,7 +225,9 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
 
 function tokenIn(text: string): { token: string; seconds: number } | null {
   try {
-    const { access_token: token, expires_in: seconds } = JSON.parse(text);
+    const answer = readJson(text);
+    if (typeof answer !== 'object' || answer === null) return null;
+    const { access_token: token, expires_in: seconds }: { access_token?: unknown; expires_in?: unknown } = answer;
     return typeof token === 'string' ? { token, seconds: typeof seconds === 'number' ? seconds : 300 } : null;
   } catch {
     return null;

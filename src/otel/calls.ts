@@ -1,5 +1,7 @@
 /** Spans and log records of OpenTelemetry as calls of the log store, by the conventions for generative AI. */
+
 import type { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import type { ForeignCall } from '../logs/foreign.ts';
 import type { LogMessage } from '../logs/record.ts';
 import type { Usage } from '../providers/provider.ts';
@@ -156,7 +158,7 @@ function messageFrom(slot: 'request' | 'response', attributes: Attributes, names
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return { messages: value };
   try {
-    return { messages: JSON.parse(value) };
+    return { messages: readJson(value) };
   } catch {
     return { messages: [{ role: 'user', content: value }] };
   }

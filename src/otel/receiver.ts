@@ -1,6 +1,9 @@
 /** Takes spans and log records of OpenTelemetry exporters: POST /otel/v1/traces and /otel/v1/logs, JSON or protobuf. */
-import { gunzipSync } from 'node:zlib';
+
+import { promisify } from 'node:util';
+import { gunzip, type InputType, type ZlibOptions } from 'node:zlib';
 import type { z } from 'zod';
+import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
 import { readBytes } from '../http/body.ts';
 import { ApiError, errorResponse, forbidden, tooLarge, unauthenticated } from '../http/errors.ts';
@@ -25,6 +28,8 @@ interface ReceiverParts {
 
 const path = /^(?:\/v[12])?\/otel\/v1\/(traces|logs)\/?$/;
 const bodyLimit = 20 * 1024 * 1024;
+
+const unzipped = promisify<InputType, ZlibOptions, Buffer>(gunzip);
 const mostCalls = 10_000;
 const day = 86_400_000;
 /** What was measured longer ago would be deleted as soon as it came. */
@@ -92,7 +97,8 @@ async function body(request: Request): Promise<Uint8Array> {
   const bytes = await readBytes(request, bodyLimit);
   if (request.headers.get('content-encoding') !== 'gzip') return bytes;
   try {
-    return gunzipSync(bytes, { maxOutputLength: bodyLimit });
+    // On another thread, so that nobody waits for it.
+    return await unzipped(bytes, { maxOutputLength: bodyLimit });
   } catch (error) {
     const large = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     throw large ? tooLarge(bodyLimit) : new ApiError('AB01', 'The body is no gzip, although its header says so');
@@ -112,7 +118,7 @@ function fromProtobuf(kind: 'Traces' | 'Logs', bytes: Uint8Array): unknown {
 
 function fromJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return readJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     throw new ApiError('AB01', `The body is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }

@@ -23,6 +23,8 @@ export function* listing(
   field: string,
   read: (thing: JsonObject) => JsonObject | null,
   words: PageWords = googleWords,
+  /** Where all of a thing is told, for lists that leave out whose it is. */
+  whole: ((thing: JsonObject) => string) | null = null,
 ): Generator<Step, JsonObject, StepAnswers> {
   const query = new URLSearchParams(facts.query);
   const limit = Math.min(Math.max(Number(query.get('limit') ?? usual) || usual, 1), pageSize);
@@ -30,11 +32,14 @@ export function* listing(
   const found: JsonObject[] = [];
   let begun = after === null;
   let token = '';
+  // Each of them costs a call.
+  const asked = whole ? usual : pageSize;
   for (let page = 0; page < mostPages && found.length <= limit; page++) {
     const next = token === '' ? '' : `&${words.token}=${encodeURIComponent(token.toWellFormed())}`;
-    const [answer] = yield { calls: [{ method: 'GET', path: `${path}?${words.size}=${pageSize}${next}` }] };
+    const [answer] = yield { calls: [{ method: 'GET', path: `${path}?${words.size}=${asked}${next}` }] };
     const body = objectIn(answer?.bytes);
-    for (const each of objectsOf(body[field])) {
+    const things = objectsOf(body[field]);
+    for (const each of whole ? yield* looked(things.map(whole)) : things) {
       const thing = read(each);
       if (!thing) continue;
       if (begun) found.push(thing);
@@ -51,4 +56,10 @@ export function* listing(
     last_id: data.at(-1)?.id ?? null,
     has_more: found.length > limit,
   };
+}
+
+function* looked(paths: readonly string[]): Generator<Step, JsonObject[], StepAnswers> {
+  if (paths.length === 0) return [];
+  const answers = yield { calls: paths.map((path) => ({ method: 'GET', path })) };
+  return answers.map(({ bytes }) => objectIn(bytes));
 }

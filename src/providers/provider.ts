@@ -71,6 +71,8 @@ export interface OwnStorage {
   folder: string;
   /** Whether its objects may lie in this bucket. */
   allows(bucket: string): boolean;
+  /** It is reached with the gateway's own identity, which may read what belongs to others. */
+  lent: boolean;
 }
 
 /** Tokens and other units that a call used, in one form for every dialect. Input includes what was read from or written to a prompt cache. */

@@ -49,6 +49,20 @@ export function isOwnObject(uri: string, facts: CallFacts): boolean {
   return own.allows(bucket) && key.startsWith(own.folder) && !climbs(key);
 }
 
+/**
+ * Whether a model may be given an address of the storage to read. A tenant's own credential reads what it may, except
+ * for what other workspaces keep; the gateway's own identity reads only what is the caller's.
+ */
+export function mayBeRead(uri: string, facts: CallFacts): boolean {
+  const own = facts.storage();
+  if (!own || isOwnObject(uri, facts)) return true;
+  const [, key = ''] = /^[a-z0-9]+:\/\/[^/]+\/(.+)$/.exec(uri) ?? [];
+  return !own.lent && !key.startsWith(keptFolder) && !climbs(key);
+}
+
+/** Files of all workspaces lie below it. */
+const keptFolder = 'gw/';
+
 /** Connections would resolve such names without a word. */
 const climbs = (key: string): boolean => key.split('/').some((part) => part === '.' || part === '..');
 

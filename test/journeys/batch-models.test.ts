@@ -127,6 +127,74 @@ describe('an upload that the provider reads itself', () => {
   });
 });
 
+describe('rows that name their provider with the model', () => {
+  const named = lines(
+    row('a', '@a/small'),
+    row('b', 'small', { metadata: { model: '@a/small' } }),
+    row('ž', '@a/small', { user: '"@a/small"' }),
+    row('d', '@elsewhere/small'),
+  );
+  const rowsOf = () => {
+    const body = lastCall(provider).body.toString();
+    return body
+      .slice(body.indexOf('{"custom_id"'), body.lastIndexOf('}') + 1)
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+  const plain = [
+    row('a', 'small'),
+    row('b', 'small', { metadata: { model: '@a/small' } }),
+    row('ž', 'small', { user: '"@a/small"' }),
+    row('d', '@elsewhere/small'),
+  ];
+
+  test('arrive under the name that the provider knows, in a form of the same length', async () => {
+    save('openai', {});
+    const body = new FormData();
+    body.append('file', new File([named], 'rows.jsonl'));
+    body.append('purpose', 'batch');
+    const form = new Response(body);
+    const contentType = form.headers.get('content-type') ?? '';
+    const bytes = await form.bytes();
+    for (const piece of [1, 7, 100_000]) {
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let at = 0; at < bytes.length; at += piece) controller.enqueue(bytes.subarray(at, at + piece));
+          controller.close();
+        },
+      });
+      const headers = { 'x-gw-api-key': workspaceKey, 'x-gw-provider': '@a', 'content-type': contentType };
+      const response = await fetch(`${plane.url}/v1/files`, { method: 'POST', headers, body: stream });
+      expect(response.status).toBe(200);
+      expect(lastCall(provider).body.length).toBe(bytes.length);
+      expect(rowsOf()).toEqual(plain);
+    }
+  });
+
+  test('are judged by that name where models are restricted', async () => {
+    const restricted: Partial<SavedProvider> = {
+      models: {
+        allowAll: false,
+        bySlug: new Map([
+          ['small', rule(true)],
+          ['@elsewhere/small', rule(true)],
+        ]),
+      },
+    };
+    save('openai', restricted);
+    expect((await upload([purpose(), file(named)])).status).toBe(200);
+    expect(rowsOf()).toEqual(plain);
+    expect(await upload([purpose(), file(lines(row('b', '@a/large')))])).toMatchObject(notAllowed('the row "b"'));
+  });
+
+  test('of another provider are refused, whatever models are allowed', async () => {
+    save('openai', {});
+    plane.providers.set('b', savedProvider('b'));
+    const { status, error } = await upload([purpose(), file(lines(row('a', '@b/large')))]);
+    expect([status, error.code]).toEqual([400, 'provider_conflict']);
+  });
+});
+
 describe('an upload that the gateway rewrites', () => {
   test('for Vertex AI is refused with its row', async () => {
     save('vertex-ai', { ...onlySmall, fields: { ...vertex.settings, vertex_storage_bucket_name: 'rows-1' } });

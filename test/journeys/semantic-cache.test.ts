@@ -179,3 +179,58 @@ test('the threshold of the config counts', async () => {
   });
   expect(refused.status).toBe(400);
 });
+
+describe('the organisation’s setting', () => {
+  const set = (semantic_cache: object | null) =>
+    world.gateway.put('/v1/admin/organisation/settings', { semantic_cache });
+
+  test('wins over the installation’s, and is forgotten with null', async () => {
+    const own = await startProvider(embeds);
+    await world.saveProvider('own-vectors', 'openai', own);
+    expect((await set({ provider: '@own-vectors', model: 'own-embedder' })).status).toBe(200);
+    expect(await statusOf(chat('Tell me the capital of France, by setting'))).toBe('SEMANTIC MISS');
+    expect([own.calls.length, own.calls[0]?.json?.model, vectors.calls.length]).toEqual([1, 'own-embedder', 0]);
+    expect((await set(null)).status).toBe(200);
+    await ask(chat('Tell me the capital of France, without it'));
+    expect([own.calls.length, vectors.calls.length]).toEqual([1, 1]);
+    await own.stop();
+  });
+
+  test('is refused with the place of its fault', async () => {
+    for (const [path, setting] of [
+      ['semantic_cache.provider', { provider: 'no at', model: 'm' }],
+      ['semantic_cache.model', { provider: '@a' }],
+      ['semantic_cache.similarity_threshold', { provider: '@a', model: 'm', similarity_threshold: 2 }],
+    ] as const) {
+      const { status, body } = await set(setting);
+      expect([status, body.data.errors[0].path]).toEqual([400, path]);
+    }
+  });
+});
+
+describe('verification', () => {
+  test('asks the target beside a sample of hits and tells how many were right', async () => {
+    const verified = await world.saveConfig({ provider: '@a', cache: { mode: 'semantic', verify: 1 } });
+    const headers = { 'x-gw-config': verified, 'x-gw-cache-namespace': 'verified' };
+    const summary = async () => {
+      const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+      const range = `time_of_generation_min=${at(-86_400_000)}&time_of_generation_max=${at(86_400_000)}`;
+      await world.gateway.app.services.logs.settled();
+      return (await world.gateway.get(`/v1/analytics/summary/cache?${range}`)).body.summary.verification;
+    };
+    expect(await summary()).toEqual({ samples: 0, precision: null, proposed_threshold: null });
+    expect(await statusOf(chat('What is the refund?'), headers)).toBe('SEMANTIC MISS');
+    const before = a.calls.length;
+    expect(await statusOf(chat('Name the refund?'), headers)).toBe('SEMANTIC HIT');
+    while (a.calls.length === before) await new Promise((resolve) => setImmediate(resolve));
+    // The question was asked as it stood, and whole.
+    expect(a.calls.at(-1)?.json).toMatchObject({ stream: false, messages: [{}, { content: 'Name the refund?' }] });
+    while ((await summary()).samples === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(await summary()).toEqual({ samples: 1, precision: 1, proposed_threshold: null });
+    a.script(openai.says('Something about germany'));
+    await statusOf(chat('Tell me the refund?'), headers);
+    while ((await summary()).samples === 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(await summary()).toMatchObject({ samples: 2, precision: 0.5 });
+    a.script(openai.says('answer'));
+  });
+});

@@ -1,5 +1,7 @@
 /** Files in a cloud's storage belong to the workspace that uploaded them, whatever the credentials behind them may reach. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { mayBeRead } from '../../src/providers/stored-files.ts';
+import { callFacts } from '../call-facts.ts';
 import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
 import { bytes, json, lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import * as vertex from '../providers/vertex.ts';
@@ -144,4 +146,55 @@ test('a model is shown no object of S3 that its caller could not read', async ()
   const json = { 'content-type': 'application/json' };
   expect((await ask('aws', '/v1/chat/completions', { method: 'POST', body }, json)).code).toBe('file_not_found');
   expect(provider.calls).toEqual([]);
+});
+
+test('a message names no object that another workspace keeps, also where the credential could read it', async () => {
+  const chat = (url: string) =>
+    ask(
+      'gcp',
+      '/v1/chat/completions',
+      {
+        method: 'POST',
+        body: JSON.stringify({
+          model: 'gemini-2.5-flash',
+          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url, mime_type: 'image/png' } }] }],
+        }),
+      },
+      { 'content-type': 'application/json' },
+    );
+  for (const url of ['gs://rows/gw/workspace-2/x/a.png', `gs://rows/${folder}../workspace-2/a.png`]) {
+    expect((await chat(url)).status).toBe(404);
+  }
+  expect(provider.calls).toEqual([]);
+  for (const url of [`gs://rows/${folder}x/a.png`, 'gs://company-pictures/a.png']) {
+    await chat(url);
+    expect(lastCall(provider).body.toString()).toContain(url);
+  }
+});
+
+test('the gateway’s own identity reads for a model only what is the caller’s', () => {
+  const facts = (lent: boolean) =>
+    callFacts({ storage: () => ({ folder, lent, allows: (named) => named === 'listed' }) });
+  expect(mayBeRead('gs://company-pictures/a.png', facts(true))).toBe(false);
+  expect(mayBeRead(`gs://listed/${folder}a.png`, facts(true))).toBe(true);
+  expect(mayBeRead('gs://company-pictures/a.png', facts(false))).toBe(true);
+  expect(mayBeRead('gs://listed/gw/workspace-2/a.png', facts(false))).toBe(false);
+});
+
+test('a list of fine-tuning jobs shows those that were trained with files of the workspace', async () => {
+  const arn = (name: string) => `arn:aws:bedrock:eu-central-1:1:model-customization-job/${name}`;
+  const job = (name: string, s3Uri: string) => ({
+    jobArn: arn(name),
+    status: 'Completed',
+    trainingDataConfig: { s3Uri },
+  });
+  const jobs = [job('own', `s3://rows/${folder}x/a.jsonl`), job('other', 's3://rows/gw/workspace-2/x/a.jsonl')];
+  provider.script((call, response) => {
+    const asked = jobs.find(({ jobArn }) => decodeURIComponent(call.path).includes(`/${jobArn}`));
+    const summaries = jobs.map(({ jobArn, status }) => ({ jobArn, status }));
+    return json(200, asked ?? { modelCustomizationJobSummaries: summaries })(call, response);
+  });
+  const { status, body } = await ask('aws', '/v1/fine_tuning/jobs');
+  expect(status).toBe(200);
+  expect(body.data.map(({ id }: { id: string }) => decodeURIComponent(id))).toEqual([arn('own')]);
 });

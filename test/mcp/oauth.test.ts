@@ -1,7 +1,7 @@
 /** Our authorization server: registration, consent, codes, tokens, and what must not work. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startGateway, type TestGateway } from '../harness.ts';
-import { home } from '../people.ts';
+import { addPerson, home } from '../people.ts';
 import { sessionClient, textOf } from './clients.ts';
 import { authorizeUrl, consent, form, newVerifier, redirectUri, register, signInClient, token } from './oauth-world.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
@@ -247,5 +247,82 @@ describe('tokens', () => {
     });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('invalid_token');
+  });
+});
+
+describe('what is over', () => {
+  const answersWith = async (bearer: string, address = resource) =>
+    (await fetch(address, { method: 'POST', headers: { authorization: `Bearer ${bearer}` } })).status;
+
+  test('a person who is removed takes tokens and sign-ins along, at once', async () => {
+    const { organisationId, workspaceId, owner } = await home(gateway);
+    const person = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
+    const { client, answer } = await signInClient(gateway, person.session, resource);
+    const { access_token, refresh_token } = answer.body;
+    // Without a body, but by somebody who is known.
+    expect(await answersWith(access_token)).toBe(415);
+    const { db } = gateway.app.services.store;
+    const at = gateway.clock.now().toISOString();
+    const { id } = await db
+      .selectFrom('mcp_servers')
+      .select('id')
+      .where('slug', '=', 'notes')
+      .executeTakeFirstOrThrow();
+    await db
+      .insertInto('mcp_connections')
+      .values({
+        server_id: id,
+        user_id: person.userId,
+        organisation_id: organisationId,
+        status: 'connected',
+        issuer: 'https://issuer.example',
+        tokens_sealed: null,
+        created_at: at,
+        last_updated_at: at,
+      })
+      .execute();
+    expect((await gateway.delete(`/v1/users/${person.userId}`, undefined, { key: owner.session })).status).toBe(200);
+    expect(await answersWith(access_token)).toBe(401);
+    const again = await token(gateway, { grant_type: 'refresh_token', refresh_token, client_id: client.client_id });
+    expect(again.body.error).toBe('invalid_grant');
+    const left = await db.selectFrom('mcp_connections').selectAll().where('user_id', '=', person.userId).execute();
+    expect(left).toEqual([]);
+  });
+
+  test('a token of one server does not open the joined address', async () => {
+    const { owner } = await home(gateway);
+    const { answer } = await signInClient(gateway, owner.session, resource);
+    expect(await answersWith(answer.body.access_token, `${gateway.url}/mcp`)).toBe(401);
+    const joined = await signInClient(gateway, owner.session, `${gateway.url}/mcp`);
+    expect(await answersWith(joined.answer.body.access_token, `${gateway.url}/mcp`)).toBe(415);
+    expect(await answersWith(joined.answer.body.access_token)).toBe(401);
+  });
+
+  test('codes, tokens, grants and unused clients are forgotten; what still counts stays', async () => {
+    const { owner } = await home(gateway);
+    const { db } = gateway.app.services.store;
+    const count = async (table: 'oauth_flows' | 'oauth_tokens' | 'oauth_grants' | 'oauth_clients') =>
+      (
+        await db
+          .selectFrom(table)
+          .select((eb) => eb.fn.countAll<number>().as('rows'))
+          .executeTakeFirstOrThrow()
+      ).rows;
+    gateway.clock.advance({ days: 200 });
+    const { owner: later } = await home(gateway);
+    expect(later.userId).toBe(owner.userId);
+    const { answer } = await signInClient(gateway, later.session, resource);
+    await gateway.app.jobs.runOnce('oauth-sweep');
+    expect(await answersWith(answer.body.access_token)).toBe(415);
+    expect({ clients: await count('oauth_clients'), grants: await count('oauth_grants') }).toEqual({
+      clients: 1,
+      grants: 1,
+    });
+    expect(await count('oauth_tokens')).toBe(2);
+    gateway.clock.advance({ days: 200 });
+    await gateway.app.jobs.runOnce('oauth-sweep');
+    for (const table of ['oauth_flows', 'oauth_tokens', 'oauth_grants', 'oauth_clients'] as const) {
+      expect({ table, rows: await count(table) }).toEqual({ table, rows: 0 });
+    }
   });
 });

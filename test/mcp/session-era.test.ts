@@ -1,6 +1,8 @@
 /** Clients of the session era through the gateway, with the official SDK on both ends. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { ElicitRequestSchema, ProgressNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { startGateway, type TestGateway } from '../harness.ts';
 import { sessionClient, textOf } from './clients.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
@@ -219,4 +221,55 @@ test('every message leaves a log record that names the server, the method and th
   expect(JSON.stringify(gateway.records.map(({ bodies }) => bodies.request?.headers))).not.toContain(
     gateway.workspaceKey,
   );
+});
+
+describe('the old pair of HTTP and SSE', () => {
+  const connected = async (prepare: (client: Client) => void = () => undefined, capabilities = {}) => {
+    const client = new Client({ name: 'old-client', version: '0.1.0' }, { capabilities });
+    prepare(client);
+    const transport = new SSEClientTransport(new URL(`${gateway.url}/notes/sse`), {
+      requestInit: { headers },
+      eventSourceInit: { fetch: (input, init) => fetch(input, { ...init, headers: { ...init?.headers, ...headers } }) },
+    });
+    await client.connect(transport as Parameters<Client['connect']>[0]);
+    return { client, transport };
+  };
+
+  test('serves the official old client: lists, calls, resources, progress and what a server asks', async () => {
+    const steps: number[] = [];
+    const { client } = await connected(
+      (one) => {
+        one.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { name: 'Anna' } }));
+        one.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void steps.push(params.progress));
+      },
+      { elicitation: {} },
+    );
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { text: 'old' } }))).toBe('old');
+    expect((await client.readResource({ uri: 'note://one' })).contents).toMatchObject([{ text: 'one' }]);
+    expect(textOf(await client.callTool({ name: 'ask', arguments: {} }))).toBe('accept: {"name":"Anna"}');
+    await client.callTool({ name: 'progress', arguments: { steps: 2 }, _meta: { progressToken: 'p' } });
+    expect(steps).toEqual([1, 2]);
+    await client.close();
+  });
+
+  test('takes messages of the credential that opened the stream alone', async () => {
+    const answer = await fetch(`${gateway.url}/notes/sse`, { headers: { ...headers, accept: 'text/event-stream' } });
+    const reader = answer.body?.getReader();
+    const first = new TextDecoder().decode((await reader?.read())?.value);
+    const endpoint = /data: (\S+)/.exec(first)?.[1] ?? '';
+    const { body } = await gateway.post(
+      '/v1/api-keys/workspace/service',
+      { name: 'stranger', scopes: ['mcp.invoke'] },
+      { key: gateway.workspaceKey },
+    );
+    const sent = (key: string) =>
+      fetch(gateway.url + endpoint, {
+        method: 'POST',
+        headers: { 'x-gw-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+      });
+    expect((await sent(body.key)).status).toBe(404);
+    await reader?.cancel();
+  });
 });

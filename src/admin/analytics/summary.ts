@@ -1,10 +1,13 @@
 /** What the cache did for the calls of a range. */
 import { z } from 'zod';
+import { samplesThat, verificationOf } from '../../logs/analytics/cache-verification.ts';
 import { averageHitLatency, averageMissLatency, hits } from '../../logs/analytics/figures.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { conditionsOf, filterShape, rangeShape, requireRange } from '../logs/filters.ts';
 import { inTime, visibleLogs } from '../logs/scopes.ts';
 import { viewing } from './access.ts';
+
+const mostSamples = 500;
 
 export const cacheSummary = endpoint({
   method: 'GET',
@@ -21,6 +24,16 @@ export const cacheSummary = endpoint({
         avg_latency: z.number().describe('Of answers from the cache, in ms'),
         total_requests: z.number(),
         cache_speedup: z.number().describe('How much faster hits were than the rest, in percent'),
+        verification: z
+          .object({
+            samples: z.number(),
+            precision: z.number().nullable().describe('The share of them whose cached answer was right'),
+            proposed_threshold: z
+              .number()
+              .nullable()
+              .describe('The lowest similarity at which 95 % of them were right; null for fewer than 20'),
+          })
+          .describe('What the newest samples of `cache.verify` say'),
       }),
     }),
   async handle({ caller, query, workspace, db, services }) {
@@ -29,6 +42,13 @@ export const cacheSummary = endpoint({
     const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: ['analytics.view'] });
     const filter = { ...conditionsOf(query), organisationId: caller.organisationId, scopes: visible.scopes, from, to };
     const [calls] = await inTime(services.logs.aggregate({ filter, group: { by: 'nothing' } }));
+    const samplesOf = async (agrees: boolean) => {
+      const sampled = { ...filter, metadata: { ...filter.metadata, ...samplesThat(agrees) } };
+      const query = { filter: sampled, sort: 'created_at' as const, descending: true, offset: 0, limit: mostSamples };
+      const { rows } = await inTime(services.logs.list(query));
+      return rows.map(({ metrics }) => metrics.metadata);
+    };
+    const verification = verificationOf(await samplesOf(true), await samplesOf(false));
     const hit = calls ? averageHitLatency(calls) : 0;
     const miss = calls ? averageMissLatency(calls) : 0;
     const count = calls ? hits(calls) : 0;
@@ -39,6 +59,7 @@ export const cacheSummary = endpoint({
         avg_latency: hit,
         total_requests: calls?.requests ?? 0,
         cache_speedup: count === 0 || miss === 0 ? 0 : (100 * (miss - hit)) / miss,
+        verification,
       },
     };
   },

@@ -22,7 +22,7 @@ export const sessionReply = lazy(() =>
 
 export function handOver(call: Answering, session: NewSession, organisationId: string) {
   const seconds = Math.floor((Date.parse(session.expiresAt) - call.now.getTime()) / 1000);
-  call.header('set-cookie', cookie(call.exchange, session.token, seconds));
+  call.header('set-cookie', cookieOf(call.exchange, session.token, seconds));
   return {
     object: 'session' as const,
     token: session.token,
@@ -32,9 +32,9 @@ export function handOver(call: Answering, session: NewSession, organisationId: s
   };
 }
 
-export const clearCookie = (call: Answering): void => call.header('set-cookie', cookie(call.exchange, '', 0));
+export const clearCookie = (call: Answering): void => call.header('set-cookie', cookieOf(call.exchange, '', 0));
 
-function cookie(exchange: Exchange, value: string, seconds: number): string {
+export function cookieOf(exchange: Exchange, value: string, seconds: number): string {
   // A browser drops a Secure cookie that came over plain HTTP, which is how a first start on a laptop is reached.
   const secure = exchange.origin.startsWith('https:') ? '; Secure' : '';
   return `${sessionCookie}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`;

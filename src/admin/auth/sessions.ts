@@ -1,11 +1,18 @@
 /** What a signed-in person does with their session: end it, renew it, take it to another organisation. */
+
 import { z } from 'zod';
-import { notFound, unauthenticated } from '../../http/errors.ts';
+import { readJson } from '../../bounded-json.ts';
+import { forbidden, notFound, unauthenticated } from '../../http/errors.ts';
 import { opens, passwordOfSession } from '../../identity/accounts.ts';
+import { findAuthSettings } from '../../identity/auth-settings.ts';
 import type { SessionCaller } from '../../identity/caller.ts';
+import type { OrganisationRole } from '../../identity/roles.ts';
 import { endSession, type NewSession, openSession } from '../../identity/sessions.ts';
+import type { Db } from '../../store/database.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
-import { empty, id } from '../kernel/fields.ts';
+import { id } from '../kernel/fields.ts';
+import { ssoLogoutPurpose } from '../sso/handler.ts';
+import { enforcesSso } from '../sso/way.ts';
 import { rememberOrganisation } from './login.ts';
 import { clearCookie, handOver, originOf, sessionReply, sessionsOnly, signedIn } from './session-reply.ts';
 
@@ -16,15 +23,42 @@ export const logout = endpoint({
   summary: 'End this session',
   access: sessionsOnly,
   audit: { resource: 'user', action: 'manage' },
-  reply: empty,
+  reply: () =>
+    z.object({
+      redirect_url: z
+        .string()
+        .optional()
+        .describe('Where the session at the identity provider is ended; absent where it has no such address'),
+    }),
   async handle(call) {
     const { userId, sessionId } = signedIn(call.caller);
+    const elsewhere = await logoutElsewhere(call, sessionId);
     await endSession(call.db, sessionId);
     call.note({ resourceId: userId, details: { event: 'logout' } });
     clearCookie(call);
-    return {};
+    return elsewhere === null ? {} : { redirect_url: elsewhere };
   },
 });
+
+const ssoOfSession = z.object({
+  logout: z.object({ endSessionUrl: z.string(), idToken: z.string(), clientId: z.string() }).nullable(),
+});
+
+/** The address at which the identity provider ends its own session, where one opened this session and has such an address. */
+async function logoutElsewhere(
+  { db, services, exchange }: Pick<Call<unknown, unknown, unknown>, 'db' | 'services' | 'exchange'>,
+  sessionId: string,
+): Promise<string | null> {
+  const row = await db.selectFrom('sessions').select('sso_sealed').where('id', '=', sessionId).executeTakeFirst();
+  if (!row?.sso_sealed) return null;
+  const { logout: told } = ssoOfSession.parse(readJson(services.vault.open(row.sso_sealed, ssoLogoutPurpose)));
+  if (!told) return null;
+  const url = new URL(told.endSessionUrl);
+  url.searchParams.set('id_token_hint', told.idToken);
+  url.searchParams.set('client_id', told.clientId);
+  url.searchParams.set('post_logout_redirect_uri', `${exchange.origin}/`);
+  return url.href;
+}
 
 export const refresh = endpoint({
   method: 'POST',
@@ -69,6 +103,7 @@ export const switchOrganisation = endpoint({
       .where('organisation.status', '=', 'active')
       .executeTakeFirst();
     const passwordHash = await passwordOfSession(call.db, caller.sessionId);
+    if (membership) await requireOwnRules(call.db, caller, organisationId, membership.role);
     // The address may have other passwords, of other people, elsewhere.
     if (!membership || !(await opens(call.db, passwordHash, { userId: caller.userId, organisationId }))) {
       throw notFound('organisation; if you belong to it, sign in with the password that you have there');
@@ -85,6 +120,18 @@ export const switchOrganisation = endpoint({
   },
 });
 
+/** An identity provider vouches for its own organisation alone; and where single sign-on is enforced, nothing else opens one. */
+async function requireOwnRules(
+  db: Db,
+  { sessionId }: SessionCaller,
+  organisationId: string,
+  role: OrganisationRole,
+): Promise<void> {
+  const row = await db.selectFrom('sessions').select('sso_sealed').where('id', '=', sessionId).executeTakeFirst();
+  const isEnforced = role !== 'owner' && enforcesSso(await findAuthSettings(db, organisationId));
+  if (row?.sso_sealed || isEnforced) throw forbidden('Sign in to that organisation itself');
+}
+
 /** Opens the next session and ends the one before it; the moment of the sign-in stays what it was. */
 async function replace(
   call: Pick<Call<unknown, unknown, unknown>, 'db' | 'now' | 'exchange'>,
@@ -95,11 +142,17 @@ async function replace(
   const ended = unauthenticated('This session has ended; sign in again');
   const before = await db
     .selectFrom('sessions')
-    .select(['auth_time', 'password_hash'])
+    .select(['auth_time', 'password_hash', 'sso_sealed'])
     .where('id', '=', sessionId)
     .executeTakeFirst();
   if (!before || !(await endSession(db, sessionId))) throw ended;
-  const who = { userId, organisationId, authTime: new Date(before.auth_time), passwordHash: before.password_hash };
+  const who = {
+    userId,
+    organisationId,
+    authTime: new Date(before.auth_time),
+    passwordHash: before.password_hash,
+    ssoSealed: before.sso_sealed,
+  };
   const session = await openSession(db, now, who, originOf(exchange));
   if (session.expiresAt <= now.toISOString()) throw ended;
   return session;

@@ -1,5 +1,7 @@
 /** Feedback on traces: what people thought of the answers. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import type { Feedback } from '../../logs/query.ts';
@@ -20,7 +22,7 @@ const metadataText = z
   .max(8_192)
   .transform((text, context) => {
     try {
-      return JSON.parse(text) as unknown;
+      return readJson(text) as unknown;
     } catch {
       context.addIssue({ code: 'custom', message: 'must be a JSON object' });
       return z.NEVER;

@@ -1,7 +1,9 @@
 /** What the holder of an invite's link may do: look at the invite and accept it. */
 import { ApiError, conflict, forbidden } from '../../http/errors.ts';
+import { findAuthSettings } from '../../identity/auth-settings.ts';
 import { type AuditNote, endpoint } from '../kernel/endpoint.ts';
 import { AttributedError } from '../kernel/kernel.ts';
+import { enforcesSso } from '../sso/way.ts';
 import { joinByInvite } from './accept.ts';
 import { followLink, isActiveMember, type LinkedInvite } from './invite.ts';
 import { byPassword, bySession, findAccount, sessionUser, settleAccount } from './invitee.ts';
@@ -58,6 +60,11 @@ export const acceptInvite = endpoint({
         throw forbidden('This invite is for another address; sign in as the invited person');
       }
       refuseAccepted(invite);
+      if (!session && enforcesSso(await findAuthSettings(db, invite.organisation_id))) {
+        throw forbidden(
+          'This organisation signs in through its identity provider; signing in there accepts the invite',
+        );
+      }
       const invitee = session
         ? await bySession(db, session, body)
         : await byPassword(services, exchange, invite, account, body);

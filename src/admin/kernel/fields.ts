@@ -17,7 +17,8 @@ export const personName = z
   .regex(/^\P{Cc}*$/u, 'may hold no control characters');
 export const metadata = z
   .record(z.string().min(1).max(128), z.string().max(1024))
-  .refine((fields) => Object.keys(fields).length <= 64, { message: 'at most 64 fields' });
+  .refine((fields) => Object.keys(fields).length <= 64, { message: 'at most 64 fields' })
+  .meta({ maxProperties: 64 });
 
 /** The search of a list: any part of what it looks in, in any case. */
 export const search = (where = 'the name') =>

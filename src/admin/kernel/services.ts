@@ -15,6 +15,7 @@ import type { Secrets } from '../../secrets/resolver.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
+import type { SsoService } from '../sso/service.ts';
 import type { Dependant } from './endpoint.ts';
 
 export interface Services {
@@ -36,6 +37,8 @@ export interface Services {
   limits: Limits;
   /** The records of calls through the gateway. */
   logs: Logs;
+  /** Sends people to their organisation's identity provider. */
+  sso: SsoService;
   /** Speaks to upstream MCP servers. */
   mcp: McpProbe;
   /** Asks agents for their cards. */

@@ -1,5 +1,7 @@
 /** The filters that lists, graphs, groups and exports of calls share, as callers write them. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { dateTime } from '../../date-time.ts';
 import { invalidQuery } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
@@ -116,7 +118,7 @@ const pairs = lazy(() => z.record(z.string().min(1).max(128), z.string().max(102
 function metadataOf(text: string): Record<string, string> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     throw invalidQuery('metadata', 'must be a JSON object');
   }

@@ -1,5 +1,7 @@
 /** The list of calls. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { dateTime } from '../../date-time.ts';
 import { ApiError, forbidden, invalidQuery } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
@@ -132,7 +134,7 @@ const writeCursor = (sort: SortField, descending: boolean, { value, id }: Cursor
 function readCursor(text: string, sort: SortField, descending: boolean): Cursor {
   let written: unknown = null;
   try {
-    written = JSON.parse(Buffer.from(text, 'base64url').toString());
+    written = readJson(Buffer.from(text, 'base64url').toString());
   } catch {
     // It is told below, together with cursors that say something else.
   }

@@ -1,4 +1,5 @@
 /** The settings of an MCP integration as a whole: each address may be called, and they fit the way in which it is called. */
+import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
 import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
 import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
@@ -34,7 +35,7 @@ export function savedSettings(
 
 function checkSettings(
   settings: Readonly<Record<string, unknown>>,
-  { url, authType, mapped = [] }: Integration,
+  { url, authType, transport, mapped = [] }: Integration,
   trustedHosts: TrustedHosts,
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
@@ -45,6 +46,11 @@ function checkSettings(
     return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
   });
   if (faults.length > 0) throw invalidFields(faults);
+  if (transport === 'openapi') {
+    if (!parsed.openapi) throw invalid('configurations.openapi', 'is required by the transport openapi');
+    const compiled = compiledDocument(parsed.openapi.document, parsed.openapi.operations);
+    if (!compiled.ok) throw invalid('configurations.openapi.document', compiled.fault);
+  }
   if (
     authType === 'oauth_client_credentials' &&
     !parsed.client_credentials &&

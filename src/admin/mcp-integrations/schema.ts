@@ -41,7 +41,12 @@ const authType = () =>
           : sent,
     )
     .describe('How the server wants to be authenticated to; custom, oauth and external are other words for the same');
-const transport = () => z.enum(['http', 'sse']).describe('http: streamable HTTP; sse: the older pair of HTTP and SSE');
+const transport = () =>
+  z
+    .enum(['http', 'sse', 'openapi'])
+    .describe(
+      'http: streamable HTTP; sse: the older pair of HTTP and SSE; openapi: an HTTP API, whose document is configurations.openapi',
+    );
 const description = () => z.string().trim().max(1_024);
 
 export const newMcpIntegration = lazy(() =>
@@ -114,7 +119,7 @@ export const mcpIntegrationRecord = lazy(() =>
     name: z.string(),
     description: z.string().nullable(),
     url: z.string(),
-    transport: z.enum(['http', 'sse']),
+    transport: z.enum(['http', 'sse', 'openapi']),
     auth_type: z.enum(['none', 'headers', 'oauth_auto', 'oauth_client_credentials']),
     configurations: z.record(z.string(), z.unknown()).describe('Credentials among them are masked'),
     secret_mappings: z.array(secretMappingRecord()),

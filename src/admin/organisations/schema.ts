@@ -5,6 +5,7 @@ import {
   type OverrideSection,
   overrideSections,
   securityShape,
+  semanticCacheSchema,
   type WorkspaceOverrides,
 } from '../../identity/settings.ts';
 import { lazy } from '../../lazy.ts';
@@ -45,6 +46,7 @@ const settingsValues = () =>
     enforce_debug_log_setting: z.boolean(),
     stream_usage: z.boolean(),
     default_cache_max_age: z.number().nullable().describe('Seconds'),
+    semantic_cache: semanticCacheSchema().nullable(),
     user_attribution: z.object({ enabled: z.boolean(), allow_override: z.boolean() }),
     export_settings: z.object({ deniedFields: z.array(z.string()) }),
     disable_getting_started: z.boolean(),

@@ -37,6 +37,7 @@ const createPartial = endpoint({
       workspaceId,
       collectionId: await placeOf(db, workspaceId, body.collection_id),
       name: body.name,
+      slug: body.slug,
       string: body.string,
       description: body.version_description ?? '',
       createdBy: actorId(caller),

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
 import { reference, timestamp } from '../kernel/fields.ts';
 import { listOf } from '../kernel/lists/paging.ts';
-import { itemName, listedFields, templateText, versionDescription } from '../prompts/schema.ts';
+import { chosenSlug, itemName, listedFields, templateText, versionDescription } from '../prompts/schema.ts';
 
 export const newPartial = () =>
   z.object({
     name: itemName(),
+    slug: chosenSlug().optional(),
     string: templateText(),
     version_description: versionDescription().optional(),
     collection_id: reference.optional().describe('Without it: the default collection of the workspace'),

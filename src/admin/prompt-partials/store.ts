@@ -23,6 +23,7 @@ interface NewPartial {
   workspaceId: string;
   collectionId: string;
   name: string;
+  slug?: string | undefined;
   string: string;
   description: string;
   createdBy: string;
@@ -31,7 +32,7 @@ interface NewPartial {
 export async function insertPartial(db: Db, vault: Vault, now: Date, made: NewPartial) {
   const id = Bun.randomUUIDv7();
   const versionId = Bun.randomUUIDv7();
-  const slug = await freeSlug(db, 'partial', made.organisationId, made.name);
+  const slug = await freeSlug(db, 'partial', made);
   const at = now.toISOString();
   await db
     .insertInto('prompt_partials')

@@ -50,6 +50,7 @@ const createPrompt = endpoint({
       workspaceId: collection.workspace_id,
       collectionId: collection.id,
       name: body.name,
+      slug: body.slug,
       description: body.version_description ?? '',
       content,
       createdBy: actorId(caller),

@@ -8,6 +8,15 @@ import { listOf } from '../kernel/lists/paging.ts';
 const longestText = 1024 * 1024;
 
 export const itemName = lazy(() => z.string().trim().min(1).max(255));
+/** A slug that a client chooses: of the form of those that are made, so that it is never taken for a word of a path. */
+export const chosenSlug = lazy(() =>
+  z
+    .string()
+    .max(100)
+    .regex(/^pp-[a-z0-9][a-z0-9_-]*$/, 'must begin with pp- and hold small letters, digits, - and _')
+    .meta({ examples: ['pp-greeting-1a2b3c'] })
+    .describe('A slug of your choice, free in the whole organisation; without it one is made from the name'),
+);
 export const templateText = lazy(() => z.string().min(1).max(longestText));
 export const versionDescription = lazy(() => z.string().max(2_000));
 const json = lazy(() => z.record(z.string().max(255), z.unknown()));
@@ -30,6 +39,7 @@ export const newPrompt = lazy(() => {
   const { string, parameters, virtual_key, ...others } = content();
   return z.object({
     name: itemName(),
+    slug: chosenSlug().optional(),
     collection_id: reference.describe('The id or slug of a collection'),
     string,
     parameters,

@@ -1,5 +1,5 @@
 /** Prompts and their versions in the store. */
-import { notFound } from '../../http/errors.ts';
+import { conflict, notFound } from '../../http/errors.ts';
 import { parseAddress, type VersionAddress, versionOf } from '../../prompts/address.ts';
 import type { PromptContent } from '../../prompts/content.ts';
 import { universalLabels } from '../../prompts/universal-labels.ts';
@@ -13,9 +13,13 @@ import { sealedColumns } from './content.ts';
 const slugLength = 10;
 
 /** Free in the whole organisation: a shared prompt is called by the slug that its owner knows. */
-export async function freeSlug(db: Db, kind: ItemKind, organisationId: string, name: string): Promise<string> {
+export async function freeSlug(
+  db: Db,
+  kind: ItemKind,
+  { organisationId, name, slug: chosen }: { organisationId: string; name: string; slug?: string | undefined },
+): Promise<string> {
   for (;;) {
-    const slug = slugOf('pp', name, slugLength);
+    const slug = chosen ?? slugOf('pp', name, slugLength);
     const taken = await db
       .selectFrom(tableOf[kind])
       .select('id')
@@ -23,6 +27,8 @@ export async function freeSlug(db: Db, kind: ItemKind, organisationId: string, n
       .where('slug', '=', slug)
       .executeTakeFirst();
     if (!taken) return slug;
+    if (chosen !== undefined)
+      throw conflict(`The slug ${chosen} is taken in this organisation, perhaps by a deleted ${kind}`);
   }
 }
 
@@ -31,6 +37,7 @@ interface NewPrompt {
   workspaceId: string;
   collectionId: string;
   name: string;
+  slug?: string | undefined;
   description: string;
   content: PromptContent;
   createdBy: string;
@@ -40,7 +47,7 @@ interface NewPrompt {
 export async function insertPrompt(db: Db, vault: Vault, now: Date, made: NewPrompt) {
   const id = Bun.randomUUIDv7();
   const versionId = Bun.randomUUIDv7();
-  const slug = await freeSlug(db, 'prompt', made.organisationId, made.name);
+  const slug = await freeSlug(db, 'prompt', made);
   const at = now.toISOString();
   await db
     .insertInto('prompts')

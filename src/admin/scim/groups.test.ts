@@ -109,7 +109,7 @@ onEachEngine('SCIM groups', (start) => {
         .orderBy('id')
         .execute();
       expect(rows).toEqual([
-        { action: 'create', user_type: 'scim' },
+        { action: 'create', user_type: 'system' },
         { action: 'delete', user_type: 'scim' },
       ]);
     });

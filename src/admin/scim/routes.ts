@@ -188,6 +188,7 @@ const contextOf = async (
   now,
   changed,
   organisationId,
+  actor: { id: 'system', type: 'system' },
   settings: await scimSettingsOf(db, organisationId),
 });
 

@@ -1,5 +1,6 @@
 /** How a person joins an organisation and leaves it. */
 
+import { endMcpSignIns } from '../../identity/mcp-sign-ins.ts';
 import type { OrganisationRole } from '../../identity/roles.ts';
 import { endSessions } from '../../identity/sessions.ts';
 import type { Change } from '../../store/changes.ts';
@@ -63,7 +64,7 @@ export async function joinOrganisation(
   return { topic: 'user', id: member.userId };
 }
 
-/** Takes the person out: memberships and keys archived, sessions ended, open invites cancelled. The user row stays for other organisations and for audit. */
+/** Takes the person out: memberships and keys archived, sessions and MCP sign-ins ended, open invites cancelled. The user row stays for other organisations and for audit. */
 export async function leaveOrganisation(db: Db, now: Date, organisationId: string, userId: string): Promise<Change[]> {
   const at = now.toISOString();
   await db
@@ -86,5 +87,9 @@ export async function leaveOrganisation(db: Db, now: Date, organisationId: strin
     .where('email', '=', (eb) => eb.selectFrom('users').select('email').where('id', '=', userId))
     .execute();
   await endSessions(db, userId, organisationId);
-  return [{ topic: 'user', id: userId }, ...(await archiveKeys(db, now, { userId, organisationId }))];
+  return [
+    { topic: 'user', id: userId },
+    ...(await archiveKeys(db, now, { userId, organisationId })),
+    ...(await endMcpSignIns(db, now, { userId, organisationId })),
+  ];
 }

@@ -1,6 +1,6 @@
 /** The settings in force in a workspace, and its own values in the sections that the organisation has opened. */
 import { z } from 'zod';
-import { settingsInForce, workspaceSettingsUpdate } from '../../identity/settings.ts';
+import { semanticCacheSchema, settingsInForce, workspaceSettingsUpdate } from '../../identity/settings.ts';
 import { lazy } from '../../lazy.ts';
 import { decode, encode } from '../../store/json.ts';
 import { type Endpoint, endpoint } from '../kernel/endpoint.ts';
@@ -32,6 +32,7 @@ const reply = lazy(() =>
     enforce_debug_log_setting: sourced(z.boolean()),
     stream_usage: sourced(z.boolean()),
     default_cache_max_age: sourced(z.number().nullable()),
+    semantic_cache: sourced(semanticCacheSchema().nullable()),
     user_attribution: sourced(z.object({ enabled: z.boolean(), allow_override: z.boolean() })),
     export_settings: sourced(z.object({ deniedFields: z.array(z.string()) })),
     disable_getting_started: sourced(z.boolean()),

@@ -6,6 +6,8 @@ import { decode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import type { Vault } from '../../store/vault.ts';
 import { readSources } from '../read-secrets.ts';
+import type { CompiledApi } from './openapi/compile.ts';
+import { compiledDocument } from './openapi/compiled.ts';
 import type { CapabilityRules, McpCatalog, McpServer, McpUpstream } from './server.ts';
 import { type McpSettings, mcpSettings } from './settings.ts';
 import type { CapabilityType } from './types.ts';
@@ -37,7 +39,7 @@ export function upstreamOf(
   find: FindSource = () => null,
 ): McpUpstream {
   const stored = openMcpSettings(vault, row.configurations_sealed);
-  const settings: McpSettings = mcpSettings().parse(stored);
+  const { openapi, ...settings }: McpSettings = mcpSettings().parse(stored);
   const mappings = decode(row.secret_mappings);
   const secrets = usesOf(mappings, find);
   return {
@@ -51,8 +53,15 @@ export function upstreamOf(
     transport: row.transport,
     authType: row.auth_type,
     settings,
+    api: row.transport === 'openapi' && openapi ? apiOf(openapi) : null,
     revision: digestOf([row.url, row.transport, row.auth_type, stored, ...mappings]),
   };
+}
+
+function apiOf({ document, operations }: NonNullable<McpSettings['openapi']>): CompiledApi {
+  const compiled = compiledDocument(document, operations);
+  if (!compiled.ok) throw new Error(`its OpenAPI document ${compiled.fault}`);
+  return compiled.api;
 }
 
 /** With the references that its settings are mapped to, for calls that are made outside a workspace's catalog. */

@@ -2,10 +2,12 @@
 
 import type { SecretUse } from '../../secrets/mapping.ts';
 import type { AccessRules } from '../access-rules.ts';
+import type { CompiledApi } from './openapi/compile.ts';
 import type { McpSettings } from './settings.ts';
 import type { CapabilityType, McpMetadata } from './types.ts';
 
-export type McpTransport = 'http' | 'sse';
+/** `openapi`: an HTTP API whose operations are the tools. */
+export type McpTransport = 'http' | 'sse' | 'openapi';
 export type McpAuthType = 'none' | 'headers' | 'oauth_auto' | 'oauth_client_credentials';
 
 /** What must be known to speak to an upstream. */
@@ -22,6 +24,8 @@ export interface McpUpstream {
   transport: McpTransport;
   authType: McpAuthType;
   settings: McpSettings;
+  /** The operations, where it is an API and no MCP server. */
+  api?: CompiledApi | null;
   /** Settings whose values live in secret managers; absent: none. */
   secrets?: readonly SecretUse[];
   /** Changes with everything that an open connection depends on. */

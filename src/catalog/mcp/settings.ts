@@ -124,6 +124,8 @@ function tidiedOauthMetadata(sent: unknown): unknown {
   return fields;
 }
 
+const largestDocument = 768 * 1024;
+
 const circuitBreaker = () =>
   z.strictObject({
     enabled: z.boolean().default(true),
@@ -173,6 +175,14 @@ export const mcpSettingsShape = lazy(() => ({
     timeout_ms: z.int().min(50).max(30_000).default(1_000),
     on_error: z.enum(['deny', 'allow']).default('deny'),
     headers: headers().optional(),
+  }),
+  openapi: z.strictObject({
+    document: z
+      .union([z.string().min(1).max(largestDocument), z.record(z.string().max(255), z.unknown())])
+      .transform((sent) => (typeof sent === 'string' ? sent : JSON.stringify(sent)))
+      .refine((text) => text.length <= largestDocument, { message: `at most ${largestDocument} characters` })
+      .describe('OpenAPI 3, as JSON or as text in JSON or YAML; references lead only within it'),
+    operations: names(500).optional().describe('The operations that become tools; without it, all'),
   }),
   input_guardrails: names(50),
   output_guardrails: names(50),

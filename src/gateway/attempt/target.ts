@@ -181,7 +181,7 @@ export const restrictsModels = ({ models }: SavedProvider): boolean =>
   !models.allowAll || [...models.bySlug.values()].some(({ enabled }) => !enabled);
 
 /** A model that is named elsewhere than in `model`, under the same rules: its provider's own prefix goes, another's is refused. */
-export function permittedModel({ workspace }: RequestContext, { saved }: Target, named: string, where: string): string {
+export function plainModel({ workspace }: RequestContext, { saved }: Target, named: string, where: string): string {
   const prefixed = named.startsWith('@') ? splitModel(named) : null;
   const isOurs = prefixed !== null && workspace.provider(prefixed.slug) !== null;
   if (isOurs && prefixed.slug !== saved?.slug) {
@@ -189,7 +189,13 @@ export function permittedModel({ workspace }: RequestContext, { saved }: Target,
       field: 'model',
     });
   }
-  const model = isOurs ? (prefixed.model ?? '') : named;
+  return isOurs ? (prefixed.model ?? '') : named;
+}
+
+/** And the provider's integration must allow it. */
+export function permittedModel(context: RequestContext, target: Target, named: string, where: string): string {
+  const { saved } = target;
+  const model = plainModel(context, target, named, where);
   if (saved && model !== '' && !isAllowed(saved, model)) throw notAllowed(saved, model, `${where}: `);
   return model;
 }

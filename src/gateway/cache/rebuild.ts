@@ -1,4 +1,5 @@
 /** The whole answer that a recorded stream amounts to, in the dialect of its route. */
+import { readJson } from '../../bounded-json.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { isObject, objectsOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
@@ -147,7 +148,7 @@ const inOrder = (choices: ReadonlyMap<number, JsonObject>): JsonObject[] =>
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return readJson(json);
   } catch {
     return null;
   }

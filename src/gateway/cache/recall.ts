@@ -3,6 +3,7 @@ import type { ResponseCache } from '../../cache/cache.ts';
 import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
 import type { SemanticIndex } from '../../cache/semantic/semantic-index.ts';
 import type { CacheRule } from '../../catalog/plan.ts';
+import type { SemanticCacheSettings } from '../../environment.ts';
 import { objectIn } from '../../providers/json.ts';
 import { ReceivedHeaders } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
@@ -16,10 +17,11 @@ import { isCacheable, placeOf } from './key.ts';
 import { questionOf } from './question.ts';
 import { rebuilt } from './rebuild.ts';
 import { replayed } from './replay.ts';
+import { verifyHit } from './verify.ts';
 
 const defaultAgeSeconds = 604_800;
 
-export function recallStep(cache: ResponseCache, coalescing: Coalescing, semantic: Semantic | null): SendStep {
+export function recallStep(cache: ResponseCache, coalescing: Coalescing, semantic: Semantic): SendStep {
   return {
     name: 'recall',
     applies: isCacheable,
@@ -48,7 +50,7 @@ export function recallStep(cache: ResponseCache, coalescing: Coalescing, semanti
     const found = await cache.get(place);
     const hit = found && answerOf(call, found);
     if (hit) return hit;
-    const alike = semantic && rule.mode === 'semantic' ? await recallAlike(call, rule, cache, semantic) : null;
+    const alike = rule.mode === 'semantic' ? await recallAlike(call, rule, cache, semantic) : null;
     if (alike || !rule.coalesce) return alike;
     return coalesced(call, place, coalescing);
   }
@@ -57,28 +59,48 @@ export function recallStep(cache: ResponseCache, coalescing: Coalescing, semanti
 /** What is needed to find questions that mean the same. */
 export interface Semantic {
   index: SemanticIndex;
-  threshold: number;
-  embed(call: AttemptContext, text: string): Promise<Float32Array | null>;
+  /** Of the organisation, or of the installation; null where neither says who embeds. */
+  settingsOf(call: AttemptContext): SemanticCacheSettings | null;
+  embed(call: AttemptContext, text: string, settings: SemanticCacheSettings): Promise<Float32Array | null>;
 }
 
 /** The answer to the nearest question of the same partition, if it is near enough. */
 async function recallAlike(
   call: AttemptContext,
-  { threshold }: CacheRule,
+  { threshold, verify }: CacheRule,
   cache: ResponseCache,
   semantic: Semantic,
 ): Promise<Answer | null> {
-  const question = questionOf(call);
-  const vector = question && (await semantic.embed(call, question.text));
+  const settings = semantic.settingsOf(call);
+  const question = settings && questionOf(call);
+  const vector = question && (await semantic.embed(call, question.text, settings));
   if (!question || !vector) return null;
-  const { partition } = question;
+  // Vectors of two models say nothing of each other.
+  const partition = `${settings.provider} ${settings.model} ${question.partition}`;
   if (call.record.cache) call.record.cache.question = { partition, vector };
   const nearest = await semantic.index.nearest(call.context.workspace.workspaceId, partition, vector);
-  if (!nearest || nearest.similarity < (threshold ?? semantic.threshold)) return null;
+  if (!nearest || nearest.similarity < (threshold ?? settings.threshold)) return null;
   const entry = await cache.get(nearest.place);
   const answer = entry && answerOf(call, entry);
-  if (answer) call.record.cacheStatus = 'SEMANTIC HIT';
+  if (!answer) return null;
+  call.record.cacheStatus = 'SEMANTIC HIT';
+  if (call.deps.random() < verify) verifyBeside(call, entry, nearest.similarity, semantic, settings);
   return answer;
+}
+
+/** Nobody waits for it. */
+function verifyBeside(
+  call: AttemptContext,
+  entry: CacheEntry,
+  similarity: number,
+  semantic: Semantic,
+  settings: SemanticCacheSettings,
+): void {
+  const recalled = bodyOf(call.context.matched.route.kind, entry);
+  if (!recalled) return;
+  verifyHit(call, recalled, similarity, (text) => semantic.embed(call, text, settings)).catch((fault) =>
+    call.deps.onFault(fault, call.context.requestId),
+  );
 }
 
 /** What the request asks for, within the organisation's bound. */

@@ -62,7 +62,7 @@ function watched(answer: Answer, complete: (stream: Uint8Array) => void): Answer
 }
 
 /** Nothing but successes is kept, with what they cost: that is what a hit saves. */
-export function recordSettler(cache: ResponseCache, coalescing: Coalescing, index: SemanticIndex | null): Settler {
+export function recordSettler(cache: ResponseCache, coalescing: Coalescing, index: SemanticIndex): Settler {
   return ({ record, outcome, settlement }) => {
     const pending = record.cache;
     if (!pending) return;
@@ -74,7 +74,7 @@ export function recordSettler(cache: ResponseCache, coalescing: Coalescing, inde
       entry = { ...pending.answer, model, usage, cents: cost.known ? cost.cents : null };
       cache.set(pending.place, entry, pending.ttlSeconds);
       const { question, place, ttlSeconds } = pending;
-      if (question) index?.add(question.partition, question.vector, place, ttlSeconds);
+      if (question) index.add(question.partition, question.vector, place, ttlSeconds);
     }
     if (pending.leads) coalescing.finish(pending.place, entry);
   };

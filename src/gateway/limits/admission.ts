@@ -13,6 +13,8 @@ import { limitRefusal } from './refusal.ts';
 export interface Hold {
   reservation: Reservation;
   record: AttemptRecord;
+  /** The size of the question, for those who learn from it. */
+  asked: number;
   /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
   again(spent: readonly number[]): MaybePromise<Reserved>;
 }
@@ -85,12 +87,24 @@ export class Admission {
     return limits.filter(({ counter }) => !known.has(counter));
   }
 
+  /** For a call that the gateway makes on behalf of this one: what it uses counts, as no further request. */
+  aside(context: RequestContext): Admission {
+    const own = new Admission(this.#limits, context, this.#now);
+    own.#count = noCount;
+    return own;
+  }
+
   /** Takes what a target may use. What earlier targets held and did not use is given back before. */
   take(record: AttemptRecord, demands: readonly Demand[]): MaybePromise<Reserved> {
     for (const earlier of this.#holds) this.#limits.settle(earlier.reservation, spentByFailure(earlier));
     return then(this.#reserve(demands), (taken): Reserved => {
       if (taken instanceof GatewayError) return { refusal: taken };
-      const hold: Hold = { reservation: taken, record, again: (spent) => this.take(record, nextTurn(demands, spent)) };
+      const hold: Hold = {
+        reservation: taken,
+        record,
+        asked: 0,
+        again: (spent) => this.take(record, nextTurn(demands, spent)),
+      };
       this.#holds.push(hold);
       if (this.#count === null) this.#count = noCount;
       return { hold };

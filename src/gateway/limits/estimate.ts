@@ -4,8 +4,8 @@ import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { JsonObject, Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import type { AttemptContext } from '../attempt/context.ts';
-import { tokensOf } from '../settle/token-estimate.ts';
 import { longestAnswer } from './longest-answer.ts';
+import { roughTokens } from './rough-tokens.ts';
 
 /** How much output a call may take. */
 export type Output =
@@ -27,6 +27,8 @@ export type Output =
     };
 
 export interface Estimate {
+  /** The size of the question by itself, for those who learn from it. */
+  asked: number;
   inputTokens: number;
   /** The most that the input may be, where nobody knows yet how its model counts. */
   mostInputTokens: number;
@@ -99,19 +101,18 @@ export class Estimates {
     const mostInputTokens = lesson ? inputTokens : asked * unknownFactor + unknownOverhead;
     const answers = countOf(shaped.n) * countOf(shaped.best_of);
     if (!generating.has(kind)) {
-      return { inputTokens, mostInputTokens, output: noOutput, answers: 1, units: imagesOf(kind, shaped) };
+      return { asked, inputTokens, mostInputTokens, output: noOutput, answers: 1, units: imagesOf(kind, shaped) };
     }
     const limit = tokenLimit(shaped);
     const output: Output =
       limit === null ? openOutput(call, lesson, answers) : { kind: 'bounded', tokens: limit * answers };
-    return { inputTokens, mostInputTokens, output, answers, units: {} };
+    return { asked, inputTokens, mostInputTokens, output, answers, units: {} };
   }
 
-  learn(call: Pick<AttemptContext, 'context' | 'target' | 'shaped'>, { inputTokens, outputTokens }: Usage): void {
-    if (inputTokens + outputTokens <= 0) return;
+  learn(call: Pick<AttemptContext, 'context' | 'target'>, asked: number, { inputTokens, outputTokens }: Usage): void {
+    if (asked <= 0 || inputTokens + outputTokens <= 0) return;
     const key = lessonKey(call);
     const before = this.#lessons.get(key);
-    const asked = askedTokens(call);
     const isShort = asked < shortText;
     const faded = (figure: number | undefined) => (figure ?? 0) * fading;
     this.#lessons.set(key, {
@@ -156,11 +157,11 @@ export const usageOf = ({ units }: Estimate, inputTokens: number, outputTokens: 
 const lessonKey = ({ context, target }: Pick<AttemptContext, 'context' | 'target'>): string =>
   `${context.workspace.workspaceId} ${context.matched.route.kind} ${target.provider.id} ${target.model}`;
 
-function askedTokens({ context, shaped, target }: Pick<AttemptContext, 'context' | 'shaped' | 'target'>): number {
+function askedTokens({ context, shaped }: Pick<AttemptContext, 'context' | 'shaped'>): number {
   if (context.body.form !== 'json') return 0;
   const { messages, input, prompt, system, instructions, tools, documents, query, contents } = shaped;
   const text = [messages ?? input ?? prompt ?? contents, system, instructions, tools, documents, query];
-  return Math.ceil(tokensOf(text, target.model));
+  return Math.ceil(roughTokens(text));
 }
 
 const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;

@@ -30,11 +30,13 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
       const facts = { virtualKey: target.saved?.slug ?? null, provider: target.provider.id, model: target.model };
       const limits = admission.limitsFor(target.saved?.limits ?? [], facts, context.prompt?.slug ?? null);
       if (limits.length === 0) return null;
-      const plan = new Demands(pricer, call, estimates.of(call), limits);
+      const estimate = estimates.of(call);
+      const plan = new Demands(pricer, call, estimate, limits);
       const taken = admission.take(record, plan.demands);
       const next = (reserved: Reserved): Answer | null => {
         if ('refusal' in reserved) return failed(record, reserved.refusal);
         record.hold = reserved.hold;
+        record.hold.asked = estimate.asked;
         plan.bind(reserved.hold);
         return null;
       };
@@ -48,9 +50,8 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
     if (record.hold) {
       const { usage, cost } = settlement;
       admission.settle(record.hold, spentOf(record.hold, record, usage, cost));
-      if (record.target && isSuccess(record.status) && record.leaf) {
-        const { body } = context;
-        if (body.form === 'json') estimates.learn({ context, target: record.target, shaped: body.json }, usage);
+      if (record.target && isSuccess(record.status)) {
+        estimates.learn({ context, target: record.target }, record.hold.asked, usage);
       }
     }
     if (outcome !== null) admission.end(record.upstream !== null || record.cacheStatus.endsWith('HIT'));

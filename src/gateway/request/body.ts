@@ -1,6 +1,6 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
 
-import { readJson } from '../../bounded-json.ts';
+import { readJsonBytes } from '../../bounded-json.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { memoize } from '../../memoize.ts';
 import type { JsonObject } from '../../providers/provider.ts';
@@ -186,8 +186,7 @@ const tooLarge = (limit: number) => new GatewayError('body_too_large', `the body
 function parseObject(bytes: Uint8Array): JsonObject {
   let value: unknown;
   try {
-    const text = decoder.decode(bytes);
-    value = readJson(text);
+    value = readJsonBytes(bytes, decoder);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new GatewayError('invalid_body', `the body is not valid JSON (${reason})`);

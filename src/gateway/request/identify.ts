@@ -169,10 +169,14 @@ const callScopes: readonly Scope[] = ['completions.write'];
 
 const renderScopes: readonly Scope[] = ['prompts.render'];
 
-function requireScope(caller: KeyCaller, workspaceId: string, route: GatewayRoute): void {
-  const { kind, prompt } = route;
+/** The scopes of which a caller of the route needs one. */
+export function scopesFor({ kind, prompt, scopes }: GatewayRoute): readonly Scope[] {
   const lists = kind === 'listModels' || kind === 'retrieveModel';
-  const scopes = route.scopes ?? (prompt === 'render' ? renderScopes : lists ? modelScopes : callScopes);
+  return scopes ?? (prompt === 'render' ? renderScopes : lists ? modelScopes : callScopes);
+}
+
+function requireScope(caller: KeyCaller, workspaceId: string, route: GatewayRoute): void {
+  const scopes = scopesFor(route);
   if (scopes.some((scope) => mayInWorkspace(caller, scope, workspaceId))) return;
   throw new GatewayError('insufficient_scope', `this API key needs the scope ${scopes.join(' or ')}`);
 }

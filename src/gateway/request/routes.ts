@@ -63,29 +63,39 @@ const declared: Declared[] = [
   ['GET', '/realtime', 'realtime', 'none'],
 ];
 
+export interface DeclaredRoute {
+  method: string;
+  path: string;
+  /** Other spellings of the path. */
+  aliases: readonly string[];
+  route: GatewayRoute;
+}
+
+const promptRoute = (ending: string, prompt: NonNullable<GatewayRoute['prompt']>): DeclaredRoute => ({
+  method: 'POST',
+  path: `/prompts/:id/${ending}`,
+  aliases: [],
+  route: { kind: 'chatComplete', body: 'json', errorForm: 'openai', upstreamPath: '/chat/completions', prompt },
+});
+
+/** All that the router serves besides passthrough; the OpenAPI document tells the same. */
+export const declaredRoutes: readonly DeclaredRoute[] = [
+  ...declared.map(([method, path, kind, body, aliases = []]): DeclaredRoute => {
+    const errorForm = path.startsWith('/messages') ? 'anthropic' : 'openai';
+    return { method, path, aliases, route: { kind, body, errorForm, upstreamPath: path } };
+  }),
+  promptRoute('render', 'render'),
+  promptRoute('completions', 'complete'),
+];
+
 const fixed = new Map<string, MatchedRoute>();
 const table = new RouteTable<GatewayRoute>();
 
-for (const [method, path, kind, body, aliases = []] of declared) {
-  const errorForm = path.startsWith('/messages') ? 'anthropic' : 'openai';
-  const route: GatewayRoute = { kind, body, errorForm, upstreamPath: path };
+for (const { method, path, aliases, route } of declaredRoutes) {
   for (const spelling of [path, ...aliases]) {
     if (spelling.includes(':')) table.add(method, spelling, route);
     else fixed.set(`${method} ${spelling}`, { route, params: {} });
   }
-}
-
-for (const [ending, prompt] of [
-  ['render', 'render'],
-  ['completions', 'complete'],
-] as const) {
-  table.add('POST', `/prompts/:id/${ending}`, {
-    kind: 'chatComplete',
-    body: 'json',
-    errorForm: 'openai',
-    upstreamPath: '/chat/completions',
-    prompt,
-  });
 }
 
 /** A route of a service that is no model provider. */

@@ -1,4 +1,5 @@
 /** Answers of providers with a dialect of their own, in the client's: whole ones and errors. */
+import { excessOfBytes } from '../../bounded-json.ts';
 import { EncodedBody } from '../../providers/encoded-body.ts';
 import { isTooDeep, ProviderFault, readFault } from '../../providers/faults.ts';
 import { parsed, textOf } from '../../providers/json.ts';
@@ -48,11 +49,13 @@ export function encoded(body: JsonObject | EncodedBody): Omit<TranslatedAnswer, 
 const longestQuote = 500;
 
 function parsedAnswer({ bytes }: RawAnswer, provider: string): unknown {
-  const text = decoder.decode(bytes);
-  const answer = parsed(text);
+  const answer = excessOfBytes(bytes) === null ? parsed(decoder.decode(bytes)) : null;
   // No dialect answers with a bare word or number.
   if (typeof answer === 'object' && answer !== null) return answer;
-  throw new ProviderFault(502, `Invalid response received from ${provider}: ${text.slice(0, longestQuote)}`);
+  throw new ProviderFault(
+    502,
+    `Invalid response received from ${provider}: ${decoder.decode(bytes.subarray(0, longestQuote))}`,
+  );
 }
 
 /** The provider's status and words, in the form that clients of the route expect. */

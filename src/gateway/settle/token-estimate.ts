@@ -2,7 +2,7 @@
 import { tokensIn } from '../../providers/tokens.ts';
 
 /** What a picture, a recording or a page costs, give or take. */
-const mediaTokens = 1_000;
+export const mediaTokens = 1_000;
 const shortestMedia = 1_000;
 const encodedBytes = /^(?:data:|[\w+/-]{200})/;
 
@@ -18,4 +18,4 @@ export function tokensOf(value: unknown, model: string): number {
   return sum;
 }
 
-const isMedia = (text: string): boolean => text.length >= shortestMedia && encodedBytes.test(text);
+export const isMedia = (text: string): boolean => text.length >= shortestMedia && encodedBytes.test(text);

@@ -47,7 +47,8 @@ function ending(text: string): JsonObject | null {
 export const isStream = ({ firstTokenMs, responseHeaders }: AttemptRecord): boolean =>
   firstTokenMs !== null || (responseHeaders?.get('content-type')?.startsWith('text/event-stream') ?? false);
 
-const largestDecoded = 16 * 1024 * 1024;
+/** It is unpacked while others wait. */
+const largestDecoded = 8 * 1024 * 1024;
 
 /** What was received, without the encoding that a passthrough leaves on it; null when that cannot be undone. */
 function plainBytes({ received, upstream, responseHeaders }: AttemptRecord): Uint8Array | null {

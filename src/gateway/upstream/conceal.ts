@@ -4,7 +4,7 @@ import { objectOf } from '../../providers/json.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import { type AnswerHeaders, type ByteReader, ReceivedHeaders, type WireAnswer } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
-import { decodedBody } from '../../wire/client/decoded.ts';
+import { decodedBody, isUnderstood } from '../../wire/client/decoded.ts';
 import type { Target } from '../attempt/target.ts';
 import { GatewayError } from '../errors.ts';
 import { fieldsOf } from '../request/headers.ts';
@@ -73,7 +73,8 @@ export function concealedAnswer(answer: WireAnswer, target: Target, sent: SentWi
   const secrets = secretsSent(target, sent);
   if (secrets.length === 0) return answer;
   const headers = concealedHeaders(answer.headers, secrets);
-  if (!answer.body) return { ...answer, headers };
+  // What only the two sides understand was agreed on by them.
+  if (!answer.body || !isUnderstood(answer.headers)) return { ...answer, headers };
   const body = decodedBody(answer.body, answer.headers);
   const unpacked = body === answer.body ? headers : withoutPacking(headers);
   return { ...answer, headers: unpacked, body: concealedReader(body, secrets) };

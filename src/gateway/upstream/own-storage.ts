@@ -16,6 +16,7 @@ export function ownStorage(context: RequestContext, target: Target, facts: CallF
   const bucket = setting(fields, 'aws_s3_bucket', 'vertex_storage_bucket_name');
   return {
     folder: `gw/${workspace.workspaceId}/`,
+    lent,
     allows: (named) => named === bucket && (!lent || lentBuckets.has(named)),
   };
 }

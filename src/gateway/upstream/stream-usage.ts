@@ -1,4 +1,5 @@
 /** Streams are asked for their usage even where the client did not ask: a bill needs it. The extra chunk is hidden from that client. */
+import { readJson } from '../../bounded-json.ts';
 import { objectOf } from '../../providers/json.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Operation } from '../attempt/operation.ts';
@@ -32,7 +33,7 @@ export function withUsageAsked(bytes: Bytes, streamOptions: unknown): Bytes {
     asked.set(rest, opening.length);
     return asked;
   }
-  const body: Record<string, unknown> = JSON.parse(decoder.decode(bytes));
+  const body = objectOf(readJson(decoder.decode(bytes)));
   return encoder.encode(
     JSON.stringify({ ...body, stream_options: { ...objectOf(streamOptions), include_usage: true } }),
   );

@@ -1,7 +1,7 @@
 /** Rows of a batch on their way to a provider that reads them itself: they name only models that the caller may use, or the upload breaks off before its end. */
 import { LineChunks, LineFault } from '../../batches/line-chunks.ts';
 import { isObject, parsed, textOf } from '../../providers/json.ts';
-import { permittedModel, restrictsModels, type Target } from '../attempt/target.ts';
+import { permittedModel, plainModel, restrictsModels, type Target } from '../attempt/target.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
 import type { ClientBody } from '../request/body.ts';
@@ -9,6 +9,7 @@ import { type FormWatch, FormWriter } from '../request/canonical-form.ts';
 import { boundaryOf, isFilePart, type PartHead } from '../request/form-head.ts';
 import { hasRepeatedFields } from '../request/json-fields.ts';
 import { hidden, ModelWatch } from './passthrough-model-guard.ts';
+import { withPlainModels } from './row-models.ts';
 import { endsIn } from './upstream-address.ts';
 
 type StreamBody = Extract<ClientBody, { form: 'stream' }>;
@@ -23,10 +24,11 @@ interface Watched {
 export function watchedRows(
   context: RequestContext,
   target: Target,
-  { stream, contentType }: StreamBody,
+  { stream: sent, contentType }: StreamBody,
   url: string,
 ): Watched {
-  if (contentType === null || !isForm.test(contentType)) return { stream };
+  if (contentType === null || !isForm.test(contentType)) return { stream: sent };
+  const stream = target.saved && isUpload(context, url) ? inPlainNames(context, target, sent) : sent;
   const mark = boundaryOf(contentType);
   if (!target.saved || !restrictsModels(target.saved)) return { stream };
   if (mark === null) throw hidden(target.saved);
@@ -57,6 +59,13 @@ export function watchedRows(
   });
   return { stream: judged, contentType: form.contentType };
 }
+
+/** Rows may name the provider that reads them, as any call may. */
+const inPlainNames = (
+  context: RequestContext,
+  target: Target,
+  stream: ReadableStream<Uint8Array>,
+): ReadableStream<Uint8Array> => withPlainModels(stream, (named, where) => plainModel(context, target, named, where));
 
 const isForm = /^multipart\/form-data\b/i;
 

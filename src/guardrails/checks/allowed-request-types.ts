@@ -1,5 +1,7 @@
 /** Which kinds of request may be made at all. The only check that also runs where no text can be checked. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { type CheckResult, defineCheck, failedCheck, ParameterFault } from '../check.ts';
 import type { CheckContext } from '../context.ts';
 import { before } from './events.ts';
@@ -112,7 +114,7 @@ function fromMetadata(value: string | undefined): string[] {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return null;
   }

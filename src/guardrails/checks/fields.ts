@@ -1,5 +1,7 @@
 /** Parameters that several checks take. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { ParameterFault, type Setup } from '../check.ts';
 
 export const not = () => z.boolean().default(false).describe('Turns the verdict round');
@@ -25,7 +27,7 @@ export function headersOf(given: string | Record<string, string> | undefined): R
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 /** JSON that stands in a text: in fenced blocks, as the whole text, or between braces. */
-import { excessOf } from '../../bounded-json.ts';
+import { jsonOrNothing } from '../../bounded-json.ts';
 
 /** More than this is not looked at: each costs a parse. */
 const mostCandidates = 50;
@@ -92,11 +92,6 @@ function objectsIn(text: string): Pair[] {
 
 function jsonValueOf(text: string): unknown[] {
   const trimmed = text.trim();
-  if (trimmed === '' || excessOf(trimmed) !== null) return [];
-  try {
-    const value: unknown = JSON.parse(trimmed);
-    return typeof value === 'object' && value !== null ? [value] : [];
-  } catch {
-    return [];
-  }
+  const value = jsonOrNothing(trimmed);
+  return typeof value === 'object' && value !== null ? [value] : [];
 }

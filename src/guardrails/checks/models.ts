@@ -1,5 +1,7 @@
 /** Which models may be asked. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { defineCheck, failedCheck } from '../check.ts';
 import { before } from './events.ts';
 import { not, words } from './fields.ts';
@@ -85,7 +87,7 @@ export function valuesOf(value: string | undefined): string[] {
   if (value === undefined) return [];
   if (!value.startsWith('[')) return [value];
   try {
-    const list: unknown = JSON.parse(value);
+    const list: unknown = readJson(value);
     return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))) : [value];
   } catch {
     return [value];

@@ -1,5 +1,7 @@
 /** Acuvity: exploits, malicious content, languages, personal data and secrets. */
+
 import { z } from 'zod';
+import { readJson } from '../../bounded-json.ts';
 import { listOf, objectOf, objectsOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import { both } from '../checks/events.ts';
@@ -126,7 +128,7 @@ function apexOf(apiKey: string): string {
 
 function payloadOf(token: string): unknown {
   try {
-    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    return readJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 /** The texts of a request or an answer, each with its address in the body, so that what a check replaces is written back where it stood. */
+import { readJson } from '../../bounded-json.ts';
 import { isObject, listOf, objectOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 
@@ -216,7 +217,7 @@ export function withTexts(body: JsonObject, changes: readonly { segment: TextSeg
 function writtenValue({ form }: TextSegment, text: string): unknown {
   if (form === 'text') return text;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readJson(text);
     return form === 'json' ? value : text;
   } catch {
     throw new UnwritableText('the replaced text would no longer be the JSON that it stands in');

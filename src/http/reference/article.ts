@@ -1,5 +1,6 @@
 /** One endpoint of the reference: what it does, who may call it, what it takes and what it answers. */
 import {
+  jsonSchemaOf,
   type ListedOperation,
   type OpenApiDocument,
   type OpenApiOperation,
@@ -18,7 +19,7 @@ const callerNames: Readonly<Record<string, string>> = {
 
 export function article(document: OpenApiDocument, listed: ListedOperation): Html {
   const { method, path, operation } = listed;
-  const body = operation.requestBody?.content['application/json'].schema;
+  const body = jsonSchemaOf(operation.requestBody?.content);
   const reply = replySchema(operation);
   const words = [
     method,
@@ -58,7 +59,7 @@ const pathWithBreaks = (path: string): Html[] =>
 
 function replySchema(operation: OpenApiOperation) {
   const response = operation.responses['200'];
-  return response && 'content' in response ? response.content['application/json'].schema : null;
+  return response && 'content' in response ? jsonSchemaOf(response.content) : undefined;
 }
 
 function access(operation: OpenApiOperation): Html {

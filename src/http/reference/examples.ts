@@ -1,5 +1,11 @@
 /** Made-up values that fit a schema, and the calls that carry them. */
-import { type JsonSchema, type ListedOperation, type OpenApiDocument, resolveSchema } from '../openapi-document.ts';
+import {
+  type JsonSchema,
+  jsonSchemaOf,
+  type ListedOperation,
+  type OpenApiDocument,
+  resolveSchema,
+} from '../openapi-document.ts';
 
 const exampleId = '0198c5a4-7d3e-7a10-9c52-6f1b2e8d4a77';
 const deepest = 5;
@@ -82,7 +88,7 @@ export function curlOf(document: OpenApiDocument, { method, path, operation }: L
     .filter((parameter) => parameter.in === 'query' && parameter.required)
     .map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(document, schema, true, name)))}`);
   const address = `$GW_URL${path.replaceAll(/\{(\w+)\}/g, '$$$1')}${query.length > 0 ? `?${query.join('&')}` : ''}`;
-  const body = operation.requestBody?.content['application/json'].schema;
+  const body = jsonSchemaOf(operation.requestBody?.content);
   return [
     `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${address}"`,
     ...credential(operation['x-callers']),

@@ -82,6 +82,7 @@ export function rulesOf(document: OpenApiDocument, schema: JsonSchema): string[]
     ...range(shape.minimum, shape.maximum, ''),
     ...(shape.enum || shape.format ? [] : range(shape.minLength, shape.maxLength, ' characters')),
     ...range(shape.minItems, shape.maxItems, ' items'),
+    ...range(undefined, shape.maxProperties, ' fields'),
     ...(schema.default === undefined ? [] : [`default \`${JSON.stringify(schema.default)}\``]),
   ];
 }

@@ -5,7 +5,7 @@ import { type Html, html, prose } from './html.ts';
 export const introduction = (document: OpenApiDocument): Html => html`<section class="intro" aria-labelledby="title">
 <div class="about">
 <h1 id="title">API reference</h1>
-<p class="lead">Organisations, workspaces, people and keys: everything the console does, over HTTP and JSON. Tools read the same facts in <a href="/openapi.json">openapi.json</a>.</p>
+<p class="lead">Calls to models, and everything the console does: organisations, workspaces, people and keys, over HTTP and JSON. Tools read the same facts in <a href="/openapi.json">openapi.json</a>.</p>
 <h4>Credentials</h4>
 <p class="prose">Send an API key in the header <code>x-gw-api-key</code> or as a bearer token. A person who signed in sends the session as a bearer token, or as a cookie together with the header <code>x-gw-csrf</code> on calls that write.</p>
 <h4>Paths</h4>

@@ -1,4 +1,5 @@
 /** One list from the lists of several servers: what one of them cannot tell does not keep the others from being listed. */
+import { readJson } from '../../bounded-json.ts';
 import type { McpServer } from '../../catalog/mcp/server.ts';
 import type { McpResponder } from '../client/responder.ts';
 import { McpError } from '../errors.ts';
@@ -71,7 +72,7 @@ class Gathered implements McpResponder {
   #text = '{}';
 
   get answer(): JsonRpcFields {
-    const parsed: unknown = JSON.parse(this.#text);
+    const parsed: unknown = readJson(this.#text);
     return isFields(parsed) ? parsed : {};
   }
 

@@ -1,4 +1,5 @@
 /** Hands an answer of one server on in the names of the joined address. */
+import { readJson } from '../../bounded-json.ts';
 import type { McpResponder } from '../client/responder.ts';
 import type { SseEvent } from '../protocol/events.ts';
 import { isFields, type JsonRpcFields, type JsonRpcId } from '../protocol/json-rpc.ts';
@@ -55,6 +56,6 @@ export function joinedMessage(slug: string, message: JsonRpcFields, relay: Relay
 
 function fieldsIn(text: string): JsonRpcFields | null {
   if (text === '') return null;
-  const parsed: unknown = JSON.parse(text);
+  const parsed: unknown = readJson(text);
   return isFields(parsed) ? parsed : null;
 }

@@ -1,4 +1,5 @@
 /** Model requests whose tools are MCP servers of ours: the gateway lists, calls and answers for them. */
+import { readJson } from '../../bounded-json.ts';
 import type { Handler } from '../../http/web.ts';
 import { incomingOf } from '../../http/web.ts';
 import { collected } from '../../wire/client/collected.ts';
@@ -161,7 +162,7 @@ function refusal(error: McpError | UpstreamRefusal, path: string): Reply {
 
 function parsed(text: string): Json | null {
   try {
-    const value = asObject(JSON.parse(text));
+    const value = asObject(readJson(text));
     return Object.keys(value).length > 0 ? value : null;
   } catch {
     // The model's own route says what is wrong with it.

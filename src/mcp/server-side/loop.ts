@@ -1,5 +1,7 @@
 /** Model call, tool calls, model call again: until the model has answered, a tool of the client is wanted, or a limit is reached. */
+
 import { createHash } from 'node:crypto';
+import { readJson } from '../../bounded-json.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
 import {
@@ -206,7 +208,7 @@ function added(total: Json, more: Json): Json {
 
 function parsed(text: string): Json | null {
   try {
-    return asObject(JSON.parse(text));
+    return asObject(readJson(text));
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 /** Server-side tools in Anthropic's messages. */
+import { readJson } from '../../bounded-json.ts';
 import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
 
 const toolsOf = ({ tools }: Json): Json[] => (Array.isArray(tools) ? asList(tools) : tools ? [asObject(tools)] : []);
@@ -156,7 +157,7 @@ export const messages: ToolDialect = {
 
 function parsed(text: string): Json {
   try {
-    return asObject(JSON.parse(text));
+    return asObject(readJson(text));
   } catch {
     return {};
   }

@@ -1,5 +1,7 @@
 /** The tools of our servers as a model sees them, and their execution for it. */
+
 import { createHash } from 'node:crypto';
+import { readJson } from '../../bounded-json.ts';
 import { type CallContext, followedAs } from '../call-context.ts';
 import { type Called, call, failed, usableTools, type Way } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
@@ -140,7 +142,7 @@ const cut = (text: string): string =>
 
 function parsed(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    const value: unknown = readJson(text === '' ? '{}' : text);
     return isFields(value) ? { ...value } : {};
   } catch {
     // The upstream says what is wrong with arguments that are none.

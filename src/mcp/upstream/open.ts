@@ -3,6 +3,7 @@ import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import { type Era, newestSessionVersion } from '../protocol/versions.ts';
+import { ApiLink } from './api-link.ts';
 import type { UpstreamDeps } from './exchange.ts';
 import { type ClientFacts, type Link, WrongEra } from './link.ts';
 import { openSessionLink } from './session-link.ts';
@@ -19,7 +20,7 @@ export interface Wanted {
   version?: string;
 }
 
-type Way = 'session' | 'stateless' | 'sse pair';
+type Way = 'session' | 'stateless' | 'sse pair' | 'api';
 
 const mostKnown = 10_000;
 const knownForMs = 600_000;
@@ -60,6 +61,10 @@ export class Opener {
   }
 
   async #by(way: Way, { upstream, identity, client, version }: Wanted): Promise<Link> {
+    if (way === 'api') {
+      if (!upstream.api) throw new McpError('upstream_error', 'this API has no document that describes it');
+      return new ApiLink(this.#deps, upstream, identity, upstream.api);
+    }
     if (way === 'stateless') return openStatelessLink(this.#deps, upstream, identity, client);
     if (way === 'session') {
       return openSessionLink(this.#deps, upstream, identity, client, version ?? newestSessionVersion);
@@ -72,6 +77,7 @@ export class Opener {
 
 function inOrder({ transport }: McpUpstream, era: Era, known: Way | null): Way[] {
   if (transport === 'sse') return ['sse pair'];
+  if (transport === 'openapi') return ['api'];
   const usual: Way[] =
     era === 'stateless' ? ['stateless', 'session', 'sse pair'] : ['session', 'stateless', 'sse pair'];
   return known === null ? usual : [known, ...usual.filter((way) => way !== known)];

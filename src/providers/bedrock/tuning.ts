@@ -25,8 +25,16 @@ export const retrieveFinetune: ProviderEndpoint = {
   translation: { response: (answer, facts) => readJob(requireOwn(objectOf(answer), facts)) },
 };
 
+/** Summaries do not say which file a job was trained with: where that decides whose it is, each job is looked at. */
 export const listFinetunes: Steps = (facts) =>
-  listing(facts, jobs(facts), 'modelCustomizationJobSummaries', readJob, awsWords);
+  listing(
+    facts,
+    jobs(facts),
+    'modelCustomizationJobSummaries',
+    (found) => (facts.storage() === null || isOwnJob(found, facts) ? readJob(found) : null),
+    awsWords,
+    facts.storage() === null ? null : ({ jobArn }) => jobAt(facts, textOf(jobArn) ?? ''),
+  );
 
 /** Stopping answers nothing, so the job is looked at afterwards. */
 export const cancelFinetune: Steps = function* (facts) {
@@ -64,8 +72,11 @@ function writeJob(facts: CallFacts): JsonObject {
 }
 
 /** A job is the caller's when it was trained with the caller's file. */
+const isOwnJob = (found: JsonObject, facts: CallFacts): boolean =>
+  isOwn(textOf(objectOf(found.trainingDataConfig).s3Uri) ?? '', facts);
+
 function requireOwn(found: JsonObject, facts: CallFacts): JsonObject {
-  if (isOwn(textOf(objectOf(found.trainingDataConfig).s3Uri) ?? '', facts)) return found;
+  if (isOwnJob(found, facts)) return found;
   throw new ProviderFault(404, 'there is no such fine-tuning job in this workspace');
 }
 

@@ -2,10 +2,10 @@
 import type { Conversation, MediaPart } from '../chat/conversation.ts';
 import { inlined, mimeOfName } from '../chat/media.ts';
 import { mediaIn } from '../chat/turns.ts';
-import { RequestFault } from '../faults.ts';
+import { MissingFault, RequestFault } from '../faults.ts';
 import { present } from '../json.ts';
 import type { CallFacts, JsonObject } from '../provider.ts';
-import { decoded } from '../stored-files.ts';
+import { decoded, mayBeRead } from '../stored-files.ts';
 import { isThirdGeneration } from './generation.ts';
 import { nameOf, type Surface } from './surface.ts';
 
@@ -35,8 +35,8 @@ export function sourceOf(part: MediaPart, facts: CallFacts, surface: Surface): J
   const bytes = inlined(part, facts);
   if (bytes) return { inlineData: { mimeType: bytes.mime, data: bytes.base64 } };
   const { source } = part;
-  if (source.from === 'url') return fileData(source.url, part, surface);
-  if (source.from === 'file') return fileData(fileAddress(source.id, surface), part, surface);
+  if (source.from === 'url') return fileData(source.url, part, facts, surface);
+  if (source.from === 'file') return fileData(fileAddress(source.id, surface), part, facts, surface);
   return { text: source.from === 'text' ? source.text : '' };
 }
 
@@ -46,7 +46,9 @@ function fileAddress(id: string, surface: Surface): string {
   return /^https?:/.test(id) ? id : studioFiles + id.replace(/^files\//, '');
 }
 
-function fileData(fileUri: string, { mime, name }: MediaPart, surface: Surface): JsonObject {
+function fileData(fileUri: string, { mime, name }: MediaPart, facts: CallFacts, surface: Surface): JsonObject {
+  // Google would read it with the rights of the credentials that make the call.
+  if (/^gs:/i.test(fileUri) && !mayBeRead(fileUri, facts)) throw new MissingFault('file', 'messages');
   const mimeType = mime ?? mimeOfName(name ?? '') ?? mimeOfName(fileUri) ?? (isVideoPage(fileUri) ? 'video/mp4' : null);
   if (mimeType === null && !fileUri.startsWith(studioFiles)) {
     throw new RequestFault(

@@ -1,16 +1,17 @@
 /** The embedding model for text, images and video: an input is an object, and so is its answer. */
 import { readDataUrl } from '../chat/media.ts';
-import { RequestFault } from '../faults.ts';
+import { MissingFault, RequestFault } from '../faults.ts';
 import { Fields } from '../fields.ts';
 import { listOf, numberOf, objectIn, objectOf, objectsOf, present } from '../json.ts';
 import type { CallFacts, JsonObject, Steps } from '../provider.ts';
+import { mayBeRead } from '../stored-files.ts';
 import { modelMethod } from './place.ts';
 
 /** One input a call is all that the model takes. */
 export function* multimodalEmbeddings(facts: CallFacts): ReturnType<Steps> {
   const { input } = facts.body;
   const instances = (Array.isArray(input) ? input : [input]).map((entry: unknown, index) =>
-    instanceOf(entry, Array.isArray(input) ? `input[${index}]` : 'input'),
+    instanceOf(entry, Array.isArray(input) ? `input[${index}]` : 'input', facts),
   );
   const dimension = new Fields(facts.body).number('dimensions');
   const answers = yield {
@@ -31,29 +32,32 @@ export function* multimodalEmbeddings(facts: CallFacts): ReturnType<Steps> {
   };
 }
 
-function instanceOf(entry: unknown, path: string): JsonObject {
+function instanceOf(entry: unknown, path: string, facts: CallFacts): JsonObject {
   if (typeof entry === 'string') return { text: entry };
   const fields = Fields.of(entry, path);
   const image = fields.object('image');
   const video = fields.object('video');
   return present({
     text: fields.text('text'),
-    image: image && imageOf(image),
+    image: image && imageOf(image, facts),
     video: video && {
-      ...imageOf(video),
+      ...imageOf(video, facts),
       ...segmentOf(video),
     },
   });
 }
 
 /** Bytes, or an object of Google's storage. */
-function imageOf(media: Fields): JsonObject {
+function imageOf(media: Fields, facts: CallFacts): JsonObject {
   const base64 = media.text('base64') ?? media.text('bytesBase64Encoded');
   if (base64 !== null) return { bytesBase64Encoded: readDataUrl(base64)?.base64 ?? base64 };
   const url = media.text('url') ?? media.text('gcsUri') ?? '';
   const inline = readDataUrl(url);
   if (inline) return { bytesBase64Encoded: inline.base64 };
-  if (url.startsWith('gs://')) return { gcsUri: url };
+  if (url.startsWith('gs://')) {
+    if (!mayBeRead(url, facts)) throw new MissingFault('file', media.path);
+    return { gcsUri: url };
+  }
   throw new RequestFault(media.path, `${media.path} needs base64, or a url that begins with gs:// or data:`);
 }
 

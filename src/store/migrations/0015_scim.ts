@@ -42,6 +42,12 @@ export async function scim(db: Db, engine: Store['engine']): Promise<void> {
     .execute();
 
   await db.schema
+    .createIndex('scim_users_deleted')
+    .on('scim_users')
+    .columns(['organisation_id', 'deleted', 'user_id'])
+    .execute();
+
+  await db.schema
     .createTable('scim_user_emails')
     .addColumn('organisation_id', 'text', (c) => c.notNull().references('organisations.id'))
     .addColumn('user_id', 'text', (c) => c.notNull().references('users.id'))

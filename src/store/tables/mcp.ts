@@ -17,7 +17,7 @@ export interface McpIntegrationTable {
   description: string | null;
   status: 'active' | 'archived';
   url: string;
-  transport: 'http' | 'sse';
+  transport: 'http' | 'sse' | 'openapi';
   auth_type: 'none' | 'headers' | 'oauth_auto' | 'oauth_client_credentials';
   configurations_sealed: string | null;
   secret_mappings: JsonText<SecretMapping[]>;

@@ -7,11 +7,9 @@ import {
   createDeflate,
   createDeflateRaw,
   createGzip,
-  createZstdCompress,
   deflateRawSync,
   deflateSync,
   gzipSync,
-  zstdCompressSync,
 } from 'node:zlib';
 import { eachRequest } from '../../../test/servers/raw-server.ts';
 import { ask, bodyOf, faultOf, until } from '../../../test/servers/wire-calls.ts';
@@ -32,7 +30,6 @@ const packings = [
   ['deflate', 'deflate', deflateSync, createDeflate],
   ['deflate without its wrapping', 'deflate', deflateRawSync, createDeflateRaw],
   ['brotli', 'br', brotliSync, createBrotliCompress],
-  ['zstd', 'zstd', zstdCompressSync, createZstdCompress],
 ] as const;
 
 /** An answer in this encoding, as a reader of it finds it. */
@@ -200,5 +197,37 @@ describe('a stream of events', () => {
     const body = decodedBody(bodyOf(answer), answer.headers);
     expect(await faultOf(body.read())).not.toBe('no fault');
     await until(() => server.open.size === 0);
+  });
+});
+
+describe('a few bytes that unpack to very many', () => {
+  const bomb = Buffer.from(brotliSync(Buffer.alloc(64 * 1024 * 1024)));
+
+  test('are unpacked no further than they are read', async () => {
+    const body = await answered('br', bomb);
+    const first = await body.read();
+    expect(first.value?.length ?? 0).toBeLessThanOrEqual(64 * 1024);
+    await body.cancel();
+  });
+
+  test.each([
+    ['gzip', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['br', bomb],
+  ] as const)('let others have their turn meanwhile: %s', async (encoding, bytes) => {
+    for (const [, read] of readings) {
+      let turns = 0;
+      let over = false;
+      const count = () => {
+        turns++;
+        if (!over) setImmediate(count);
+      };
+      setImmediate(count);
+      const body = await answered(encoding, bytes);
+      turns = 0;
+      const unpacked = await read(body, 100_000_000);
+      over = true;
+      expect(unpacked.length).toBe(64 * 1024 * 1024);
+      expect(turns).toBeGreaterThan(10);
+    }
   });
 });

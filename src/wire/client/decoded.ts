@@ -1,26 +1,37 @@
 /** Takes off the encodings that an answer says its body is in: all at once where all of it is wanted, else as it comes. */
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { pipeline, Readable, type Transform } from 'node:stream';
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+} from 'node:zlib';
 import { WireFault } from '../fault.ts';
 import type { AnswerHeaders, ByteReader, ReadBytes } from './answer.ts';
-import { type Bytes, bodyTooLarge, collected, readThrough } from './collected.ts';
+import { type Bytes, collected, readThrough } from './collected.ts';
 
 type Unpacker = (bytes: Bytes, options: { maxOutputLength: number }) => Bytes;
 
 interface Packing {
-  /** The runtime knows more of them than the standard. */
-  stream: CompressionFormat | 'brotli' | 'zstd';
-  /** Null where it would take a part for the whole. */
-  whole: Unpacker | null;
+  /** At once, on this thread. */
+  whole: Unpacker;
+  /** On another thread, a piece at a time. */
+  elsewhere(options: { chunkSize: number }): Transform;
+  /** The runtime's own stream works on this thread, which is much cheaper for short pieces. Null where few bytes may unpack to any number. */
+  here: CompressionFormat | null;
 }
 
 /** Which packing it is, by the first bytes. */
 type Encoding = (opening: Bytes) => Packing;
 
-const gzip: Packing = { stream: 'gzip', whole: gunzipSync };
-const zlib: Packing = { stream: 'deflate', whole: inflateSync };
-const rawDeflate: Packing = { stream: 'deflate-raw', whole: inflateRawSync };
-const brotli: Packing = { stream: 'brotli', whole: brotliDecompressSync };
-const zstd: Packing = { stream: 'zstd', whole: null };
+const gzip: Packing = { whole: gunzipSync, elsewhere: createGunzip, here: 'gzip' };
+const zlib: Packing = { whole: inflateSync, elsewhere: createInflate, here: 'deflate' };
+const rawDeflate: Packing = { whole: inflateRawSync, elsewhere: createInflateRaw, here: 'deflate-raw' };
+const brotli: Packing = { whole: brotliDecompressSync, elsewhere: createBrotliDecompress, here: null };
 
 const encodings: ReadonlyMap<string, Encoding> = new Map<string, Encoding>([
   ['gzip', () => gzip],
@@ -28,11 +39,24 @@ const encodings: ReadonlyMap<string, Encoding> = new Map<string, Encoding>([
   // Some servers leave out the wrapping that the standard asks for; it begins with the method, which is always 8.
   ['deflate', ([first = 0]) => ((first & 15) === 8 ? zlib : rawDeflate)],
   ['br', () => brotli],
-  ['zstd', () => zstd],
 ]);
 
 /** What we tell servers that we understand. */
-export const understood = 'gzip, deflate, br, zstd';
+export const understood = 'gzip, deflate, br';
+
+/** Whether an answer is in encodings that can be taken off, or in none. */
+export const isUnderstood = (headers: AnswerHeaders): boolean =>
+  (headers.get('content-encoding') ?? '')
+    .toLowerCase()
+    .split(',')
+    .every((name) => ['', 'identity'].includes(name.trim()) || encodings.has(name.trim()));
+
+/** What is unpacked on this thread: so little that nobody waits for it. */
+const packedHere = 64 * 1024;
+const unpackedHere = 1024 * 1024;
+/** A thousand times as much may come of it. */
+const sliceHere = 2 * 1024;
+const pieceElsewhere = 64 * 1024;
 
 /** More would be somebody's joke, and every one of them costs. */
 const mostEncodings = 3;
@@ -101,24 +125,56 @@ class DecodedBody implements ByteReader {
 async function opened(reader: ByteReader, encoding: Encoding): Promise<ByteReader> {
   const first = await reader.read();
   if (first.done) return reader;
-  const { stream } = encoding(first.value);
-  return streamOf(reader, first.value)
-    .pipeThrough(new DecompressionStream(stream as CompressionFormat))
-    .getReader();
+  const { here, elsewhere } = encoding(first.value);
+  return here
+    ? streamOf(reader, first.value).pipeThrough(new DecompressionStream(here)).getReader()
+    : unpackedElsewhere(reader, first.value, elsewhere({ chunkSize: pieceElsewhere }));
 }
 
 async function unpacked(encoding: Encoding, bytes: Bytes, limit: number): Promise<Bytes> {
   if (bytes.length === 0) return bytes;
-  const { whole } = encoding(bytes);
+  const { whole, elsewhere } = encoding(bytes);
   try {
-    return whole
-      ? whole(bytes, { maxOutputLength: limit })
-      : await readThrough(await opened(only(bytes), encoding), limit);
+    const here = bytes.length <= packedHere ? unpackedAtOnce(whole, bytes, Math.min(limit, unpackedHere)) : null;
+    if (here) return here;
+    const transform = elsewhere({ chunkSize: pieceElsewhere });
+    return await readThrough(unpackedElsewhere(only(bytes), bytes.subarray(0, 0), transform), limit);
   } catch (fault) {
     if (fault instanceof WireFault) throw fault;
-    if (fault instanceof RangeError) throw bodyTooLarge(limit);
     throw new WireFault('InvalidAnswer', 'the answer is not in the encoding that it names');
   }
+}
+
+/** Null where it would be more than this. */
+function unpackedAtOnce(whole: Unpacker, bytes: Bytes, most: number): Bytes | null {
+  try {
+    return whole(bytes, { maxOutputLength: most });
+  } catch (fault) {
+    if (fault instanceof RangeError) return null;
+    throw fault;
+  }
+}
+
+/** Whoever reads sets the pace: no more is unpacked than waits to be read. */
+function unpackedElsewhere(reader: ByteReader, first: Bytes, transform: Transform): ByteReader {
+  // Faults on either side end both, and are told by whoever reads.
+  pipeline(Readable.from(piecesOf(reader, first)), transform, () => undefined);
+  const pieces: AsyncIterator<Buffer<ArrayBuffer>> = transform[Symbol.asyncIterator]();
+  return {
+    async read(): Promise<ReadBytes> {
+      const { done, value } = await pieces.next();
+      return done ? { done: true } : { done: false, value };
+    },
+    async cancel() {
+      transform.destroy();
+      await reader.cancel();
+    },
+  };
+}
+
+async function* piecesOf(reader: ByteReader, first: Bytes): AsyncGenerator<Bytes> {
+  if (first.length > 0) yield first;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
 }
 
 /** Bytes that are here already. */
@@ -135,15 +191,26 @@ function only(bytes: Bytes): ByteReader {
   };
 }
 
+/** In slices, between which others have their turn. */
 function streamOf(reader: ByteReader, first: Bytes): ReadableStream<Bytes> {
-  let waiting: Bytes | null = first;
+  let waiting = first;
+  let cut = false;
   return new ReadableStream(
     {
       async pull(controller) {
-        const { done, value } = waiting ? { done: false, value: waiting } : await reader.read();
-        waiting = null;
-        if (done || !value) controller.close();
-        else controller.enqueue(value);
+        if (waiting.length === 0) {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            return;
+          }
+          waiting = value;
+        } else if (cut) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        controller.enqueue(waiting.subarray(0, sliceHere));
+        cut = waiting.length > sliceHere;
+        waiting = waiting.subarray(sliceHere);
       },
       cancel: () => reader.cancel(),
     },

@@ -19,7 +19,10 @@ interface SystemEvent {
 }
 
 /** Who stands behind it: the program itself, or an identity provider. */
-type SystemActor = { id: string; type: 'system' | 'scim' };
+export interface SystemActor {
+  id: string;
+  type: 'system' | 'scim';
+}
 
 const theProgram: SystemActor = { id: 'system', type: 'system' };
 

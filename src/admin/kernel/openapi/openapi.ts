@@ -7,10 +7,12 @@ import {
   type MediaContent,
   type OpenApiDocument,
   type OpenApiOperation,
+  operationIdFor,
   type Parameter,
   type ResponseEntry,
   type SecurityRequirement,
   schemaReference,
+  templateOf,
 } from '../../../http/openapi-document.ts';
 import { sessionCookie } from '../../../identity/authenticate.ts';
 import type { Access, Endpoint, Paging, Resource } from '../endpoint.ts';
@@ -62,7 +64,8 @@ const refusals = {
 } as const;
 
 const description = [
-  'Every path is also served under `/v2`, and under the spellings listed in `x-aliases`.',
+  'The gateway takes requests for models under `/v1`; any other path below it goes to the provider as it is, and `/v1/proxy/` in front of a path forces that.',
+  'Every path of the administration is also served under `/v2`, and under the spellings listed in `x-aliases`.',
   'Send an API key in the header `x-gw-api-key`, or sign in and send the session as a bearer token or cookie;',
   'with the cookie, calls that write also need the header `x-gw-csrf` with the `csrf_token` of `GET /v1/auth/self`.',
   'Wherever a workspace is named, its id or its slug will do.',
@@ -80,7 +83,7 @@ export function createOpenApiDocument(resources: readonly Resource[]): OpenApiDo
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'gw', version: interfaceVersion, summary: 'The administration interface of gw.', description },
+    info: { title: 'gw', version: interfaceVersion, summary: 'The gateway and the administration of gw.', description },
     servers: [{ url: '/' }],
     tags: [...new Set(endpoints.map((endpoint) => endpoint.tag))].map((name) => ({ name })),
     paths,
@@ -131,19 +134,10 @@ const json = (schema: JsonSchema): MediaContent => ({ 'application/json': { sche
 
 const methodOf = (endpoint: Endpoint): HttpMethod => endpoint.method.toLowerCase() as HttpMethod;
 
-const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}');
-
 const parameterNames = (endpoint: Endpoint): string[] =>
   [...endpoint.path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name);
 
-/** `GET /workspaces/:workspaceId/users` is `getWorkspacesByWorkspaceIdUsers`: unique because paths are. */
-export function operationIdOf(endpoint: Endpoint): string {
-  const words = endpoint.path
-    .replaceAll(/[:*](\w+)/g, 'by-$1')
-    .split(/[^A-Za-z0-9]+/)
-    .filter((word) => word !== '');
-  return methodOf(endpoint) + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-}
+export const operationIdOf = ({ method, path }: Endpoint): string => operationIdFor(method, path);
 
 function otherPaths(endpoint: Endpoint): string[] {
   const spellings = [endpoint.path, ...(endpoint.aliases ?? [])];

@@ -93,6 +93,7 @@ export function createScim({ services, trail, onFault }: ScimParts): WebHandler 
         services,
         kinds,
         now: services.clock.now(),
+        actor: { id: who.settings.token?.id ?? 'scim', type: 'scim' },
         changed: (...changes) => void trace.changes.push(...changes),
         note: ({ resourceId, details }) => {
           trace.resourceId = resourceId ?? trace.resourceId;

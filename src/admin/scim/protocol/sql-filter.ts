@@ -7,10 +7,14 @@ type Condition = RawBuilder<boolean>;
 
 /** What a filter may ask about an attribute. */
 export type Field =
-  /** `exact`: letters of either case differ. `folded`: stored in small letters already. */
-  | { type: 'text'; column: RawBuilder<string | null>; letters: 'exact' | 'folded' | 'any' }
-  /** A look-up by an index where the whole value is known. */
-  | { type: 'text'; column: RawBuilder<string | null>; letters: 'folded'; equals(value: string): Condition }
+  | {
+      type: 'text';
+      column: RawBuilder<string | null>;
+      /** `exact`: letters of either case differ. `folded`: stored in small letters already. */
+      letters: 'exact' | 'folded' | 'any';
+      /** A look-up by an index where the whole value is known. */
+      equals?(value: string): Condition;
+    }
   | { type: 'boolean'; condition: Condition }
   | { type: 'time'; column: RawBuilder<string> }
   /** Several values: some of them fits the inner filter. */
@@ -97,9 +101,10 @@ function momentOf(value: Literal): string {
 function textTerm(field: Extract<Field, { type: 'text' }>, comparison: Comparison, value: string): Condition {
   if (field.letters === 'folded') {
     const folded = value.toLowerCase();
-    if (comparison === 'eq' && 'equals' in field) return field.equals(folded);
+    if (comparison === 'eq' && field.equals) return field.equals(folded);
     return compared(field.column, comparison, sql`${folded}`, folded);
   }
+  if (comparison === 'eq' && field.letters === 'exact' && field.equals) return field.equals(value);
   const isPart = comparison === 'co' || comparison === 'sw' || comparison === 'ew';
   if (field.letters === 'exact' && !isPart) return compared(field.column, comparison, sql`${value}`, value);
   return compared(sql`lower(${field.column})`, comparison, sql`lower(${value})`, value);

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { OrganisationRole } from '../../../identity/roles.ts';
 import type { Db } from '../../../store/database.ts';
 import type { Flag } from '../../../store/schema.ts';
+import { pageOfIds } from '../../kernel/lists/page-of-ids.ts';
 import type { Filter } from '../protocol/filter.ts';
 import { conditionOf, type Field, type Fields } from '../protocol/sql-filter.ts';
 
@@ -33,15 +34,26 @@ export interface ScimUser {
   emails: EmailEntry[];
 }
 
+/** Read from the index of members alone. */
 const visible = (db: Db, organisationId: string) =>
   db
     .selectFrom('organisation_members as member')
+    .where('member.organisation_id', '=', organisationId)
+    .where('member.user_id', 'not in', (eb) =>
+      eb
+        .selectFrom('scim_users')
+        .select('user_id')
+        .where('organisation_id', '=', organisationId)
+        .where('deleted', '=', 1),
+    );
+
+/** With all that can be filtered, sorted by and shown. */
+const described = (db: Db, organisationId: string) =>
+  visible(db, organisationId)
     .innerJoin('users as person', 'person.id', 'member.user_id')
     .leftJoin('scim_users as scim', (join) =>
       join.onRef('scim.organisation_id', '=', 'member.organisation_id').onRef('scim.user_id', '=', 'member.user_id'),
-    )
-    .where('member.organisation_id', '=', organisationId)
-    .where((eb) => eb.or([eb('scim.deleted', 'is', null), eb('scim.deleted', '=', 0)]));
+    );
 
 const userName = sql<string>`coalesce(scim.user_name_folded, person.email)`;
 const displayName = sql<
@@ -54,7 +66,13 @@ const exact = (column: RawBuilder<string | null>): Field => ({ type: 'text', col
 const fieldsOf = (organisationId: string): Fields => {
   const byName: Readonly<Record<string, Field>> = {
     id: exact(sql`member.user_id`),
-    externalid: exact(sql`scim.external_id`),
+    externalid: {
+      type: 'text',
+      column: sql`scim.external_id`,
+      letters: 'exact',
+      equals: (value) => sql<boolean>`(member.user_id in (
+        select user_id from scim_users where organisation_id = ${organisationId} and external_id = ${value}))`,
+    },
     username: {
       type: 'text',
       column: userName,
@@ -112,7 +130,7 @@ const someEmail = (organisationId: string, inner: Filter): RawBuilder<boolean> =
         select 1 from scim_users as known where known.organisation_id = ${organisationId} and known.user_id = belonging.user_id)))`;
 };
 
-const sortable: Readonly<Record<string, RawBuilder<unknown>>> = {
+const sortable: Readonly<Record<string, RawBuilder<string>>> = {
   id: sql`member.user_id`,
   externalid: sql`scim.external_id`,
   username: userName,
@@ -138,28 +156,25 @@ export interface UserQuery {
   schema: string;
 }
 
+/** Without a wish for another order users come in that of their ids, which is that in which they were made. */
 export async function listScimUsers(db: Db, organisationId: string, query: UserQuery) {
-  const { filter } = query;
-  const condition = filter && conditionOf(filter, fieldsOf(organisationId), query.schema);
-  const matches = condition ? visible(db, organisationId).where(condition) : visible(db, organisationId);
-  const { total } = await matches.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  if (query.size === 0 || query.offset >= total) return { users: [], total };
-  const direction = query.descending ? 'desc' : 'asc';
-  const rows = await matches
-    .select('member.user_id')
-    .orderBy((query.sortBy ? sortable[query.sortBy] : null) ?? sql`member.created_at`, direction)
-    .orderBy('member.user_id', direction)
-    .limit(query.size)
-    .offset(query.offset)
-    .execute();
-  return {
-    users: await scimUsersById(
-      db,
-      organisationId,
-      rows.map((row) => row.user_id),
-    ),
-    total,
+  const { filter, sortBy } = query;
+  const id = sql<string>`member.user_id`;
+  const order = {
+    by: (sortBy === null ? null : sortable[sortBy]) ?? id,
+    id,
+    direction: query.descending ? ('desc' as const) : ('asc' as const),
   };
+  const { ids, total } =
+    filter || sortBy !== null
+      ? await pageOfIds({ matches: matching(db, organisationId, query), order, page: query })
+      : await pageOfIds({ matches: visible(db, organisationId), order, page: query });
+  return { users: await scimUsersById(db, organisationId, ids), total };
+}
+
+function matching(db: Db, organisationId: string, { filter, schema }: UserQuery) {
+  const all = described(db, organisationId);
+  return filter ? all.where(conditionOf(filter, fieldsOf(organisationId), schema)) : all;
 }
 
 export async function findScimUser(db: Db, organisationId: string, id: string): Promise<ScimUser | null> {
@@ -170,7 +185,7 @@ export async function findScimUser(db: Db, organisationId: string, id: string): 
 /** The users of these ids, in this order; unknown ones are left out. */
 async function scimUsersById(db: Db, organisationId: string, ids: readonly string[]): Promise<ScimUser[]> {
   if (ids.length === 0) return [];
-  const rows = await visible(db, organisationId)
+  const rows = await described(db, organisationId)
     .select(['person.id', 'person.email', 'person.first_name', 'person.last_name'])
     .select(['member.role', 'member.status', 'member.created_at', 'member.last_updated_at'])
     .select(['scim.user_name', 'scim.external_id', 'scim.display_name', 'scim.title', 'scim.roles_given'])
