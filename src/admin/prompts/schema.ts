@@ -4,8 +4,8 @@ import { lazy } from '../../lazy.ts';
 import { flag, id, reference, timestamp } from '../kernel/fields.ts';
 import { listOf } from '../kernel/lists/paging.ts';
 
-/** As long as a body may be. */
-const longestText = 1024 * 1024;
+/** Leaves room for the other fields in a body of 1 MiB, so that a text that is too long is refused by name. */
+const longestText = 1_000_000;
 
 export const itemName = lazy(() => z.string().trim().min(1).max(255));
 /** A slug that a client chooses: of the form of those that are made, so that it is never taken for a word of a path. */
