@@ -79,40 +79,21 @@ async function expireKeys(db: Db, services: Services, now: Date): Promise<Batch>
   return { taken: keys.length, changes: changesOf(ids) };
 }
 
-/** Once for each date. */
-async function warnOfExpiry(db: Db, services: Services, now: Date): Promise<Batch> {
-  const keys = await db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('status', 'in', alive)
-    .where('expires_at', '>', now.toISOString())
-    .where('expires_at', '<=', new Date(now.getTime() + warningMs).toISOString())
-    .where((eb) =>
-      eb.or([eb('expiry_announced_for', 'is', null), eb('expiry_announced_for', '!=', eb.ref('expires_at'))]),
-    )
-    .orderBy('expires_at')
-    .limit(batchSize)
-    .execute();
-  if (keys.length === 0) return { taken: 0, changes: [] };
-  await db
-    .updateTable('api_keys')
-    .set((eb) => ({ expiry_announced_for: eb.ref('expires_at') }))
-    .where(
-      'id',
-      'in',
-      keys.map((key) => key.id),
-    )
-    .execute();
-  await tell(db, keys, (key, { organisationName, masked, recipients }) =>
+const warnOfExpiry = (db: Db, services: Services, now: Date): Promise<Batch> =>
+  warnAhead(db, now, { date: 'expires_at', announced: 'expiry_announced_for' }, (key, audience) =>
     queueNotice(db, services.vault, now, {
       organisationId: key.organisation_id,
       template: 'apikey-expiry-upcoming',
-      recipients,
-      fields: { keyName: key.name, apiKey: masked, organisationName, expiresAt: key.expires_at ?? '' },
+      recipients: audience.recipients,
+      fields: { ...namesOf(key, audience), expiresAt: key.expires_at ?? '' },
     }),
   );
-  return { taken: keys.length, changes: [] };
-}
+
+const namesOf = ({ name }: ApiKeyTable, { masked, organisationName }: Audience) => ({
+  keyName: name,
+  apiKey: masked,
+  organisationName,
+});
 
 /** An old secret dies; a new one that nobody came to read is no longer kept readable. */
 async function endTransitions(db: Db, now: Date): Promise<Batch> {
@@ -173,15 +154,13 @@ async function rotateDueKeys(db: Db, services: Services, now: Date): Promise<Bat
       details: rotationDetails(key.id, 'auto', rotation),
     });
   }
-  await tell(db, keys, (key, { organisationName, masked, recipients }) =>
+  await tell(db, keys, (key, audience) =>
     queueNotice(db, services.vault, now, {
       organisationId: key.organisation_id,
       template: 'apikey-rotation-completed',
-      recipients,
+      recipients: audience.recipients,
       fields: {
-        keyName: key.name,
-        apiKey: masked,
-        organisationName,
+        ...namesOf(key, audience),
         oldKeyEndsAt: ends.get(key.id) ?? '',
         link: `${services.settings.publicUrl ?? ''}/api-keys?key=${key.id}`,
       },
@@ -218,37 +197,44 @@ async function warnOfEndingSecrets(db: Db, services: Services, now: Date): Promi
   return { taken: rows.length, changes: [] };
 }
 
-async function warnOfRotations(db: Db, services: Services, now: Date): Promise<Batch> {
+const warnOfRotations = (db: Db, services: Services, now: Date): Promise<Batch> =>
+  warnAhead(db, now, { date: 'next_rotation_at', announced: 'rotation_announced_for' }, (key, audience) =>
+    queueNotice(db, services.vault, now, {
+      organisationId: key.organisation_id,
+      template: 'apikey-rotation-upcoming',
+      recipients: audience.recipients,
+      fields: { ...namesOf(key, audience), rotatesAt: key.next_rotation_at ?? '' },
+    }),
+  );
+
+/** Tells of a date that is a day ahead, once for each date. */
+async function warnAhead(
+  db: Db,
+  now: Date,
+  {
+    date,
+    announced,
+  }: { date: 'expires_at' | 'next_rotation_at'; announced: 'expiry_announced_for' | 'rotation_announced_for' },
+  notify: (key: ApiKeyTable, audience: Audience) => Promise<void>,
+): Promise<Batch> {
   const keys = await db
     .selectFrom('api_keys')
     .selectAll()
     .where('status', 'in', alive)
-    .where('next_rotation_at', '>', now.toISOString())
-    .where('next_rotation_at', '<=', new Date(now.getTime() + warningMs).toISOString())
-    .where((eb) =>
-      eb.or([eb('rotation_announced_for', 'is', null), eb('rotation_announced_for', '!=', eb.ref('next_rotation_at'))]),
-    )
-    .orderBy('next_rotation_at')
+    .where(date, '>', now.toISOString())
+    .where(date, '<=', new Date(now.getTime() + warningMs).toISOString())
+    .where((eb) => eb.or([eb(announced, 'is', null), eb(announced, '!=', eb.ref(date))]))
+    .orderBy(date)
     .limit(batchSize)
     .execute();
   if (keys.length === 0) return { taken: 0, changes: [] };
+  const ids = keys.map((key) => key.id);
   await db
     .updateTable('api_keys')
-    .set((eb) => ({ rotation_announced_for: eb.ref('next_rotation_at') }))
-    .where(
-      'id',
-      'in',
-      keys.map((key) => key.id),
-    )
+    .set((eb) => ({ [announced]: eb.ref(date) }))
+    .where('id', 'in', ids)
     .execute();
-  await tell(db, keys, (key, { organisationName, masked, recipients }) =>
-    queueNotice(db, services.vault, now, {
-      organisationId: key.organisation_id,
-      template: 'apikey-rotation-upcoming',
-      recipients,
-      fields: { keyName: key.name, apiKey: masked, organisationName, rotatesAt: key.next_rotation_at ?? '' },
-    }),
-  );
+  await tell(db, keys, notify);
   return { taken: keys.length, changes: [] };
 }
 

@@ -4,6 +4,8 @@ import { createHmac } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { onEachEngine, startGateway, type TestGateway } from '../harness.ts';
 import { type Issuer, startIssuer, unsignedToken } from '../issuer.ts';
+import { sessionClient } from '../mcp/clients.ts';
+import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from '../mcp/upstream.ts';
 import { addConfig, addOrganisation, addPerson, addWorkspace, type Home, home, storeOf } from '../people.ts';
 
 const settingsPath = '/v1/admin/organisation/auth-settings';
@@ -388,6 +390,51 @@ onEachEngine('tokens of an organisation', (start) => {
     expect((await chat(gateway, mixed)).status).toBe(401);
     const workspace = await other.token({ ...claims(), gw_oid: tenant.organisationId });
     expect((await chat(gateway, workspace)).status).toBe(403);
+  });
+});
+
+describe('tokens at an MCP server', () => {
+  let gateway: TestGateway;
+  let issuer: Issuer;
+  let upstream: UpstreamServer;
+  let place: Record<string, unknown>;
+  beforeAll(async () => {
+    gateway = await startGateway(trustLoopback);
+    issuer = await startIssuer();
+    upstream = await startUpstream('session-server.ts');
+    const here = await home(gateway);
+    await gateway.put(settingsPath, { jwt: { enabled: true, jwks_json: issuer.keySet() } });
+    await saveIntegration(gateway, { slug: 'notes', url: upstream.url });
+    place = { gw_oid: here.organisationId, gw_workspace: here.workspaceId, exp: inAnHour(gateway) };
+  });
+  afterAll(async () => {
+    issuer.stop();
+    upstream.stop();
+    await gateway.stop();
+  });
+  const ask = (token: string) =>
+    fetch(`${gateway.url}/notes/mcp`, {
+      method: 'POST',
+      headers: {
+        'x-gw-api-key': token,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }),
+    });
+
+  test('the scope mcp.invoke opens it, nothing else does', async () => {
+    const client = await sessionClient(`${gateway.url}/notes/mcp`, {
+      'x-gw-api-key': await issuer.token({ ...place, scope: 'mcp.invoke' }),
+    });
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+    expect((await ask(await issuer.token({ ...place, scope: 'completions.write' }))).status).toBe(403);
+    expect((await ask(await issuer.token({ ...place, scope: 'mcp.invoke', gw_workspace: 'ws-none' }))).status).toBe(
+      403,
+    );
+    const late = await ask(await issuer.token({ ...place, scope: 'mcp.invoke', exp: 1_000 }));
+    expect([late.status, late.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
   });
 });
 

@@ -5,6 +5,7 @@ import Provider, { type JWKS } from 'oidc-provider';
 
 const port = Number(process.argv[2]);
 const [callback = '', ...more] = (process.argv[3] ?? '').split(',');
+const gatewayKey = process.argv[4];
 const origin = `http://127.0.0.1:${port}`;
 
 /** `ada@acme.example;groups=admins;unverified` describes a person. */
@@ -31,7 +32,9 @@ const provider = new Provider(origin, {
   clients: [
     {
       client_id: 'gateway',
-      client_secret: 'a-secret-of-the-gateway',
+      ...(gatewayKey
+        ? { token_endpoint_auth_method: 'private_key_jwt' as const, jwks: { keys: [JSON.parse(gatewayKey)] } }
+        : { client_secret: 'a-secret-of-the-gateway' }),
       redirect_uris: [callback, ...more],
       post_logout_redirect_uris: [callback, ...more].map((uri) => `${new URL(uri).origin}/`),
       grant_types: ['authorization_code', 'refresh_token'],

@@ -1,5 +1,6 @@
 /** Single sign-on with a real OpenID provider: who comes in and as what, and every answer that lets nobody in. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { exportJWK, generateKeyPair } from 'jose';
 import { onEachEngine, type TestGateway } from '../harness.ts';
 import {
   addOrganisation,
@@ -147,6 +148,7 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     );
     expect((await walker.step(good)).status).toBe(302);
     expect((await walker.step(good)).status).toBe(400);
+    expect(await failure('used before')).toMatchObject({ response_status_code: 400, client_ip: '127.0.0.1' });
 
     // A code of one sign-in does not fit the state of another.
     const one = await walker.begin(gateway, { email: 'vic@acme.example' });
@@ -201,6 +203,22 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     answer.searchParams.set('state', new URL(ours).searchParams.get('state') ?? '');
     expect((await walker.step(answer.href)).status).toBe(403);
     evil.stop();
+  });
+
+  test('the gateway may prove itself with a key of its own instead of a secret', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+    const named = { kid: 'ours', alg: 'RS256', use: 'sig' };
+    const signing = { ...(await exportJWK(privateKey)), ...named };
+    const tenant = await addOrganisation(gateway);
+    const keyed = await startIdentityProvider([gateway], freePort(), { ...(await exportJWK(publicKey)), ...named });
+    await verifyDomain(gateway, tenant.organisationId, 'keyed.example');
+    const oidc = { issuer_url: keyed.url, client_id: 'gateway', jwks: { keys: [signing] } };
+    const saved = await gateway.put(settingsPath, { sso: { oidc } }, { key: tenant.adminKey });
+    expect(saved.body.sso.oidc).toMatchObject({ token_endpoint_auth_method: 'private_key_jwt', jwks_set: true });
+    expect(JSON.stringify(saved.body)).not.toContain(signing.d ?? '');
+    const walker = new Walker();
+    expect((await walker.signIn(gateway, 'kim@keyed.example', { email: 'kim@keyed.example' })).status).toBe(302);
+    keyed.stop();
   });
 
   test('an invite is accepted by signing in, with its role and workspaces', async () => {

@@ -164,6 +164,7 @@ describe.if(opensslInstalled)('single sign-on by SAML', () => {
     const form = await acme.answer(await begin(walker), ada);
     expect((await post(form)).status).toBe(303);
     expect((await post(form)).status).toBe(400);
+    expect(await failure('used before')).toMatchObject({ response_status_code: 400, resource_type: 'user' });
     const next = await acme.answer(await begin(walker), ada);
     expect((await post({ ...form, RelayState: next.RelayState })).status).toBe(403);
     expect((await post({ SAMLResponse: form.SAMLResponse })).status).toBe(400);

@@ -17,9 +17,18 @@ export interface IdentityProvider extends UpstreamServer {
 }
 
 /** The provider knows the callbacks of these gateways. */
-export async function startIdentityProvider(gateways: TestGateway[], port = freePort()): Promise<IdentityProvider> {
+/** With a public key of the gateway it asks for that instead of the secret. */
+export async function startIdentityProvider(
+  gateways: TestGateway[],
+  port = freePort(),
+  gatewayKey?: object,
+): Promise<IdentityProvider> {
   const callbacks = gateways.map(({ url }) => `${url}/v2/auth/callback`).join(',');
-  const server = await runServer(join(import.meta.dir, 'oidc-server.ts'), [String(port), callbacks]);
+  const server = await runServer(join(import.meta.dir, 'oidc-server.ts'), [
+    String(port),
+    callbacks,
+    ...(gatewayKey ? [JSON.stringify(gatewayKey)] : []),
+  ]);
   const url = `http://127.0.0.1:${port}`;
   const oidc = { issuer_url: url, client_id: 'gateway', client_secret: 'a-secret-of-the-gateway' };
   return { ...server, url, sso: { type: 'oidc', oidc } };

@@ -43,6 +43,7 @@ export const login = endpoint({
           .max(4_000)
           .regex(ownPath, 'must be a path of the console')
           .optional()
+          .meta({ examples: ['/logs'] })
           .describe('Where the identity provider’s answer leads in the end'),
       })
       .refine((body) => body.email ?? body.organisation_id ?? body.sso_client_id, {

@@ -11,7 +11,7 @@ import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import type { Services } from '../kernel/services.ts';
 import { limitOfGroup, runningPolicy, usedIn } from './record.ts';
 
-interface Wanted {
+export interface WantedEntities {
   status?: 'active' | 'exhausted' | undefined;
   search?: string | undefined;
 }
@@ -24,7 +24,7 @@ type CounterRow = Pick<LimitCounterTable, 'id' | 'counter' | 'value_key' | 'epoc
 export async function pageOfEntities(
   { db, services, now }: { db: Db; services: Services; now: Date },
   policy: PolicyTable,
-  wanted: Wanted,
+  wanted: WantedEntities,
   page: Page,
 ) {
   await services.limits.flush();

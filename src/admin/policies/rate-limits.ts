@@ -10,7 +10,6 @@ import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { requireActiveWorkspace } from '../providers/access.ts';
 import { policyAccess, reachPolicy, usualPage, visiblePolicies } from './access.ts';
-import { pageOfEntities } from './entities.ts';
 import { asRatePolicy } from './record.ts';
 import { checkConditions, checkGroupBy, requireSame } from './rules.ts';
 import {
@@ -25,6 +24,7 @@ import {
   readQuery,
   workspaceQuery,
 } from './schema.ts';
+import { archivePolicy, entitiesOf } from './shared.ts';
 
 const tag = 'Policies';
 const path = '/policies/rate-limits/:rateLimitsPolicyId';
@@ -171,18 +171,7 @@ const deleteRatePolicy = endpoint({
   params: ratePolicyPath,
   query: workspaceQuery,
   reply: empty,
-  async handle(call) {
-    const row = await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId, 'delete', 'active');
-    const last_updated_at = call.now.toISOString();
-    await call.db
-      .updateTable('policies')
-      .set({ status: 'archived', last_updated_at })
-      .where('id', '=', row.id)
-      .execute();
-    call.changed(catalogChange(row.workspace_id));
-    call.note({ resourceId: row.id, workspaceId: row.workspace_id });
-    return {};
-  },
+  handle: (call) => archivePolicy(call, 'rate', call.params.rateLimitsPolicyId),
 });
 
 const listRateEntities = endpoint({
@@ -195,11 +184,7 @@ const listRateEntities = endpoint({
   query: entitiesQuery,
   paging: { size: 50, max: 100 },
   reply: () => listOf(entityRecord()),
-  async handle(call) {
-    const row = await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId, 'read');
-    const { entities, total } = await pageOfEntities(call, row, call.query, call.page);
-    return asList(entities, total);
-  },
+  handle: (call) => entitiesOf(call, 'rate', call.params.rateLimitsPolicyId),
 });
 
 export const ratePolicyEndpoints = [

@@ -13,7 +13,7 @@ import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { requireActiveWorkspace } from '../providers/access.ts';
 import { policyAccess, reachPolicy, usualPage, visiblePolicies } from './access.ts';
-import { pageOfEntities, restartCounter, usageMap } from './entities.ts';
+import { restartCounter, usageMap } from './entities.ts';
 import { asUsagePolicy } from './record.ts';
 import { checkAmounts, checkConditions, checkGroupBy, checkSchedule, requireSame } from './rules.ts';
 import {
@@ -30,6 +30,7 @@ import {
   usagePolicyUpdate,
   workspaceQuery,
 } from './schema.ts';
+import { archivePolicy, entitiesOf } from './shared.ts';
 
 const tag = 'Policies';
 const path = '/policies/usage-limits/:usageLimitsPolicyId';
@@ -238,18 +239,7 @@ const deleteUsagePolicy = endpoint({
   params: usagePolicyPath,
   query: workspaceQuery,
   reply: empty,
-  async handle(call) {
-    const row = await reachPolicy(call, 'usage', call.params.usageLimitsPolicyId, 'delete', 'active');
-    const last_updated_at = call.now.toISOString();
-    await call.db
-      .updateTable('policies')
-      .set({ status: 'archived', last_updated_at })
-      .where('id', '=', row.id)
-      .execute();
-    call.changed(catalogChange(row.workspace_id));
-    call.note({ resourceId: row.id, workspaceId: row.workspace_id });
-    return {};
-  },
+  handle: (call) => archivePolicy(call, 'usage', call.params.usageLimitsPolicyId),
 });
 
 const listUsageEntities = endpoint({
@@ -262,11 +252,7 @@ const listUsageEntities = endpoint({
   query: entitiesQuery,
   paging: { size: 50, max: 100 },
   reply: () => listOf(entityRecord()),
-  async handle(call) {
-    const row = await reachPolicy(call, 'usage', call.params.usageLimitsPolicyId, 'read');
-    const { entities, total } = await pageOfEntities(call, row, call.query, call.page);
-    return asList(entities, total);
-  },
+  handle: (call) => entitiesOf(call, 'usage', call.params.usageLimitsPolicyId),
 });
 
 const resetEntity = endpoint({

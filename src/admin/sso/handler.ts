@@ -43,7 +43,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     exchange: Exchange,
     path: string,
     status: number,
-    flow: SsoFlow,
+    flow: { organisationId: string; kind: string },
     userId: string,
     details: object,
   ) => ({
@@ -119,10 +119,24 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     return errorPage('Sign-in not possible', `You could not be signed in: ${reason}.`, 403);
   };
 
+  /** Nobody asked for this, or it was answered before: whoever tries it is told in the trail of the organisation that it names. */
+  const unknown = async (exchange: Exchange, url: URL, organisationId: string | undefined): Promise<Response> => {
+    const named = await store.db
+      .selectFrom('organisations')
+      .select('id')
+      .where('id', '=', organisationId ?? '')
+      .executeTakeFirst();
+    if (named && services.settings.auditLogs) {
+      const flow = { organisationId: named.id, kind: url.pathname.includes('/saml') ? 'saml' : 'oidc' };
+      trail.queue(loginRow(exchange, url.pathname, 400, flow, '', { reason: 'unknown, too old, or used before' }));
+    }
+    return errorPage('Sign-in not possible', 'This sign-in is unknown, too old, or was used before. Begin anew.', 400);
+  };
+
   const finish = async (exchange: Exchange, url: URL): Promise<Response> => {
     const state = url.searchParams.get('state');
     const flow = state === null ? null : await sso.flows.take(state);
-    if (!flow || flow.kind === 'saml') return unknownSignIn();
+    if (!flow || flow.kind === 'saml' || flow.kind === 'used') return unknown(exchange, url, flow?.organisationId);
     try {
       requireSameBrowser(exchange, flow);
       const row = await findAuthSettings(store.db, flow.organisationId);
@@ -149,7 +163,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
     const relayState = form.get('RelayState');
     const flow = relayState === null ? null : await sso.flows.take(relayState);
-    if (flow?.kind !== 'saml') return unknownSignIn();
+    if (flow?.kind !== 'saml') return unknown(exchange, url, flow?.organisationId ?? organisationId);
     try {
       if (flow.organisationId !== organisationId) throw new SsoRefused('the answer came to another organisation');
       const row = await findAuthSettings(store.db, organisationId);
@@ -216,9 +230,6 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
 const formLimit = 512 * 1024;
 /** `/callback`, the address of assertions with its organisation, or our metadata. */
 const places = /^\/v[12]\/auth\/(?:(callback)|saml(?:\/callback\/([\w-]{1,64}))?)\/?$/;
-
-const unknownSignIn = (): Response =>
-  errorPage('Sign-in not possible', 'This sign-in is unknown, too old, or was used before. Begin anew.', 400);
 
 /** An assertion opens one session, however often it is sent. */
 async function spendAssertion(db: Db, organisationId: string, assertionId: string, expiresAt: Date): Promise<void> {

@@ -67,6 +67,7 @@ export const ssoInput = lazy(() =>
         jwks: z
           .strictObject({ keys: z.array(privateJwk()).min(1).max(10) })
           .nullish()
+          .meta({ examples: [{ keys: [{ kty: 'RSA', kid: 'ours', alg: 'RS256', n: '...', e: 'AQAB', d: '...' }] }] })
           .describe('The client’s private keys; without a method given, private_key_jwt is used'),
         scopes: z.array(text(128)).min(1).max(30).optional(),
         redirect_uri: readOnlyText(),

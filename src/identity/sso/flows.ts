@@ -30,14 +30,21 @@ export interface SsoIdentity {
   logout: { endSessionUrl: string; idToken: string; clientId: string } | null;
 }
 
+export interface UsedFlow {
+  kind: 'used';
+  organisationId: string;
+}
+
 export interface SsoFlows {
   begin(flow: SsoFlow, handle?: string): Promise<string>;
-  /** Uses it up; null where it is unknown, expired or was used before. */
-  take(handle: string): Promise<SsoFlow | null>;
+  /** Uses it up; null where it is unknown or expired. One that was used before still tells whose it was. */
+  take(handle: string): Promise<SsoFlow | UsedFlow | null>;
 }
 
 const lifeMs = 600_000;
 const purpose = 'sso-flow';
+/** What is left of a sign-in that was used. */
+const used = '';
 
 export function createSsoFlows(store: Store, vault: Vault, now: () => Date): SsoFlows {
   return {
@@ -54,16 +61,25 @@ export function createSsoFlows(store: Store, vault: Vault, now: () => Date): Sso
         .execute();
       return handle;
     },
-    async take(handle) {
-      // Of two that come at once, one finds it gone.
-      const row = await store.db
-        .deleteFrom('sso_flows')
-        .where('state_digest', '=', digestOf(handle))
-        .returning(['payload_sealed', 'expires_at'])
-        .executeTakeFirst();
-      if (!row || row.expires_at <= now().toISOString()) return null;
-      return JSON.parse(vault.open(row.payload_sealed, purpose));
-    },
+    take: (handle) =>
+      store.atomically(async (tx): Promise<SsoFlow | UsedFlow | null> => {
+        const row = await tx
+          .selectFrom('sso_flows')
+          .selectAll()
+          .where('state_digest', '=', digestOf(handle))
+          .where('expires_at', '>', now().toISOString())
+          .executeTakeFirst();
+        if (!row) return null;
+        // Of two that come at once, one finds it used.
+        const { numUpdatedRows } = await tx
+          .updateTable('sso_flows')
+          .set({ payload_sealed: used })
+          .where('state_digest', '=', row.state_digest)
+          .where('payload_sealed', '!=', used)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return { kind: 'used', organisationId: row.organisation_id };
+        return JSON.parse(vault.open(row.payload_sealed, purpose));
+      }),
   };
 }
 

@@ -1,14 +1,16 @@
 /** One month of rows as queries read it: contexts and metadata by their numbers, and chunks of columns. */
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { type Context, contextFields, firstMeasure, measureFields, metricsOf, type Row } from '../layout.ts';
 import type { ListedLog } from '../query.ts';
 import type { LogMetrics } from '../record.ts';
 import type { ColumnCache } from './column-cache.ts';
-import { chunkRows, columnKey, rowFields, type ScanColumn, scanColumns } from './schema.ts';
+import { chunkRows, columnKey, openForReading, rowFields, type ScanColumn, scanColumns } from './schema.ts';
 import { type Columns, readColumns } from './writer.ts';
 
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings']);
+
+const patienceMs = 1_000;
 
 /** The part of a record that many have in common, by name. */
 export type ContextRow = Pick<LogMetrics, (typeof contextFields)[number]>;
@@ -45,8 +47,7 @@ export class Month {
   constructor(name: string, file: string, columns: ColumnCache) {
     this.name = name;
     this.#columns = columns;
-    this.#db = new Database(file, { readonly: true });
-    this.#db.run('PRAGMA busy_timeout = 1000');
+    this.#db = openForReading(file, patienceMs);
     this.#db.run('PRAGMA mmap_size = 4294967296');
   }
 

@@ -96,7 +96,27 @@ export function openForWriting(file: string, kind: 'rows' | 'bodies' | 'feedback
 
 /** A file of an older release gets the fields that came since; its rows lack them. */
 function addMissingColumns(db: Database, table: string, fields: readonly string[]): void {
+  for (const field of missingColumns(db, table, fields)) db.run(`alter table ${table} add column ${field}`);
+}
+
+function missingColumns(db: Database, table: string, fields: readonly string[]): string[] {
   const columns = db.query<{ name: string }, []>(`select name from pragma_table_info('${table}')`).all();
   const present = new Set(columns.map(({ name }) => name));
-  for (const field of fields) if (!present.has(field)) db.run(`alter table ${table} add column ${field}`);
+  return fields.filter((field) => !present.has(field));
+}
+
+/** Opens the rows of a month; those that an older release wrote, and nobody has written since, get the fields that came since. */
+export function openForReading(file: string, timeoutMs: number): Database {
+  const open = () => {
+    const db = new Database(file, { readonly: true });
+    db.run(`PRAGMA busy_timeout = ${timeoutMs}`);
+    return db;
+  };
+  const db = open();
+  const isWhole =
+    missingColumns(db, 'contexts', contextFields).length === 0 && missingColumns(db, 'logs', rowFields).length === 0;
+  if (isWhole) return db;
+  db.close();
+  openForWriting(file, 'rows', timeoutMs).close();
+  return open();
 }

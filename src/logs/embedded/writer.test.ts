@@ -8,7 +8,9 @@ import { jsonMessage, logRecord, message, segmentOf } from '../../../test/log-re
 import { contentOf } from '../content.ts';
 import type { LogRecord } from '../record.ts';
 import { framesIn } from '../segment.ts';
+import { ColumnCache } from './column-cache.ts';
 import { dayOf, monthOf } from './files.ts';
+import { Month } from './month.ts';
 import { EmbeddedReader } from './reader.ts';
 import { EmbeddedWriter } from './writer.ts';
 
@@ -224,4 +226,20 @@ describe('what has been kept long enough', () => {
     writer.write(framesIn(segmentOf([next])));
     expect(find(next.metrics.id)?.bodies.response).toBeDefined();
   });
+});
+
+test('a month that an older release wrote, and nobody has written since, is read without the fields that came since', () => {
+  const record = logRecord();
+  writer.write(framesIn(segmentOf([record])));
+  writer.close();
+  const file = join(folder, `rows-${monthOf(Date.now())}.db`);
+  const old = new Database(file);
+  old.run('alter table contexts drop column runtime');
+  old.run('alter table logs drop column mcp');
+  old.close();
+  const month = new Month('old', file, new ColumnCache());
+  expect(month.contexts()[1]).toMatchObject({ ai_model: record.metrics.ai_model, runtime: null });
+  month.close();
+  expect(find(record.metrics.id)?.metrics).toMatchObject({ id: record.metrics.id, mcp: null });
+  writer = new EmbeddedWriter(folder, 100);
 });
