@@ -47,6 +47,7 @@ import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
+import { readMasterKey } from './master-key-source.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
@@ -59,10 +60,10 @@ import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { installationName } from './store/installation.ts';
-import { requireSameMasterKey } from './store/master-key.ts';
+import { followMasterKeys, requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
-import { createVault, masterKeyFile, masterKeyFrom } from './store/vault.ts';
+import { createVault, type KeyRing } from './store/vault.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface App {
@@ -117,6 +118,8 @@ type OpenServices = Services & {
   mcpUpstreams: McpUpstreams;
   agentCards: LiveCards;
   secrets: OpenSecrets;
+  masterKeys: { close(): void };
+  vault: KeyRing;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -137,8 +140,9 @@ async function openInFolder(
   folder: OpenServices['folder'],
 ): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
-  const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
+  const vault = createVault(await readMasterKey(settings.masterKey, settings.dataDir));
   await requireSameMasterKey(store, vault);
+  const masterKeys = followMasterKeys(store, vault, (message) => log.warn(message));
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   // What was spent reaches those who count only once there is somebody to tell them.
   let opened: OpenServices | null = null;
@@ -195,6 +199,7 @@ async function openInFolder(
     agentCards,
     mcpUpstreams,
     secrets,
+    masterKeys,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -206,6 +211,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   services.priceFollower.close();
   services.mcpUpstreams.close();
   services.secrets.close();
+  services.masterKeys.close();
   await services.logs.close();
   await services.telemetry.close();
   await services.feed.close();
