@@ -13,6 +13,7 @@ import { createSsoHandler } from './admin/sso/handler.ts';
 import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
+import { openAgents } from './agents/open.ts';
 import { callAs } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
@@ -46,6 +47,7 @@ import { faultFields, type Log, stderrLog } from './log.ts';
 import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
+import { readMasterKey } from './master-key-source.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
@@ -58,10 +60,10 @@ import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { installationName } from './store/installation.ts';
-import { requireSameMasterKey } from './store/master-key.ts';
+import { followMasterKeys, requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
-import { createVault, masterKeyFile, masterKeyFrom } from './store/vault.ts';
+import { createVault, type KeyRing } from './store/vault.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface App {
@@ -116,6 +118,8 @@ type OpenServices = Services & {
   mcpUpstreams: McpUpstreams;
   agentCards: LiveCards;
   secrets: OpenSecrets;
+  masterKeys: { close(): void };
+  vault: KeyRing;
 };
 
 async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
@@ -136,8 +140,9 @@ async function openInFolder(
   folder: OpenServices['folder'],
 ): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
-  const vault = createVault(settings.masterKey ? masterKeyFrom(settings.masterKey) : masterKeyFile(settings.dataDir));
+  const vault = createVault(await readMasterKey(settings.masterKey, settings.dataDir));
   await requireSameMasterKey(store, vault);
+  const masterKeys = followMasterKeys(store, vault, (message) => log.warn(message));
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   // What was spent reaches those who count only once there is somebody to tell them.
   let opened: OpenServices | null = null;
@@ -194,6 +199,7 @@ async function openInFolder(
     agentCards,
     mcpUpstreams,
     secrets,
+    masterKeys,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -205,6 +211,7 @@ async function closeServices(services: OpenServices): Promise<void> {
   services.priceFollower.close();
   services.mcpUpstreams.close();
   services.secrets.close();
+  services.masterKeys.close();
   await services.logs.close();
   await services.telemetry.close();
   await services.feed.close();
@@ -299,6 +306,17 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    const agents = openAgents({
+      settings,
+      clock,
+      store,
+      feed,
+      services: gateway.services,
+      upstreams: services.mcpUpstreams,
+      cards: services.agentCards,
+      isStoreAway: isAway,
+      log,
+    });
     services.checkIo = gateway.checkIo;
     const reference = createReference(wholeDocument);
     const receiver = otelReceiver({
@@ -329,6 +347,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       refuseOwnMark(services.mark),
       ...(settings.mcp.enabled ? [serverSide] : []),
       gateway.handle,
+      agents.handle,
       ...(settings.mcp.enabled ? [mcp.handle, onWeb(oauth.handle, registry)] : []),
       onWeb(
         reference,
@@ -347,7 +366,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       gateway.passthrough,
       onWeb(await openConsole(log)),
     ];
-    const idle = () => Promise.all([gateway.idle(), mcp.idle()]).then(() => undefined);
+    const idle = () => Promise.all([gateway.idle(), mcp.idle(), agents.idle()]).then(() => undefined);
     const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const mailer = settings.mail && createMailer(settings.mail);
@@ -371,6 +390,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         gateway.close();
         await cache.close();
         mcp.close();
+        await agents.close();
         await trail.flush();
         await closeServices(services);
       },

@@ -71,6 +71,13 @@ export const environmentSchema = () =>
     GW_API_KEY: z.string().min(1).max(4_000).optional(),
     GW_CLIENT_AUTH: z.string().min(32, 'must be at least 32 characters long').max(500).optional(),
     GW_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
+    GW_MASTER_KEY_KMS_CIPHERTEXT: z.base64('must be base64').max(8_192).optional(),
+    GW_MASTER_KEY_KMS_REGION: z
+      .string()
+      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be the name of a region')
+      .optional(),
+    GW_NEXT_MASTER_KEY: z.string().min(32, 'must be at least 32 characters long').optional(),
+    GW_NEXT_MASTER_KEY_KMS_CIPHERTEXT: z.base64('must be base64').max(8_192).optional(),
     DATABASE_URL: z
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
@@ -211,7 +218,9 @@ export interface Settings {
   limits: LimitsSettings;
   /** Null: notices are kept, and nobody is mailed. */
   mail: MailSettings | null;
-  masterKey: string | null;
+  masterKey: MasterKeySource;
+  /** What gw master-key rotate puts in its place. */
+  nextMasterKey: MasterKeySource;
   /** The server that commands speak to, and the key that they use; null: this machine's, none. */
   client: { url: string | null; apiKey: string | null };
   /** The token with which parts of the service ask each other; null: none may. */
@@ -289,6 +298,27 @@ function ownHosts({ HOST, PORT, CONTROL_PLANE_URL }: Variables): string[] {
   return CONTROL_PLANE_URL ? [new URL(CONTROL_PLANE_URL).host, ...listener] : listener;
 }
 
+/** Where a master key comes from. */
+export type MasterKeySource =
+  | { from: 'environment'; secret: string }
+  /** Encrypted by AWS KMS, and decrypted with it at the start. */
+  | { from: 'kms'; ciphertext: string; region: string | null }
+  /** In the data folder. */
+  | { from: 'file'; name: string };
+
+function keySource(
+  { secret, ciphertext }: { secret: string | undefined; ciphertext: string | undefined },
+  { GW_MASTER_KEY_KMS_REGION }: Variables,
+  name: string,
+): MasterKeySource {
+  if (secret !== undefined && ciphertext !== undefined) {
+    throw new EnvironmentError('Wrong environment: a master key comes from the environment or from KMS, not from both');
+  }
+  if (secret !== undefined) return { from: 'environment', secret };
+  if (ciphertext !== undefined) return { from: 'kms', ciphertext, region: GW_MASTER_KEY_KMS_REGION ?? null };
+  return { from: 'file', name };
+}
+
 export class EnvironmentError extends Error {}
 
 export function readEnvironment(env: Record<string, string | undefined>): Settings {
@@ -322,7 +352,16 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
       storeTimeoutMs: values.LIMITS_STORE_TIMEOUT_MS,
     },
     mail: mailSettings(values),
-    masterKey: values.GW_MASTER_KEY ?? null,
+    masterKey: keySource(
+      { secret: values.GW_MASTER_KEY, ciphertext: values.GW_MASTER_KEY_KMS_CIPHERTEXT },
+      values,
+      'master.key',
+    ),
+    nextMasterKey: keySource(
+      { secret: values.GW_NEXT_MASTER_KEY, ciphertext: values.GW_NEXT_MASTER_KEY_KMS_CIPHERTEXT },
+      values,
+      'master.key.next',
+    ),
     client: { url: values.GW_URL ?? null, apiKey: values.GW_API_KEY ?? null },
     clientAuth: values.GW_CLIENT_AUTH ?? null,
     firstAdminKey: values.GW_ADMIN_API_KEY ?? null,

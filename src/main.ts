@@ -6,8 +6,10 @@ import { type App, openState, startApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
+import { KmsError } from './gateway/credentials/kms.ts';
 import { firstSecrets, greeting } from './greeting.ts';
 import { CannotListenError } from './http/server.ts';
+import { MasterKeyError, masterKeyCommand } from './master-key.ts';
 import { PricesError, pricesCommand } from './prices.ts';
 import { promptsCommand } from './prompts/files/command.ts';
 import { PromptFilesError } from './prompts/files/file.ts';
@@ -27,6 +29,7 @@ Commands
   keys           make a new admin key for the first organisation and print it (for lost keys)
   password EMAIL give a person a new password, end their sessions, and print it
   owner EMAIL    make a person an owner of the organisation (--organisation, where there are several)
+  master-key     rotate: put another master key in the place of the present one; retire; status
   prices         update FILE: take newer prices from a file; show PROVIDER MODEL; reset
   prompts        export FOLDER, import FOLDER: prompts as files, through the server at GW_URL with GW_API_KEY
 
@@ -63,6 +66,7 @@ async function main(argv: string[]): Promise<void> {
   if (command === 'owner') {
     return print(await makeOwner(settings, soleArgument(command, rest), options.organisation));
   }
+  if (command === 'master-key') return masterKeyCommand(settings, rest, print);
   if (command === 'prices') return print(await pricesCommand(settings, rest));
   if (command === 'prompts') {
     const { workspace, draft = false, 'dry-run': dryRun = false } = options;
@@ -72,7 +76,13 @@ async function main(argv: string[]): Promise<void> {
 }
 
 /** Commands that are told more than their name. */
-const withArguments: ReadonlySet<string | undefined> = new Set(['password', 'owner', 'prices', 'prompts']);
+const withArguments: ReadonlySet<string | undefined> = new Set([
+  'password',
+  'owner',
+  'prices',
+  'prompts',
+  'master-key',
+]);
 
 function soleArgument(command: string, [argument, ...more]: string[]): string {
   if (argument !== undefined && more.length === 0) return argument;
@@ -172,6 +182,8 @@ const operatorFaults = [
   UsageError,
   PricesError,
   PromptFilesError,
+  MasterKeyError,
+  KmsError,
   EnvironmentError,
   CannotListenError,
   FolderTakenError,

@@ -186,7 +186,7 @@ const given = `
   * given POST /oauth/register
   given POST /v2/agent-integrations/fetch-agent-card
   given GET /v1/agent-servers/{id}/agent-card
-  -* given GET,POST /v1/agent/{id}/tasks
+  * given GET,POST /v1/agent/{id}/tasks
 `;
 
 export const endpointIndex: readonly IndexedEndpoint[] = [identity, resources, given].flatMap((table) =>

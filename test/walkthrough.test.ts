@@ -14,6 +14,7 @@ const pages = [
   'docs/gateway.md',
   'docs/jwt.md',
   'docs/limits.md',
+  'docs/agents.md',
   'docs/scim.md',
   'docs/prompts.md',
   'docs/cache.md',
@@ -67,7 +68,8 @@ afterEach(async () => {
 test.each(pages)('the commands of %s', async (page) => {
   const script = commandsOf(page);
   expect(script).toContain('curl');
-  gateway = await startGateway();
+  // As a fresh start does, it trusts the hosts of its own machine.
+  gateway = await startGateway({ TRUSTED_CUSTOM_HOSTS: 'localhost,127.0.0.1,::1' });
   const { adminKey: ADMIN, workspaceKey: KEY, owner } = gateway;
   const { code, output } = await run(script, { GW: gateway.url, ADMIN, KEY, PASSWORD: owner.password });
   expect({ code, output: code === 0 ? '' : output.slice(-2_000) }).toEqual({ code: 0, output: '' });

@@ -15,6 +15,7 @@ import { WireFault } from '../wire/fault.ts';
 
 const patienceMs = 10_000;
 const keptMs = 60_000;
+const failureMs = 5_000;
 const mostKept = 2_000;
 const places = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const;
 
@@ -77,9 +78,13 @@ export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCar
     const result = fetch();
     const entry = { result, until: now() + keptMs };
     kept.set(key, entry);
-    // A failure is told, and asked about again by whoever comes next.
-    const forget = () => void (kept.get(key) === entry && kept.delete(key));
-    result.then(({ found }) => found || forget(), forget);
+    // An agent whose card fails is not asked for it by every call.
+    result.then(
+      ({ found }) => {
+        if (!found) entry.until = now() + failureMs;
+      },
+      () => void kept.delete(key),
+    );
     return result;
   };
 
@@ -105,8 +110,8 @@ export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCar
   };
 }
 
-/** Older agents do not look at it. */
-const newestVersion = '1.0';
+/** The generation whose card is kept; older agents do not look at it. */
+export const newestVersion = '1.0';
 
 async function cardIn({ body }: WireAnswer): Promise<{ card: AgentCard } | { fault: string }> {
   let text: string;

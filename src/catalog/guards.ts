@@ -2,6 +2,7 @@
 import { type CompiledHook, compileHook } from '../guardrails/compile.ts';
 import { parseInline } from '../guardrails/hook.ts';
 import { isObject } from '../providers/json.ts';
+import type { AgentServer } from './agents/server.ts';
 import type { WorkspaceCatalog } from './catalog.ts';
 import type { McpServer } from './mcp/server.ts';
 import type { Leaf } from './plan.ts';
@@ -70,6 +71,18 @@ export function guardsOfServer(workspace: WorkspaceCatalog, server: McpServer): 
   const { input: before, output: after, fault } = guards;
   const all = before.sync.length + before.async.length + after.sync.length + after.async.length;
   return all === 0 && fault === null ? null : guards;
+}
+
+/** What guards the messages of an agent: what its integration names, and nothing besides. Null where it names nothing. */
+export function guardsOfAgent(workspace: WorkspaceCatalog, { settings }: AgentServer): Guards | null {
+  const { input_guardrails: input = [], output_guardrails: output = [] } = settings;
+  if (input.length + output.length === 0) return null;
+  const faults: string[] = [];
+  return {
+    input: hookSet(hooksOf(workspace, input, 'input', faults)),
+    output: hookSet(hooksOf(workspace, output, 'output', faults)),
+    fault: faults[0] ?? null,
+  };
 }
 
 function compileServerGuards(workspace: WorkspaceCatalog, server: McpServer): Guards {

@@ -189,6 +189,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       createServerSideTools({
         deps,
         models,
+        keeper,
         contextOf: (request, slug) => contextOf(request, slug, `/${slug}/mcp`),
         ...options,
       }),

@@ -12,6 +12,7 @@ import type { Incoming } from '../wire/server/incoming.ts';
 import type { SessionSeal } from './client/session-token.ts';
 import { Definitions } from './definitions.ts';
 import type { McpDeps } from './deps.ts';
+import { createEmails } from './emails.ts';
 import { createEndUserTokens } from './end-user-token.ts';
 import { createMcpGateway, type McpGateway } from './gateway.ts';
 import type { Identities, OauthIdentity } from './identify.ts';
@@ -94,24 +95,11 @@ export function originFinder(settings: Settings): (request: Incoming) => string 
   };
 }
 
-const mostEmails = 10_000;
-
 function identitiesOf({ store, feed, oauth, isStoreAway }: McpNeeds): Identities {
-  const emails = new Map<string, string | null>();
-  feed.subscribe((changes) => {
-    if (changes === 'all') emails.clear();
-    else for (const { topic, id } of changes) if (topic === 'user') emails.delete(id);
-  });
+  const emailOf = createEmails(store, feed);
   return {
     oauth,
-    async emailOf(userId) {
-      const known = emails.get(userId);
-      if (known !== undefined) return known;
-      const row = await store.db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
-      if (emails.size >= mostEmails) emails.clear();
-      emails.set(userId, row?.email ?? null);
-      return row?.email ?? null;
-    },
+    emailOf,
     isStoreAway,
   };
 }

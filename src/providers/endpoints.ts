@@ -38,6 +38,7 @@ export const endpointKinds = [
   'realtime',
   'mcp',
   'mcpToolCall',
+  'agent',
   'proxy',
 ] as const;
 

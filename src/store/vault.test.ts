@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { createVault, masterKeyFile, masterKeyFrom } from './vault.ts';
+import { createVault, masterKeyFile, masterKeyFrom, sealedPrefix } from './vault.ts';
 
 const vault = createVault(masterKeyFrom('a master key of at least 32 characters'));
 
@@ -46,12 +46,29 @@ describe('a sealed secret', () => {
   test('is not read when its tag was cut short', () => {
     const bytes = Buffer.from(vault.seal('', 'door').split('.')[1] ?? '', 'base64url');
     for (let length = 0; length < bytes.length; length++) {
-      expect(() => vault.open(`v1.${bytes.subarray(0, length).toString('base64url')}`, 'door')).toThrow();
+      expect(() => vault.open(`v2.${bytes.subarray(0, length).toString('base64url')}`, 'door')).toThrow();
     }
   });
 
-  test.each(['', 'v1', 'v1.', 'v2.AAAA', 'plain text'])('%p is no sealed value', (text) => {
+  test.each(['', 'v2', 'v2.', 'v2.AAAA', 'v1.AAAA', 'plain text'])('%p is no sealed value', (text) => {
     expect(() => vault.open(text, 'door')).toThrow();
+  });
+});
+
+describe('a second master key', () => {
+  const next = masterKeyFrom('the next master key, as long as any');
+
+  test('opens what the first sealed once that was wrapped anew, and the first does not any more', () => {
+    const both = createVault(masterKeyFrom('a master key of at least 32 characters'));
+    const sealed = both.seal('open sesame', 'door');
+    both.sealUnder(both.add(next));
+    const moved = both.rewrapped(sealed);
+    expect(createVault(next).open(moved, 'door')).toBe('open sesame');
+    expect(() => vault.open(moved, 'door')).toThrow('another master key');
+    expect(both.open(sealed, 'door')).toBe('open sesame');
+    expect(moved.startsWith(sealedPrefix(both.sealingKey))).toBe(true);
+    expect(sealed.startsWith(sealedPrefix(both.sealingKey))).toBe(false);
+    expect(() => createVault(next).open(moved, 'window')).toThrow();
   });
 });
 

@@ -6,8 +6,8 @@ import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { empty, id } from '../kernel/fields.ts';
-import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { empty, id, search } from '../kernel/fields.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import type { Services } from '../kernel/services.ts';
 import { queueNotice } from '../notices/outbox.ts';
@@ -25,10 +25,13 @@ const listDomains = endpoint({
   tag,
   summary: 'List the e-mail domains of the organisation',
   access: reading,
+  query: () => z.object({ search: search('the domain') }),
   paging: { size: 100, max: 1000 },
   reply: () => listOf(emailDomain()),
-  async handle({ caller, page, db }) {
-    const own = db.selectFrom('email_domains').where('organisation_id', '=', caller.organisationId);
+  async handle({ caller, query, page, db }) {
+    const all = db.selectFrom('email_domains').where('organisation_id', '=', caller.organisationId);
+    const part = query.search;
+    const own = part === undefined ? all : all.where((eb) => holdsInAnyCase(eb.ref('domain'), part));
     const { rows, total } = await newestFirst(own, page);
     return asList(rows.map(asRecord), total);
   },

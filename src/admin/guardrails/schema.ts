@@ -1,7 +1,7 @@
 /** Guardrails on the wire. */
 import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
-import { commaList, reference } from '../kernel/fields.ts';
+import { commaList, reference, search } from '../kernel/fields.ts';
 import { listOf } from '../kernel/lists/paging.ts';
 
 const name = lazy(() => z.string().trim().min(1).max(255));
@@ -56,6 +56,7 @@ export const listQuery = lazy(() =>
   z.object({
     workspace_id: reference.optional(),
     organisation_id: reference.optional(),
+    search: search('the name or the slug'),
     ids: commaList(reference, 1_000).optional().describe('Ids or slugs, with commas between them'),
   }),
 );

@@ -20,6 +20,8 @@ export type Access =
       others?: 'forbidden' | 'unauthenticated';
       /** True where an organisation's JWT is answered although a workspace key is not. */
       jwt?: true;
+      /** True where a person who belongs to no workspace yet is shown an empty list instead of a refusal. */
+      emptyForNewcomers?: true;
       /** True for the one call whose body may name another organisation: the one that leads there. */
       leadsElsewhere?: true;
     };

@@ -4,8 +4,8 @@ import { notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import { decode } from '../../store/json.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { empty, id, timestamp } from '../kernel/fields.ts';
-import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { empty, id, search, timestamp } from '../kernel/fields.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { openFields } from './outbox.ts';
 import { showFields } from './show.ts';
@@ -38,14 +38,20 @@ const listNotices = endpoint({
   tag: 'Notices',
   summary: 'List the notices of the organisation that wait to be sent, newest first',
   access: { callers: ['admin-key', 'session'], scope: 'audit_logs.list', level: 'organisation' },
-  query: () => z.object({ status: z.enum(statuses).default('queued') }),
+  query: () => z.object({ status: z.enum(statuses).default('queued'), search: search('the template or a recipient') }),
   paging: { size: 50, max: 100 },
   reply: () => listOf(noticeRecord()),
   async handle({ caller, query, page, db, services }) {
+    const part = query.search;
     const matches = db
       .selectFrom('notices')
       .where('organisation_id', '=', caller.organisationId)
-      .where('status', '=', query.status);
+      .where('status', '=', query.status)
+      .where((eb) =>
+        part === undefined
+          ? eb.lit(true)
+          : eb.or([holdsInAnyCase(eb.ref('template'), part), holdsInAnyCase(eb.ref('recipients'), part)]),
+      );
     const { rows, total } = await newestFirst(matches, page);
     const notices = rows.map((row) => {
       const fields = openFields(services.vault, row.fields_sealed);

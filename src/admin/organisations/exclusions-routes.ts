@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
 import type { GuardrailDirection } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { empty, id, reference } from '../kernel/fields.ts';
-import { countOf } from '../kernel/lists/list-queries.ts';
+import { empty, id, reference, search } from '../kernel/fields.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { changeExclusions } from './exclusions.ts';
 
@@ -26,16 +26,22 @@ const listExcluded = (direction: GuardrailDirection) =>
     tag,
     summary: `List the workspaces that the organisation's default ${direction} guardrails leave alone`,
     access: { callers: ['admin-key', 'session'], scope: 'organisation_exclusions.list', level: 'organisation' },
-    query: () => z.object({ organisation_id: id.optional() }),
+    query: () => z.object({ organisation_id: id.optional(), search: search('the name or the slug') }),
     paging: { size: 100, max: 1000 },
     reply: () => listOf(excludedWorkspace()),
-    async handle({ db, caller, page }) {
+    async handle({ db, caller, query, page }) {
+      const part = query.search;
       const excluded = db
         .selectFrom('guardrail_exclusions as exclusion')
         .innerJoin('workspaces as workspace', 'workspace.id', 'exclusion.workspace_id')
         .where('exclusion.organisation_id', '=', caller.organisationId)
         .where('exclusion.direction', '=', direction)
-        .where('workspace.status', '=', 'active');
+        .where('workspace.status', '=', 'active')
+        .where((eb) =>
+          part === undefined
+            ? eb.lit(true)
+            : eb.or([holdsInAnyCase(eb.ref('workspace.name'), part), holdsInAnyCase(eb.ref('workspace.slug'), part)]),
+        );
       const total = await countOf(excluded);
       const rows = await excluded
         .select(['workspace.id', 'workspace.slug', 'workspace.name'])

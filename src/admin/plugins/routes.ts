@@ -12,7 +12,7 @@ import type { Vault } from '../../store/vault.ts';
 import { masked } from '../integrations/masking.ts';
 import { pluginSecretMappings, secretMappingRecord, storedMappings } from '../integrations/secret-mappings.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { empty, reference, timestamp } from '../kernel/fields.ts';
+import { empty, reference, search, timestamp } from '../kernel/fields.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { findPlugin, openCredentials, type PluginCredentials, sealCredentials } from './store.ts';
 
@@ -80,15 +80,18 @@ const listPlugins = endpoint({
   tag,
   summary: 'List the plugins that have credentials',
   access: access('list'),
+  query: () => z.object({ search: search() }),
   paging: { size: 100, max: 1000 },
   reply: () => listOf(record()),
-  async handle({ caller, page, db, services }) {
-    const rows = await db
+  async handle({ caller, query, page, db, services }) {
+    const all = await db
       .selectFrom('plugins')
       .selectAll()
       .where('organisation_id', '=', caller.organisationId)
       .orderBy('plugin')
       .execute();
+    const part = query.search?.toLowerCase() ?? '';
+    const rows = all.filter(({ plugin }) => plugin.toLowerCase().includes(part));
     return asList(
       rows.slice(page.offset, page.offset + page.size).map((row) => asRecord(row, services.vault)),
       rows.length,

@@ -103,7 +103,7 @@ const listWorkspaces = endpoint({
   tag,
   summary: 'List workspaces, newest first',
   description: 'People who do not run the organisation see the workspaces that they belong to.',
-  access: { callers, scope: 'workspaces.list', level: 'workspace' },
+  access: { callers, scope: 'workspaces.list', level: 'workspace', emptyForNewcomers: true },
   query: filters,
   paging: { size: 100, max: 1000 },
   reply: () => listOf(workspaceRecord()),
@@ -127,7 +127,8 @@ const matching = (db: Db, organisationId: string, visible: 'all' | string[], que
     .where('status', 'in', query.status?.length ? query.status : ['active'])
     .where((eb) =>
       eb.and([
-        ...(visible === 'all' ? [] : [eb('id', 'in', visible)]),
+        // An empty list is no SQL.
+        ...(visible === 'all' ? [] : visible.length === 0 ? [eb.lit(false)] : [eb('id', 'in', visible)]),
         ...(query.exact_name === undefined ? [] : [eb('name', '=', query.exact_name)]),
         ...(query.name === undefined ? [] : [holds(eb.ref('name'), query.name)]),
         ...(query.search === undefined ? [] : [found(eb, query.search)]),

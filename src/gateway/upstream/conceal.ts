@@ -1,9 +1,10 @@
 /** Credentials that a provider says back in an error, blotted out before a client or the log sees them. Only errors are looked at. */
 import { readJson } from '../../bounded-json.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { objectOf } from '../../providers/json.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import { type AnswerHeaders, type ByteReader, ReceivedHeaders, type WireAnswer } from '../../wire/client/answer.ts';
-import type { Bytes } from '../../wire/client/collected.ts';
+import { type Bytes, collected } from '../../wire/client/collected.ts';
 import { decodedBody, isUnderstood } from '../../wire/client/decoded.ts';
 import type { Target } from '../attempt/target.ts';
 import { GatewayError } from '../errors.ts';
@@ -38,6 +39,8 @@ export function secretsSent(target: Pick<Target, 'credential' | 'fields' | 'cust
 
 /** What was sent. */
 interface SentWith {
+  /** Its answer comes back as it is. */
+  passthrough?: boolean;
   url: string;
   headers: Readonly<Record<string, string>>;
 }
@@ -68,16 +71,43 @@ export function concealedBytes(bytes: Bytes, secrets: readonly string[]): Bytes 
 }
 
 /** An error of the provider's without our credentials; any other answer is the very same. */
-export function concealedAnswer(answer: WireAnswer, target: Target, sent: SentWith): WireAnswer {
+export function concealedAnswer(answer: WireAnswer, target: Target, sent: SentWith): MaybePromise<WireAnswer> {
   if (answer.status < 400) return answer;
   const secrets = secretsSent(target, sent);
   if (secrets.length === 0) return answer;
   const headers = concealedHeaders(answer.headers, secrets);
   // What only the two sides understand was agreed on by them.
   if (!answer.body || !isUnderstood(answer.headers)) return { ...answer, headers };
-  const body = decodedBody(answer.body, answer.headers);
-  const unpacked = body === answer.body ? headers : withoutPacking(headers);
-  return { ...answer, headers: unpacked, body: concealedReader(body, secrets) };
+  const packed = sent.passthrough && answer.headers.get('content-encoding');
+  if (packed) return concealedPacking({ ...answer, headers }, answer.body, secrets);
+  return { ...answer, headers, body: concealedReader(answer.body, secrets) };
+}
+
+const longestPacked = 4 * 1024 * 1024;
+
+/** What passes through stays packed as it came, unless there is something to conceal in it. */
+async function concealedPacking(
+  answer: WireAnswer & { headers: ReceivedHeaders },
+  body: ByteReader,
+  secrets: readonly string[],
+): Promise<WireAnswer> {
+  const packed = await collected(body, longestPacked);
+  const plain = await collected(decodedBody(readerOf(packed), answer.headers), longestPacked);
+  const concealed = concealedBytes(plain, secrets);
+  if (concealed === plain) return { ...answer, body: readerOf(packed) };
+  return { ...answer, headers: withoutPacking(answer.headers), body: readerOf(concealed) };
+}
+
+function readerOf(bytes: Bytes): ByteReader {
+  let left: Bytes | null = bytes;
+  return {
+    async read() {
+      const value = left;
+      left = null;
+      return value && value.length > 0 ? { done: false, value } : { done: true };
+    },
+    cancel: async () => undefined,
+  };
 }
 
 export function concealedHeaders(headers: AnswerHeaders, secrets: readonly string[]): ReceivedHeaders {

@@ -34,7 +34,8 @@ export async function send(
 ): Promise<WireAnswer> {
   try {
     const answer = await begin(deps, target, upstream, signal);
-    return concealedAnswer(decodedAnswer(answer, upstream), target, upstream);
+    const concealed = concealedAnswer(decodedAnswer(answer, upstream), target, upstream);
+    return concealed instanceof Promise ? await concealed : concealed;
   } catch (fault) {
     throw unsendable(upstream.headers) ?? explain(fault, signal, target);
   }

@@ -22,6 +22,7 @@ export const textTypes: ReadonlySet<string> = new Set([
   'createModelResponse',
   'embed',
   'mcpToolCall',
+  'agent',
 ]);
 
 type Reader = (body: JsonObject) => TextSegment[];
@@ -33,6 +34,7 @@ const readers: Readonly<Record<string, { input: Reader; output: Reader }>> = {
   embed: { input: (body) => textOrTexts(body.input, ['input']), output: () => [] },
   createModelResponse: { input: responseInput, output: responseOutput },
   mcpToolCall: { input: toolArguments, output: toolResult },
+  agent: { input: agentMessage, output: agentAnswer },
 };
 
 export const inputSegments = (type: string, body: JsonObject): TextSegment[] => readers[type]?.input(body) ?? [];
@@ -188,6 +190,34 @@ function toolResult(body: JsonObject): TextSegment[] {
     ...texts,
     { text: JSON.stringify(structured), address: [...address, 'structuredContent'], form: 'json', choice: 0 },
   ];
+}
+
+/** The texts of a message to an agent; `content` is what one binding calls its parts. */
+function agentMessage({ message, request }: JsonObject): TextSegment[] {
+  return isObject(message) ? partsOf(message, ['message']) : partsOf(objectOf(request), ['request']);
+}
+
+const partsOf = (holder: JsonObject, address: SegmentPath): TextSegment[] =>
+  (['parts', 'content'] as const).flatMap((name) =>
+    listOf(holder[name]).flatMap((part, index) => partOf(part, [...address, name, index], 0)),
+  );
+
+/** What an agent says: its messages, its artifacts and the message of a state; what the client said before stays out. */
+function agentAnswer(body: JsonObject, address: SegmentPath = []): TextSegment[] {
+  const inner = (
+    ['task', 'message', 'msg', 'statusUpdate', 'status_update', 'artifactUpdate', 'artifact_update'] as const
+  )
+    .filter((name) => isObject(body[name]) && body.status === undefined)
+    .flatMap((name) => agentAnswer(objectOf(body[name]), [...address, name]));
+  const isUser = /user$/i.test(String(body.role ?? ''));
+  const lists = (['artifacts', 'history', 'tasks'] as const).flatMap((name) =>
+    listOf(body[name]).flatMap((item, index) => agentAnswer(objectOf(item), [...address, name, index])),
+  );
+  const { message, update } = objectOf(body.status);
+  const told = isObject(message) ? agentAnswer(message, [...address, 'status', 'message']) : [];
+  const updated = isObject(update) ? agentAnswer(update, [...address, 'status', 'update']) : [];
+  const artifact = isObject(body.artifact) ? agentAnswer(body.artifact, [...address, 'artifact']) : [];
+  return [...(isUser ? [] : partsOf(body, address)), ...inner, ...lists, ...told, ...updated, ...artifact];
 }
 
 /** Whether an answer asks for tools. */

@@ -1,5 +1,7 @@
 /** Server-side tools in chat completions. */
-import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
+
+import { asList, asObject, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import { LiveChat } from './live-chat.ts';
 
 const message = (answer: Json): Json => asObject(asList(answer.choices)[0]?.message);
 
@@ -95,21 +97,10 @@ export const chat: ToolDialect = {
     };
     return { ...answer, choices: [{ ...choice, message: shown }, ...others], usage };
   },
-  events(answer, body) {
-    const base = { id: answer.id, object: 'chat.completion.chunk', created: answer.created, model: answer.model };
-    const [choice] = asList(answer.choices);
-    const { role = 'assistant', content = null, tool_calls, gw_mcp } = asObject(choice?.message);
-    const calls = asList(tool_calls).map((call, index) => ({ index, ...call }));
-    const delta = (fields: Json, finish: unknown = null) =>
-      sse(null, { ...base, choices: [{ index: 0, delta: fields, finish_reason: finish }] });
-    const withUsage = asObject(body.stream_options).include_usage === true;
-    return [
-      delta({ role, content: '' }),
-      ...(typeof content === 'string' && content !== '' ? [delta({ content })] : []),
-      ...(calls.length > 0 ? [delta({ tool_calls: calls })] : []),
-      delta(gw_mcp === undefined ? {} : { gw_mcp }, choice?.finish_reason ?? 'stop'),
-      ...(withUsage ? [sse(null, { ...base, choices: [], usage: answer.usage })] : []),
-      sse(null, '[DONE]'),
-    ].join('');
-  },
+  live: (body) => new LiveChat(body),
+  streaming: (body) => ({
+    ...body,
+    stream: true,
+    stream_options: { ...asObject(body.stream_options), include_usage: true },
+  }),
 };

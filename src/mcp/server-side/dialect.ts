@@ -1,5 +1,6 @@
 /** What the loop of server-side tools must know of a dialect: how tools are named in a request, and how calls and results look. */
 import type { JsonRpcFields } from '../protocol/json-rpc.ts';
+import type { LiveView } from './live.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -52,8 +53,10 @@ export interface ToolDialect {
   next(body: Json, answer: Json, ours: readonly (Executed & { call: ModelCall })[]): Json;
   /** The last answer, with everything that was executed shown as the dialect shows it. */
   final(answer: Json, shown: ToolRound): Json;
-  /** The answer as a stream. */
-  events(answer: Json, body: Json): string;
+  /** Shows the loop as a stream. */
+  live(body: Json, tools: readonly OfferedTool[], servers: readonly ServerReference[]): LiveView;
+  /** The request of one round, whose answer is to be a stream. */
+  streaming(body: Json): Json;
 }
 
 export interface ToolRound {

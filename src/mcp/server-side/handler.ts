@@ -7,12 +7,14 @@ import type { Incoming } from '../../wire/server/incoming.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, followedAs } from '../call-context.ts';
 import { failed } from '../calls.ts';
+import type { KeepAlive } from '../client/event-stream.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { chat } from './chat.ts';
 import { asObject, type Json, type ToolDialect } from './dialect.ts';
-import { type ModelAnswer, runLoop } from './loop.ts';
+import { answerOf, asReply, keptHeaders, liveLoop } from './live-loop.ts';
+import { runLoop } from './loop.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 
@@ -32,6 +34,7 @@ interface ServerSideNeeds {
   contextOf(request: Incoming, slug: string): Promise<CallContext>;
   mostIterations: number;
   bodyLimit: number;
+  keeper: KeepAlive;
 }
 
 const encoder = new TextEncoder();
@@ -42,13 +45,14 @@ export function createServerSideTools({
   contextOf,
   mostIterations,
   bodyLimit,
+  keeper,
 }: ServerSideNeeds): Handler {
   const serve = async (request: Incoming, path: string, dialect: ToolDialect): Promise<Reply> => {
     const { fields } = request.headers;
     const bytes = request.body ? await collected(request.body, bodyLimit) : new Uint8Array();
     const body = parsed(new TextDecoder().decode(bytes));
     const { servers, rest } = body ? dialect.references(body) : { servers: [], rest: {} };
-    if (!body || servers.length === 0) return asReply(await ask(request, path, fields, bytes));
+    if (!body || servers.length === 0) return ask(request, path, fields, bytes);
     const traceId = fields['x-gw-trace-id'] ?? Bun.randomUUIDv7();
     const spanId = fields['x-gw-span-id'] ?? Bun.randomUUIDv7();
     try {
@@ -63,23 +67,31 @@ export function createServerSideTools({
       }
       const traced = { ...fields, 'x-gw-trace-id': traceId, 'x-gw-parent-span-id': spanId };
       const { 'x-gw-span-id': _span, ...inner } = traced as Record<string, string>;
-      const outcome = await runLoop(deps, {
+      const options = {
         dialect,
         body: rest,
         servers: resolved,
         mostIterations,
         principalId: resolved[0]?.context.principal.id ?? '',
         seal: deps.seal,
-        ask: (round) => answered(request, path, inner, round),
-      });
+      };
+      const call = (round: Json) => ask(request, path, inner, encoder.encode(JSON.stringify(round)));
+      if (body.stream === true) {
+        const { stream: _stream, ...unstreamed } = rest;
+        return await liveLoop(deps, keeper, { ...options, body: unstreamed }, call, (fault) =>
+          refusal(
+            failed(fault, (one) => deps.onFault(one, traceId)),
+            path,
+          ),
+        );
+      }
+      const outcome = await runLoop(deps, { ...options, ask: async (round) => answerOf(await call(round)) });
       if ('refused' in outcome) return asReply(outcome.refused);
-      return body.stream === true
-        ? streamed(dialect.events(outcome.answer, body), outcome.headers)
-        : {
-            status: 200,
-            headers: kept(outcome.headers, 'application/json'),
-            body: encoder.encode(JSON.stringify(outcome.answer)),
-          };
+      return {
+        status: 200,
+        headers: keptHeaders(outcome.headers, 'application/json'),
+        body: encoder.encode(JSON.stringify(outcome.answer)),
+      };
     } catch (fault) {
       return refusal(
         failed(fault, (one) => deps.onFault(one, traceId)),
@@ -88,20 +100,13 @@ export function createServerSideTools({
     }
   };
 
-  const answered = (
-    request: Incoming,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body: Json,
-  ): Promise<ModelAnswer> => ask(request, path, headers, encoder.encode(JSON.stringify(body)));
-
   /** One model call, with everything that every other has: identity, limits, guardrails, retries, fallback and a log record. */
   const ask = async (
     request: Incoming,
     path: string,
     headers: Readonly<Record<string, string>>,
     bytes: Uint8Array<ArrayBuffer>,
-  ): Promise<ModelAnswer & { body: Reply['body'] }> => {
+  ): Promise<Reply> => {
     const sent = new Request(`http://localhost${path}`, {
       method: 'POST',
       headers: { ...headers },
@@ -110,15 +115,8 @@ export function createServerSideTools({
     });
     const reply = await models(incomingOf(sent));
     if (!reply || reply === 'upgraded') throw new McpError('internal_error', 'the model route is not served');
-    const text = reply.body instanceof Uint8Array ? new TextDecoder().decode(reply.body) : '';
-    return { status: reply.status, headers: reply.headers, text, body: reply.body };
+    return reply;
   };
-
-  const asReply = ({ status, headers, text, body }: ModelAnswer & { body?: Reply['body'] }): Reply => ({
-    status,
-    headers,
-    body: body === undefined ? encoder.encode(text) : body,
-  });
 
   return (request) => {
     if (request.method !== 'POST') return null;
@@ -128,17 +126,6 @@ export function createServerSideTools({
     return serve(request, path, dialect);
   };
 }
-
-const kept = (headers: Readonly<Record<string, string>>, type: string): Record<string, string> => {
-  const { 'content-length': _length, 'content-type': _type, 'content-encoding': _encoding, ...rest } = headers;
-  return { ...rest, 'content-type': type };
-};
-
-const streamed = (events: string, headers: Readonly<Record<string, string>>): Reply => ({
-  status: 200,
-  headers: { ...kept(headers, 'text/event-stream; charset=utf-8'), 'cache-control': 'no-cache' },
-  body: encoder.encode(events),
-});
 
 /** In the form of the route's own errors. */
 function refusal(error: McpError | UpstreamRefusal, path: string): Reply {

@@ -14,6 +14,7 @@ import {
   type ToolDialect,
   type ToolRound,
 } from './dialect.ts';
+import { withChoice } from './tool-choice.ts';
 import { execute, nameFor, offeredTools, type ResolvedServer } from './tools.ts';
 
 export interface ModelAnswer {
@@ -29,12 +30,18 @@ export interface LoopOptions {
   mostIterations: number;
   /** Calls the model; `round` counts from 0. */
   ask(body: Json, round: number): Promise<ModelAnswer>;
+  /** Told as the loop goes on, where somebody watches. */
+  watch?: {
+    offered(tools: readonly OfferedTool[]): void;
+    executing(calls: readonly (ModelCall & { tool: OfferedTool })[]): void;
+    executed(done: readonly (Executed & { call: ModelCall })[]): void;
+  };
   /** The identity that approvals are bound to. */
   principalId: string;
   seal: McpDeps['seal'];
 }
 
-export type LoopResult = { answer: Json; headers: ModelAnswer['headers'] } | { refused: ModelAnswer };
+export type LoopResult = { answer: Json; round: ToolRound; headers: ModelAnswer['headers'] } | { refused: ModelAnswer };
 
 const atOnce = 5;
 const loopMs = 300_000;
@@ -45,6 +52,7 @@ export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<Loop
   const { dialect, servers, mostIterations } = options;
   const startedAt = performance.now();
   const offered = await offeredTools(deps, servers);
+  options.watch?.offered(offered);
   const byName = new Map(offered.map((tool) => [tool.name, tool]));
   const ours = new Set(byName.keys());
   const failures = new Map<string, number>();
@@ -56,7 +64,7 @@ export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<Loop
   for (let round = 0; ; round++) {
     const late = round >= mostIterations || performance.now() - startedAt > loopMs;
     const usable = late ? [] : offered.filter(({ name }) => (failures.get(name) ?? 0) < mostFailures);
-    const told = await options.ask({ ...dialect.withTools(body, usable), stream: false }, round);
+    const told = await options.ask(withChoice(dialect.withTools(body, usable), servers, usable, round), round);
     const answer = told.status === 200 ? parsed(told.text) : null;
     if (!answer) return { refused: told };
     usage = added(usage, asObject(answer.usage));
@@ -72,17 +80,24 @@ export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<Loop
         approvals,
         limited: late,
       };
-      return { answer: dialect.final(answer, shown), headers: told.headers };
+      return { answer: dialect.final(answer, shown), round: shown, headers: told.headers };
     };
     if (mine.length === 0 || late) return show();
     const waiting = dialect.approval ? mine.filter((one) => needsApproval(servers, byName.get(one.name))) : [];
     if (waiting.length > 0) return show(waiting.map((one) => approvalRequest(options, byName.get(one.name), one)));
+    options.watch?.executing(
+      mine.flatMap((one) => {
+        const tool = byName.get(one.name);
+        return tool ? [{ ...one, tool }] : [];
+      }),
+    );
     const done = await inTurns(mine, atOnce, async (one) => {
       const tool = byName.get(one.name);
       const server = tool && servers.find(({ reference }) => reference === tool.server);
       if (!tool || !server) throw new McpError('internal_error', 'a tool has no server');
       return { ...(await execute(deps, server, tool, one)), call: one };
     });
+    options.watch?.executed(done);
     for (const one of done) {
       failures.set(one.call.name, one.error === null ? 0 : (failures.get(one.call.name) ?? 0) + 1);
       const { call: _call, ...plain } = one;

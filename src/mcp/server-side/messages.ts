@@ -1,6 +1,7 @@
 /** Server-side tools in Anthropic's messages. */
 import { readJson } from '../../bounded-json.ts';
-import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
+import { asList, asObject, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import { LiveMessages } from './live-messages.ts';
 
 const toolsOf = ({ tools }: Json): Json[] => (Array.isArray(tools) ? asList(tools) : tools ? [asObject(tools)] : []);
 
@@ -120,39 +121,8 @@ export const messages: ToolDialect = {
     const said = asList(answer.content).filter(({ type, name }) => type !== 'tool_use' || !ours.has(String(name)));
     return { ...answer, content: [...shown, ...said], usage };
   },
-  events(answer) {
-    const { content, stop_reason, stop_sequence, usage, ...head } = answer;
-    const begun = { ...asObject(usage), output_tokens: 0 };
-    const blocks = asList(content).map((block, index) => {
-      const done = sse('content_block_stop', { type: 'content_block_stop', index });
-      const start = (shown: Json) =>
-        sse('content_block_start', { type: 'content_block_start', index, content_block: shown });
-      const delta = (fields: Json) => sse('content_block_delta', { type: 'content_block_delta', index, delta: fields });
-      if (block.type === 'text')
-        return start({ ...block, text: '' }) + delta({ type: 'text_delta', text: block.text }) + done;
-      if (block.type === 'tool_use' || block.type === 'mcp_tool_use') {
-        return (
-          start({ ...block, input: {} }) +
-          delta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input ?? {}) }) +
-          done
-        );
-      }
-      return start(block) + done;
-    });
-    return [
-      sse('message_start', {
-        type: 'message_start',
-        message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage: begun },
-      }),
-      ...blocks,
-      sse('message_delta', {
-        type: 'message_delta',
-        delta: { stop_reason, stop_sequence: stop_sequence ?? null },
-        usage,
-      }),
-      sse('message_stop', { type: 'message_stop' }),
-    ].join('');
-  },
+  live: () => new LiveMessages(),
+  streaming: (body) => ({ ...body, stream: true }),
 };
 
 function parsed(text: string): Json {

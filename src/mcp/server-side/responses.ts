@@ -1,5 +1,7 @@
 /** Server-side tools in OpenAI's responses. */
-import { asList, asObject, type Json, referenceIn, type ServerReference, sse, type ToolDialect } from './dialect.ts';
+
+import { asList, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import { LiveResponses } from './live-responses.ts';
 
 const inputOf = ({ input }: Json): Json[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input);
@@ -89,67 +91,6 @@ export const responses: ToolDialect = {
       ...(limited && { gw_mcp_limited: true }),
     };
   },
-  events(answer) {
-    let sequence = 0;
-    const tell = (type: string, fields: Json): string => sse(type, { type, sequence_number: sequence++, ...fields });
-    const begun = { ...answer, status: 'in_progress', output: [], usage: null };
-    const opening = tell('response.created', { response: begun }) + tell('response.in_progress', { response: begun });
-    const items = asList(answer.output).map((item, output_index) => {
-      const added = (shown: Json) => tell('response.output_item.added', { output_index, item: shown });
-      const done = () => tell('response.output_item.done', { output_index, item });
-      const at = { output_index, item_id: item.id };
-      if (item.type === 'mcp_list_tools') {
-        return (
-          added({ ...item, tools: [] }) +
-          tell('response.mcp_list_tools.in_progress', at) +
-          tell('response.mcp_list_tools.completed', at) +
-          done()
-        );
-      }
-      if (item.type === 'mcp_call') {
-        const ended = item.error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed';
-        return (
-          added({ ...item, arguments: '', output: null, error: null, status: 'in_progress' }) +
-          tell('response.mcp_call.in_progress', at) +
-          tell('response.mcp_call_arguments.delta', { ...at, delta: item.arguments }) +
-          tell('response.mcp_call_arguments.done', { ...at, arguments: item.arguments }) +
-          tell(ended, at) +
-          done()
-        );
-      }
-      if (item.type === 'message')
-        return added({ ...item, content: [], status: 'in_progress' }) + textEvents(tell, at, item) + done();
-      if (item.type === 'function_call') {
-        return (
-          added({ ...item, arguments: '' }) +
-          tell('response.function_call_arguments.delta', { ...at, delta: item.arguments }) +
-          tell('response.function_call_arguments.done', { ...at, arguments: item.arguments }) +
-          done()
-        );
-      }
-      return added(item) + done();
-    });
-    return opening + items.join('') + tell('response.completed', { response: answer });
-  },
+  live: (_, tools, servers) => new LiveResponses(tools, servers),
+  streaming: (body) => ({ ...body, stream: true }),
 };
-
-function textEvents(tell: (type: string, fields: Json) => string, at: Json, item: Json): string {
-  return asList(item.content)
-    .map((part, content_index) => {
-      const place = { ...at, content_index };
-      if (part.type !== 'output_text') {
-        return (
-          tell('response.content_part.added', { ...place, part }) +
-          tell('response.content_part.done', { ...place, part })
-        );
-      }
-      const empty = { ...part, text: '' };
-      return (
-        tell('response.content_part.added', { ...place, part: empty }) +
-        tell('response.output_text.delta', { ...place, delta: asObject(part).text, logprobs: [] }) +
-        tell('response.output_text.done', { ...place, text: asObject(part).text, logprobs: [] }) +
-        tell('response.content_part.done', { ...place, part })
-      );
-    })
-    .join('');
-}

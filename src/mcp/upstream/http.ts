@@ -25,6 +25,8 @@ export interface UpstreamHttp {
   call(call: HttpCall, signal: Abortable): Promise<WireAnswer>;
   /** The whole of an answer, within a size and a time. */
   fetch(call: HttpCall, limits: { bytes: number; ms: number }): Promise<FetchedAnswer>;
+  /** Why an address must not be called by what its name leads to; null where it may. */
+  faultOf(url: string, tenant: string): Promise<string | null>;
 }
 
 export interface FetchedAnswer {
@@ -94,6 +96,18 @@ export function createUpstreamHttp(client: HttpClient, guard: HostGuard): Upstre
 
   return {
     call,
+    async faultOf(url, tenant) {
+      try {
+        await guard.check(url, tenant);
+        return null;
+      } catch (fault) {
+        if (!(fault instanceof GatewayError)) return 'cannot be looked up';
+        return fault.message
+          .replace(/^Gateway error: /, '')
+          .replace('the custom host', '')
+          .trim();
+      }
+    },
     async fetch(first, { bytes, ms }) {
       const abort = new Abort();
       const timer = setTimeout(() => abort.abort(timedOut(ms)), ms);

@@ -1,7 +1,14 @@
-/** Secret references, the workspaces that may use them, and mappings on providers and plugins. */
+/** Secret references, the workspaces that may use them, mappings on providers and plugins, and the keys of a rotation. */
 import type { Db } from '../database.ts';
 
 export async function secretReferences({ schema }: Db): Promise<void> {
+  await schema
+    .createTable('master_keys')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('wrapped', 'text', (c) => c.notNull())
+    .addColumn('role', 'text', (c) => c.notNull())
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .execute();
   await schema
     .createTable('secret_references')
     .addColumn('id', 'text', (c) => c.primaryKey())

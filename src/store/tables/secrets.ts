@@ -27,7 +27,16 @@ interface SecretReferenceWorkspaceTable {
   workspace_id: string;
 }
 
+/** While one master key takes the place of another: each, sealed under the other. */
+interface MasterKeyTable {
+  id: string;
+  wrapped: string;
+  role: 'next' | 'sealing' | 'previous';
+  created_at: Timestamp;
+}
+
 export interface SecretTables {
+  master_keys: MasterKeyTable;
   secret_references: SecretReferenceTable;
   secret_reference_workspaces: SecretReferenceWorkspaceTable;
 }

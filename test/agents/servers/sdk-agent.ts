@@ -99,7 +99,7 @@ const handler = new DefaultRequestHandler(
   undefined,
   new InMemoryPushNotificationStore(),
   undefined,
-  card('An agent for tests, told in full'),
+  async () => card('An agent for tests, told in full'),
 );
 
 const legacyCompat = { enabled: true };

@@ -49,6 +49,33 @@ onEachEngine('searching', (start) => {
     expect(await total('/v1/admin/users/invites', 'uebung')).toBe(0);
   });
 
+  test('e-mail domains, notices, exclusions, guardrails and plugins', async () => {
+    await gateway.post('/v1/admin/organisation/email-domains', { domain: 'groesse.example.org' });
+    const checks = [{ id: 'default.contains', parameters: { words: ['x'], operator: 'none' } }];
+    const guardrail = { name: 'Größe 100%', checks, actions: {}, workspace_id: place.workspaceId };
+    expect((await gateway.post('/v1/guardrails', guardrail)).status).toBe(200);
+    const path = '/v1/workspace-exclusions/input-guardrails';
+    const { body } = await gateway.get('/v1/admin/workspaces?search=größe');
+    const excluded = [{ workspace_id: body.data[0].id, excluded: true }];
+    expect((await gateway.put(path, { workspaces: excluded })).status).toBe(200);
+    for (const [list, part] of [
+      ['/v1/admin/organisation/email-domains', 'GROESSE.ex'],
+      ['/v1/admin/notices', 'INVITED.gro'],
+      ['/v1/guardrails', 'GRÖ'],
+      [path, 'BUNG gr'],
+    ] as const) {
+      expect([list, await total(list, part)]).toEqual([list, 1]);
+      expect([list, await total(list, 'nowhere')]).toEqual([list, 0]);
+    }
+    expect(await total('/v1/plugins', 'nowhere')).toBe(0);
+  });
+
+  test('a member of no workspace finds none, and nothing breaks', async () => {
+    const alone = await addPerson(gateway, place.organisationId, 'member');
+    const reply = await gateway.get('/v1/admin/workspaces', { key: alone.session });
+    expect([reply.status, reply.body.total]).toEqual([200, 0]);
+  });
+
   test('a new workspace has @sandbox, which does not stand in the way of its removal', async () => {
     const { body } = await gateway.post('/v1/admin/workspaces', { name: 'Short-lived' });
     const providers = await gateway.get(`/v1/providers?workspace_id=${body.id}`);

@@ -1,0 +1,94 @@
+/** The body of a request to an agent: read within a size and a time, and told apart: JSON-RPC, JSON, or something of the agent's own. */
+import { readJson } from '../bounded-json.ts';
+import { type Bytes, collected } from '../wire/client/collected.ts';
+import { WireFault } from '../wire/fault.ts';
+import type { Incoming } from '../wire/server/incoming.ts';
+import { AgentError } from './errors.ts';
+import { type Fields, isFields } from './fields.ts';
+
+const largestBody = 10 * 1024 * 1024;
+const patienceMs = 60_000;
+
+export interface Posted {
+  bytes: Bytes | null;
+  text: string;
+  /** The id of a JSON-RPC request; null where it has none; undefined for everything that is no JSON-RPC. */
+  id: string | number | null | undefined;
+  /** Of a JSON-RPC request. */
+  method: string;
+  /** Its params, or the body of a request over HTTP+JSON. */
+  params: Fields;
+  /** The whole body, where it is a JSON object. */
+  json: Fields | null;
+}
+
+const nothing: Posted = { bytes: null, text: '', id: undefined, method: '', params: {}, json: null };
+
+/** `isRpc`: the path takes JSON-RPC alone, so that whatever is none is refused. */
+export async function posted(request: Incoming, isRpc: boolean): Promise<Posted> {
+  const bytes = await bodyOf(request);
+  if (!bytes || bytes.length === 0) {
+    if (isRpc) throw new AgentError('parse_error', 'Parse error: the body is empty');
+    return nothing;
+  }
+  const text = new TextDecoder().decode(bytes);
+  let value: unknown;
+  try {
+    value = readJson(text);
+  } catch (fault) {
+    if (isRpc) throw new AgentError('parse_error', 'Parse error: the body is no JSON that can be read');
+    // What looks like JSON and cannot be read here might be read there.
+    if (/^\s*[{[]/.test(text)) throw new AgentError('parse_error', 'the body is no JSON that can be read');
+    if (!(fault instanceof SyntaxError)) throw fault;
+    return { ...nothing, bytes, text };
+  }
+  if (!isFields(value)) {
+    if (isRpc || Array.isArray(value)) throw new AgentError('invalid_request', 'Invalid Request: send one JSON object');
+    return { ...nothing, bytes, text };
+  }
+  if (!isRpc && value.jsonrpc === undefined) return { ...nothing, bytes, text, json: value, params: value };
+  return { bytes, text, json: value, ...rpcOf(value) };
+}
+
+function rpcOf({ jsonrpc, id, method, params }: Fields): Pick<Posted, 'id' | 'method' | 'params'> {
+  const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || !isId) {
+    throw new InvalidRpc(isId && id !== undefined ? id : null);
+  }
+  if (params !== undefined && params !== null && !isFields(params)) throw new InvalidRpc(id ?? null);
+  return { id: id ?? null, method, params: isFields(params) ? params : {} };
+}
+
+/** It was read, so that the answer can name its id. */
+export class InvalidRpc extends AgentError {
+  readonly id: string | number | null;
+
+  constructor(id: string | number | null) {
+    super('invalid_request', 'Invalid Request: the body is no JSON-RPC 2.0 request');
+    this.id = id;
+  }
+}
+
+async function bodyOf({ body, length }: Incoming): Promise<Bytes | null> {
+  if (!body) return null;
+  if (length !== null && length > largestBody) throw tooLarge();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new AgentError('body_too_slow', 'the body took too long', { headers: { connection: 'close' } })),
+    patienceMs,
+  );
+  try {
+    return await Promise.race([collected(body, largestBody), late.promise]);
+  } catch (fault) {
+    if (fault instanceof AgentError) throw fault;
+    if (fault instanceof WireFault && fault.code === 'BodyTooLarge') throw tooLarge();
+    throw new AgentError('invalid_request', 'the body ended before it was complete');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooLarge = (): AgentError =>
+  new AgentError('body_too_large', `the body is larger than ${largestBody} bytes`, {
+    headers: { connection: 'close' },
+  });

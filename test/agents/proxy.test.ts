@@ -1,0 +1,381 @@
+/** What stands between a client and an agent: who may call, what is rewritten, what stays apart, what is forwarded and what is logged. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { randomUUID } from 'node:crypto';
+import { createOwners } from '../../src/agents/owners.ts';
+import type { Scope } from '../../src/identity/scopes.ts';
+import { startGateway, type TestGateway } from '../harness.ts';
+import { addKey, addPerson, type Home, home, storeOf } from '../people.ts';
+import { saveAgent, startAgent, trustLoopback, type UpstreamServer } from './upstream.ts';
+
+let gateway: TestGateway;
+let agent: UpstreamServer;
+let place: Home;
+
+beforeAll(async () => {
+  agent = await startAgent('sdk-agent.ts');
+  gateway = await startGateway(trustLoopback);
+  place = await home(gateway);
+  await saveAgent(gateway, { slug: 'sample', url: agent.url });
+});
+afterAll(async () => {
+  await gateway.stopWithoutFaults();
+  agent.stop();
+});
+
+interface Asked {
+  key?: string;
+  slug?: string;
+  headers?: Record<string, string>;
+}
+
+const call = (path: string, init: RequestInit & Asked = {}) => {
+  const { key = gateway.workspaceKey, slug = 'sample', headers, ...rest } = init;
+  const own = { 'x-gw-api-key': key, 'content-type': 'application/json', ...headers };
+  return fetch(`${gateway.url}/v1/agent/${slug}${path}`, { ...rest, headers: own });
+};
+
+const rpc = async (method: string, params: object, asked: Asked = {}) => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+  const response = await call('', { method: 'POST', body, ...asked });
+  return { status: response.status, body: await response.json() };
+};
+
+const said = (text: string, more: object = {}) => ({
+  message: { kind: 'message', messageId: randomUUID(), role: 'user', parts: [{ kind: 'text', text }], ...more },
+});
+
+const newTask = async (asked: Asked = {}): Promise<{ id: string; contextId: string }> =>
+  (await rpc('message/send', said('task one'), asked)).body.result;
+
+const seen = async () =>
+  (await (await fetch(`${agent.url}/seen`)).json()) as { headers: Record<string, string>; left: number };
+
+const otherKey = async (scope: Scope = 'agents.invoke', userId: string | null = null): Promise<string> => {
+  const { organisationId, workspaceId } = place;
+  const type = userId === null ? 'workspace-service' : 'workspace-user';
+  return (await addKey(gateway, { organisationId, workspaceId, userId, type, scopes: [scope] })).secret;
+};
+
+describe('the card', () => {
+  test.each(['GET', 'POST'])(
+    'is rewritten by %s: every address is ours, and nothing names the agent’s host',
+    async (method) => {
+      for (const version of ['1.0', '0.3']) {
+        const response = await call('/.well-known/agent-card.json', { method, headers: { 'a2a-version': version } });
+        const text = await response.text();
+        expect(response.status).toBe(200);
+        expect(text).not.toContain(new URL(agent.url).host);
+        expect(text).not.toContain('GRPC');
+        const card = JSON.parse(text);
+        expect(card).toMatchObject({ name: 'Sample agent', capabilities: { streaming: true } });
+        expect(card.signatures).toBeUndefined();
+        expect(card.documentationUrl).toBeUndefined();
+        expect(JSON.stringify(card.securitySchemes)).toContain('x-gw-api-key');
+        const urls = [card.url, ...card.supportedInterfaces.map(({ url }: { url: string }) => url)].filter(Boolean);
+        expect(new Set(urls)).toEqual(new Set([`${gateway.url}/v1/agent/sample`]));
+      }
+      expect((await call('/.well-known/agent.json', { method })).status).toBe(200);
+    },
+  );
+
+  test('shows no skill that is switched off, and a message that names it is refused', async () => {
+    await saveAgent(gateway, { slug: 'skilled', url: agent.url });
+    const own = { key: gateway.workspaceKey };
+    await gateway.put('/v1/agent-servers/skilled/skills', { skills: [{ id: 'tasks', enabled: false }] }, own);
+    const card = await (await call('/.well-known/agent-card.json', { slug: 'skilled' })).json();
+    expect(card.skills.map(({ id }: { id: string }) => id)).toEqual(['echo']);
+    const named = { ...said('hello'), metadata: { skillId: 'tasks' } };
+    expect(await rpc('message/send', named, { slug: 'skilled' })).toMatchObject({
+      status: 200,
+      body: { id: 7, error: { code: -32004 } },
+    });
+  });
+});
+
+describe('who may call', () => {
+  test('no key is a 401, a key without agents.invoke a 403, an admin key a 403, an unknown agent a 404', async () => {
+    expect((await call('', { method: 'POST', body: '{}', key: '' })).status).toBe(401);
+    const mute = await otherKey('completions.write');
+    expect((await rpc('message/send', said('x'), { key: mute })).status).toBe(403);
+    expect((await rpc('message/send', said('x'), { key: gateway.adminKey })).status).toBe(403);
+    expect(await rpc('message/send', said('x'), { slug: 'nobody' })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'agent_not_found' } },
+    });
+  });
+
+  test('a server that is not handed to the workspace, or a person who is denied, is a 403', async () => {
+    const made = await gateway.post('/v1/agent-integrations', { name: 'lent', slug: 'lent', url: agent.url });
+    const at = `/v1/agent-integrations/${made.body.id}/workspaces`;
+    const hand = (enabled: boolean) => gateway.put(at, { workspaces: [{ id: place.workspaceId, enabled }] });
+    await hand(true);
+    expect((await rpc('message/send', said('x'), { slug: 'lent' })).status).toBe(200);
+    await hand(false);
+    expect((await rpc('message/send', said('x'), { slug: 'lent' })).status).toBe(403);
+    await hand(true);
+    const workspaces = { [place.workspaceId]: 'member' } as const;
+    const { userId } = await addPerson(gateway, place.organisationId, 'member', { workspaces });
+    const key = await otherKey('agents.invoke', userId);
+    expect((await rpc('message/send', said('x'), { slug: 'lent', key })).status).toBe(200);
+    await gateway.put('/v1/agent-servers/lent/user-access', { user_access: [{ user_id: userId, enabled: false }] });
+    expect((await rpc('message/send', said('x'), { slug: 'lent', key })).status).toBe(403);
+  });
+});
+
+describe('tasks of others', () => {
+  test('are not found, over either binding, in any generation, whatever the spelling', async () => {
+    const { id, contextId } = await newTask();
+    const key = await otherKey();
+    const foreign = { status: 200, body: { error: { code: -32001 } } };
+    expect((await rpc('tasks/get', { id })).body.result.id).toBe(id);
+    expect(await rpc('tasks/get', { id }, { key })).toMatchObject(foreign);
+    expect(await rpc('tasks/cancel', { id }, { key })).toMatchObject(foreign);
+    expect(await rpc('GetTask', { id }, { key, headers: { 'a2a-version': '1.0' } })).toMatchObject(foreign);
+    expect(await rpc('message/send', said('x', { taskId: id }), { key })).toMatchObject(foreign);
+    expect(await rpc('message/send', said('x', { contextId }), { key })).toMatchObject(foreign);
+    expect(await rpc('message/send', said('x', { referenceTaskIds: [id] }), { key })).toMatchObject(foreign);
+    expect(await rpc('tasks/pushNotificationConfig/list', { id }, { key })).toMatchObject(foreign);
+    for (const path of [
+      `/tasks/${id}`,
+      `/v1/tasks/${id}`,
+      `/%74asks/${id}`,
+      `/Tasks/${id}`,
+      `//tasks//${id}/`,
+      `/a2a/rest/tasks/${id}`,
+    ]) {
+      const headers = { 'a2a-version': '1.0' };
+      expect([path, (await call(path, { key, headers })).status]).toEqual([path, 404]);
+    }
+    const around = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id } });
+    const response = await call('/a2a/jsonrpc', { method: 'POST', body: around, key });
+    expect((await response.json()).error.code).toBe(-32001);
+  });
+
+  test('do not stand in lists', async () => {
+    await newTask();
+    const key = await otherKey();
+    const headers = { 'a2a-version': '1.0' };
+    const { id } = await newTask({ key });
+    const { body } = await rpc('ListTasks', {}, { key, headers });
+    expect(body.result.tasks.map((task: { id: string }) => task.id)).toEqual([id]);
+    expect(body.result.totalSize).toBe(1);
+    const listed = await (await call('/tasks', { key, headers })).json();
+    expect(listed.tasks).toHaveLength(1);
+    expect((await (await call('/tasks?pageSize=1', { key: await otherKey(), headers })).json()).tasks).toEqual([]);
+  });
+
+  test('are remembered by the database, for other processes and the next start', async () => {
+    const { id } = await newTask();
+    const { clock } = gateway.app.services;
+    const elsewhere = createOwners(storeOf(gateway), clock, () => undefined);
+    let found = await elsewhere.of(agent.url, 'task', id);
+    // It is written behind the answer.
+    while (!found) {
+      await Bun.sleep(5);
+      found = await elsewhere.of(agent.url, 'task', id);
+    }
+    expect(found.workspaceId).toBe(place.workspaceId);
+    await elsewhere.close();
+  });
+
+  test('a task whose id the client chose, as in 0.2, belongs to who came first', async () => {
+    const chosen = { id: randomUUID(), message: { role: 'user', parts: [{ type: 'text', text: 'x' }] } };
+    expect((await rpc('tasks/send', chosen)).body.error.code).toBe(-32601);
+    expect((await rpc('tasks/send', chosen, { key: await otherKey() })).body.error.code).toBe(-32001);
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['broken JSON', '{"a":', 400, -32700],
+    ['nothing', '', 400, -32700],
+    ['a list', '[]', 400, -32600],
+    ['no method', '{"jsonrpc":"2.0","id":3}', 400, -32600],
+    ['another version', '{"jsonrpc":"1.0","id":3,"method":"x"}', 400, -32600],
+  ])('%s', async (_, body, status, code) => {
+    const response = await call('', { method: 'POST', body });
+    expect(response.status).toBe(status);
+    const text = await response.text();
+    if (text.includes('jsonrpc')) expect(JSON.parse(text).error.code).toBe(code);
+  });
+
+  test('a body beyond 10 MB is a 413, a WebSocket a 426, TRACE a 405, a climbing path a 400', async () => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x', params: { text: 'x'.repeat(10 * 1024 * 1024) } });
+    expect((await call('', { method: 'POST', body })).status).toBe(413);
+    expect((await call('', { headers: { upgrade: 'websocket', connection: 'upgrade' } })).status).toBe(426);
+    expect((await call('', { method: 'OPTIONS', headers: { 'x-plain': '1' } })).status).toBe(405);
+    for (const path of ['/a%2f..%2f..%2fseen', '/a%2fb', '/a%5cb', '/a;b/c', '/%zz']) {
+      expect([path, (await call(path)).status]).toEqual([path, 400]);
+    }
+  });
+
+  test.each([
+    'https://10.0.0.1/hook',
+    'http://example.com/hook',
+    'https://169.254.169.254/hook',
+    'file:///etc/passwd',
+    'https://localhost.localtest.me/hook',
+  ])('a push notification to %s', async (url) => {
+    const { id } = await newTask();
+    const inSend = { ...said('task'), configuration: { pushNotificationConfig: { url } } };
+    const refused = { status: 200, body: { error: { code: -32602 } } };
+    expect(await rpc('message/send', inSend)).toMatchObject(refused);
+    const set = { taskId: id, pushNotificationConfig: { url } };
+    expect(await rpc('tasks/pushNotificationConfig/set', set)).toMatchObject(refused);
+    const headers = { 'a2a-version': '1.0' };
+    const created = await call(`/tasks/${id}/pushNotificationConfigs`, {
+      method: 'POST',
+      body: JSON.stringify({ taskId: id, url }),
+      headers,
+    });
+    expect(created.status).toBe(400);
+  });
+});
+
+describe('what the agent is told', () => {
+  test('our key and our headers stay here; the integration’s credentials and the protocol’s headers go on', async () => {
+    await saveAgent(gateway, {
+      slug: 'told',
+      url: agent.url,
+      auth_type: 'headers',
+      configurations: {
+        headers: { authorization: 'Bearer agent-credential' },
+        forward_headers: [{ from: 'x-team', to: 'x-tenant' }, 'cookie'],
+        user_identity_forwarding: { method: 'claims_header' },
+      },
+    });
+    await rpc('message/send', said('x'), {
+      slug: 'told',
+      headers: {
+        'x-team': 'red',
+        cookie: 'a=b',
+        'x-user-claims': 'forged',
+        'x-gw-metadata': '{"a":"b"}',
+        'a2a-extensions': 'https://example.com/ext',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      },
+    });
+    const { headers } = await seen();
+    expect(headers).toMatchObject({
+      authorization: 'Bearer agent-credential',
+      'x-tenant': 'red',
+      'a2a-extensions': 'https://example.com/ext',
+      path: '/a2a/jsonrpc',
+    });
+    expect(headers.traceparent).toStartWith('00-0af7651916cd43dd8448eb211c80319c');
+    expect(JSON.parse(headers['x-user-claims'] ?? '')).toMatchObject({ workspace_id: place.workspaceId });
+    expect(headers.cookie).toBeUndefined();
+    expect(JSON.stringify(headers)).not.toContain(gateway.workspaceKey);
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-gw-api') || name === 'x-gw-metadata')).toEqual([]);
+  });
+
+  test('a path of the agent’s own is passed on, and its answer comes without headers that name its host', async () => {
+    const response = await call('/custom/report?page=2', { method: 'PUT', body: '{"a":1}' });
+    expect(await response.json()).toEqual({ method: 'PUT', path: '/custom/report?page=2' });
+    expect(response.headers.get('link')).toBeNull();
+    expect(response.headers.get('x-gw-trace-id')).not.toBeNull();
+  });
+
+  test('a client that leaves ends the stream at the agent', async () => {
+    const before = (await seen()).left;
+    const abort = new AbortController();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/stream', params: said('wait') });
+    const response = await call('', { method: 'POST', body, signal: abort.signal });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    abort.abort();
+    let { left } = await seen();
+    while (left === before) {
+      await Bun.sleep(10);
+      ({ left } = await seen());
+    }
+    expect(left).toBe(before + 1);
+  });
+});
+
+describe('limits, guardrails and logs', () => {
+  test('a policy on the endpoint type agent counts calls, and the refusal is JSON-RPC', async () => {
+    const key = await otherKey();
+    const policy = await gateway.post('/v1/policies/rate-limits', {
+      name: 'agents',
+      workspace_id: place.workspaceId,
+      conditions: [{ key: 'endpoint_type', value: 'agent' }],
+      group_by: [{ key: 'api_key' }],
+      type: 'requests',
+      unit: 'rpd',
+      value: 2,
+    });
+    expect(policy.status).toBe(200);
+    const asked = () => rpc('message/send', said('x'), { key });
+    expect([(await asked()).status, (await asked()).status]).toEqual([200, 200]);
+    expect(await asked()).toMatchObject({
+      status: 429,
+      body: { jsonrpc: '2.0', id: 7, error: { code: -32000, data: { code: 'rate_limited' } } },
+    });
+    const id = policy.body.id ?? policy.body.data?.id;
+    expect((await gateway.delete(`/v1/policies/rate-limits/${id}`)).status).toBe(200);
+  });
+
+  test('guardrails see messages and answers: they deny, and they replace', async () => {
+    const saved = async (name: string, check: object, actions: object) => {
+      const { body, status } = await gateway.post('/v1/guardrails', {
+        name,
+        workspace_id: place.workspaceId,
+        checks: [check],
+        actions,
+      });
+      expect({ status, body }).toMatchObject({ status: 200 });
+      return body.slug as string;
+    };
+    const redact = await saved(
+      'redact',
+      { id: 'default.regexReplace', parameters: { rule: 'secret', redactText: '[gone]' } },
+      { deny: false },
+    );
+    const forbid = await saved(
+      'forbid',
+      { id: 'default.contains', parameters: { words: ['forbidden'], operator: 'none' } },
+      { deny: true },
+    );
+    await saveAgent(gateway, {
+      slug: 'watched',
+      url: agent.url,
+      configurations: { input_guardrails: [redact, forbid], output_guardrails: [redact] },
+    });
+    const asked = (text: string) => rpc('message/send', said(text), { slug: 'watched' });
+    const { body } = await asked('my secret');
+    expect(JSON.stringify(body.result)).toContain('echo: my [gone]');
+    expect(await asked('a forbidden word')).toMatchObject({
+      status: 446,
+      body: { error: { code: -32000, data: { code: 'guardrail_denied' } } },
+    });
+    const response = await call('', {
+      slug: 'watched',
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/stream', params: said('task secret') }),
+    });
+    const events = await response.text();
+    expect(events).toContain('done: task [gone]');
+    expect(events).not.toContain('secret');
+  });
+
+  test('every call has a log row with the agent, the method, the task and its state, and no secret', async () => {
+    const { id, contextId } = await newTask({ headers: { authorization: 'Bearer canary-of-the-client' } });
+    await rpc('tasks/get', { id: 'canary-unknown' });
+    const rows = gateway.records;
+    const made = rows.find(({ metrics }) => metrics.metadata['agent.task_id'] === id);
+    expect(made?.metrics).toMatchObject({
+      endpoint_type: 'agent',
+      ai_org: 'agent',
+      ai_model: 'message/send',
+      virtual_key: 'sample',
+      is_success: true,
+      metadata: { 'agent.server': 'sample', 'agent.context_id': contextId, 'agent.state': 'completed' },
+    });
+    expect(made?.metrics.req_units).toBeGreaterThan(0);
+    expect(made?.metrics.res_units).toBeGreaterThan(0);
+    const refused = rows.find(({ metrics }) => metrics.metadata['agent.task_id'] === 'canary-unknown');
+    expect(refused?.metrics).toMatchObject({ is_success: false, error_message: 'Task not found' });
+    expect(JSON.stringify(made?.bodies.request?.headers ?? {})).not.toContain('canary-of-the-client');
+  });
+});
