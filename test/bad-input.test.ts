@@ -41,6 +41,8 @@ onEachEngine('bad input', (start) => {
   let cast: Cast | null = null;
   beforeAll(async () => {
     gateway = await start();
+    // What happens by itself would look like a change.
+    await gateway.app.jobs.stop();
     digest = await createDigest(gateway.app.services.store);
   });
   afterAll(() => gateway.stop());

@@ -113,7 +113,7 @@ export const semanticCacheSchema = () =>
     provider: z
       .string()
       .max(256)
-      .regex(/^@[\w.-]{1,255}$/, 'write the slug of a saved provider as @slug'),
+      .refine((text) => /^@[\w.-]+$/.test(text), { message: 'write the slug of a saved provider as @slug' }),
     model: z.string().min(1).max(255),
     dimensions: z.int().min(1).max(16_384).nullable().default(null),
     similarity_threshold: z.number().min(0).max(1).nullable().default(null),
