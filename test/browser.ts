@@ -1,5 +1,5 @@
 /** A real browser for tests: one Chromium for a file of tests, a fresh context for each visitor, and everything it complained about. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -41,4 +41,21 @@ export async function newVisitor(browser: Browser, baseURL: string): Promise<Vis
     if ((message.type() === 'error' || message.type() === 'warning') && !aboutAnAnswer) complaints.push(message.text());
   });
   return { page, context, complaints };
+}
+
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  nodes: { target: unknown }[];
+}
+
+/** What assistive technology would stumble over: the rule and the place. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: tool } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    const { violations } = await tool.run();
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`));
+  });
 }

@@ -1,15 +1,12 @@
 /** Single sign-on in a real browser: the sign-in page shows the way, the provider signs in, the console opens, and back. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
-import { browserInstalled, newVisitor, openBrowser } from '../browser.ts';
+import { barriers, browserInstalled, newVisitor, openBrowser } from '../browser.ts';
 import { startGateway, type TestGateway } from '../harness.ts';
 import { addPerson, type Home, home } from '../people.ts';
 import { type IdentityProvider, startIdentityProvider, verifyDomain } from './walk.ts';
 
 const settingsPath = '/v1/admin/organisation/auth-settings';
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-
 describe.if(browserInstalled)('single sign-on in Chromium', () => {
   let gateway: TestGateway;
   let here: Home;
@@ -31,14 +28,6 @@ describe.if(browserInstalled)('single sign-on in Chromium', () => {
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
   const sso = (page: Page) => page.getByRole('button', { name: 'Continue with single sign-on' });
-  /** What assistive technology would stumble over. */
-  const barriers = async (page: Page): Promise<string[]> => {
-    await page.evaluate(axe);
-    return page.evaluate(async () => {
-      const { axe: tool } = window as unknown as { axe: { run(): Promise<{ violations: { id: string }[] }> } };
-      return (await tool.run()).violations.map(({ id }) => id);
-    });
-  };
 
   test('an address of the company leads to its provider, and back to the page that was wanted', async () => {
     const { page, complaints } = await newVisitor(browser, gateway.url);
