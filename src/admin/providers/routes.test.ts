@@ -80,6 +80,7 @@ onEachEngine('providers', (start) => {
       expires_at: null,
       model_config: { openai_project: 'p', masked_custom_headers: { 'x-a': 'he*******et' } },
       tags: { team: 'docs' },
+      secret_mappings: [],
       last_reset_at: null,
       created_at: expect.any(String),
       last_updated_at: expect.any(String),
