@@ -39,6 +39,8 @@ import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
+import { createMasterKeyFollower } from './jobs/master-keys.ts';
+import { createPriceFollower } from './jobs/prices.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
 import { syncUsage } from './jobs/usage-sync.ts';
 import { postThrough } from './jobs/webhooks.ts';
@@ -60,7 +62,7 @@ import { secretGauges } from './secrets/gauges.ts';
 import { openChangeFeed } from './store/changes.ts';
 import { openStore } from './store/database.ts';
 import { installationName } from './store/installation.ts';
-import { followMasterKeys, requireSameMasterKey } from './store/master-key.ts';
+import { requireSameMasterKey } from './store/master-key.ts';
 import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
 import { createVault, type KeyRing } from './store/vault.ts';
@@ -118,7 +120,6 @@ type OpenServices = Services & {
   mcpUpstreams: McpUpstreams;
   agentCards: LiveCards;
   secrets: OpenSecrets;
-  masterKeys: { close(): void };
   vault: KeyRing;
 };
 
@@ -142,7 +143,6 @@ async function openInFolder(
   const { store } = await openState(settings, clock);
   const vault = createVault(await readMasterKey(settings.masterKey, settings.dataDir));
   await requireSameMasterKey(store, vault);
-  const masterKeys = followMasterKeys(store, vault, (message) => log.warn(message));
   const feed = await openChangeFeed(store, (message) => log.warn(message));
   // What was spent reaches those who count only once there is somebody to tell them.
   let opened: OpenServices | null = null;
@@ -199,7 +199,6 @@ async function openInFolder(
     agentCards,
     mcpUpstreams,
     secrets,
-    masterKeys,
     draining: false,
     dependants: resources.flatMap((resource) => resource.dependants ?? []),
   };
@@ -208,10 +207,8 @@ async function openInFolder(
 
 async function closeServices(services: OpenServices): Promise<void> {
   await services.limits.close();
-  services.priceFollower.close();
   services.mcpUpstreams.close();
   services.secrets.close();
-  services.masterKeys.close();
   await services.logs.close();
   await services.telemetry.close();
   await services.feed.close();
@@ -371,7 +368,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
     const mailer = settings.mail && createMailer(settings.mail);
     const post = postThrough(services.mcpUpstreams.http);
-    const jobs = createJobRunner(createJobs(services, ordered, { mailer, post }), store, clock, log);
+    const work = [
+      ...createJobs(services, ordered, { mailer, post }),
+      createMasterKeyFollower(store.db, services.vault),
+      createPriceFollower(services.priceFollower),
+    ];
+    const jobs = createJobRunner(work, store, clock, log);
     jobs.start();
     return {
       url: listener.url,

@@ -23,7 +23,7 @@ onEachEngine('price files', (start) => {
     const { store } = gateway.app.services;
     const table = createPriceTable({ now: () => now });
     const price = async () => {
-      (await followPrices(store, table, silentLog)).close();
+      await followPrices(store, table, silentLog);
       return table.find('openai', 'gpt-4o')?.prices.get('request_token')?.cents;
     };
     expect(await price()).toBeCloseTo(0.00025, 12);
@@ -44,7 +44,7 @@ onEachEngine('price files', (start) => {
       models: 1,
     });
     const table = createPriceTable({ now: () => now });
-    (await followPrices(store, table, silentLog)).close();
+    await followPrices(store, table, silentLog);
     expect(table.find('openai', 'gpt-next')?.prices.get('request_token')?.cents).toBeCloseTo(0.0003, 12);
   });
 

@@ -10,36 +10,29 @@ import type { Db, Store } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
 
 /** The command that changes prices is another process, of which SQLite tells nobody. */
-const lookEveryMs = 2_000;
+export const lookEveryMs = 2_000;
 
 export class PriceFileError extends Error {}
 
 export interface PriceFollower {
-  close(): void;
+  look(): Promise<void>;
 }
 
-/** The table has what is saved, now and after every change. */
+/** The table has what is saved, now and whenever it is looked up again. */
 export async function followPrices(store: Store, table: PriceTable, log: Log): Promise<PriceFollower> {
   const warn = throttled(log.warn);
   let seen: string | null = null;
-  let looking = false;
   const look = async () => {
-    if (looking) return;
-    looking = true;
     try {
       const revision = await revisionOf(store.db);
       if (revision !== seen) table.update(await savedPrices(store.db));
       seen = revision;
     } catch (fault) {
       warn('Saved prices cannot be read; the former ones count, and it is tried again.', faultFields(fault));
-    } finally {
-      looking = false;
     }
   };
   await look();
-  const timer = setInterval(look, lookEveryMs);
-  timer.unref();
-  return { close: () => clearInterval(timer) };
+  return { look };
 }
 
 async function revisionOf(db: Db): Promise<string> {

@@ -7,6 +7,8 @@ import { leaseRenewalMs, releaseLease, renewLease, takeLease } from '../store/le
 export interface Job {
   name: string;
   everyMs: number;
+  /** It keeps this node itself up to date, so that every node runs it and none needs a lease. */
+  onEveryNode?: true;
   /** Does all that is due. It may be cut short by a kill at any point and must then finish the rest next time. */
   run(now: Date): Promise<void>;
   /** Resolves when nothing goes on any more of what runs have left under way. */
@@ -34,6 +36,7 @@ export function createJobRunner(
 
   const attempt = async (job: Job) => {
     try {
+      if (job.onEveryNode) return await job.run(clock.now());
       if (!(await takeLease(store, job.name, holder, clock.now()))) return;
       const renewal = setInterval(() => void renew(job.name), renewalEveryMs);
       await job.run(clock.now()).finally(() => clearInterval(renewal));

@@ -69,18 +69,3 @@ export async function leaveKey(
 
 /** Running processes look this often for a rotation that another process has begun. */
 export const followEveryMs = 1_000;
-
-export function followMasterKeys({ db }: Store, vault: KeyRing, warn: (message: string) => void): { close(): void } {
-  let looking = false;
-  const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    learnMasterKeys(db, vault)
-      .catch(() => warn('Whether the master key is being rotated cannot be told; it is looked up again in a second.'))
-      .finally(() => {
-        looking = false;
-      });
-  }, followEveryMs);
-  timer.unref();
-  return { close: () => clearInterval(timer) };
-}

@@ -20,7 +20,7 @@ test.if(postgresInstalled)(`${writes} writes of one row all happen, one after th
         .where('name', '=', 'count')
         .executeTakeFirstOrThrow();
       // A call looks at many rows before it writes; meanwhile others write.
-      for (let look = 0; look < 60; look++) await tx.selectFrom('organisations').select('id').execute();
+      for (let look = 0; look < 20; look++) await tx.selectFrom('organisations').select('id').execute();
       const next = String(Number(holder) + 1);
       await tx.updateTable('leases').set({ holder: next }).where('name', '=', 'count').execute();
     });

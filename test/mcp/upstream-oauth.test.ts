@@ -111,7 +111,7 @@ test('a sign-in that is ended must be made again, and its tokens stand nowhere i
   const key = await keyOf(owner);
   const path = '/v1/mcp-servers/private/connections';
   const rows = await gateway.app.services.store.db.selectFrom('mcp_connections').selectAll().execute();
-  expect(rows.every(({ tokens_sealed }) => tokens_sealed?.startsWith('v1.'))).toBe(true);
+  expect(rows.every(({ tokens_sealed }) => tokens_sealed?.startsWith('v2.'))).toBe(true);
   expect((await gateway.delete(path, undefined, { key: owner.session })).body).toEqual({ success: true });
   await signInAddress(key);
   const files = readdirSync(gateway.dataDir, { recursive: true, encoding: 'utf8' });

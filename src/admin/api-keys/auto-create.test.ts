@@ -72,7 +72,7 @@ onEachEngine('auto-created user keys', (start) => {
       .selectAll()
       .where('api_key_id', '=', key.id)
       .executeTakeFirstOrThrow();
-    expect(secret.sealed).toStartWith('v1.');
+    expect(secret.sealed).toStartWith('v2.');
     const event = await db
       .selectFrom('audit_logs')
       .selectAll()

@@ -91,7 +91,10 @@ describe('wherever streams are cut, the client reads one stream and the SDK the 
       fc.asyncProperty(words, share, share, async (said, first, second) => {
         const text = said.join('');
         const a = brokenAt(eventsOf(said, 'resp_a'), first);
-        const rest = text.slice(textIn(a).trimEnd().length);
+        const delivered = textIn(a);
+        const rest = text.slice(delivered.trimEnd().length);
+        // What repeats all that was said before it looks like an answer that starts over.
+        fc.pre(delivered.trim().length < 3 || !rest.startsWith(delivered));
         await check(joined(a, eventsOf(rest ? [...rest] : [], 'resp_last'), true), text);
         const b = joined(a, brokenAt(eventsOf(rest ? [...rest] : [], 'resp_b'), second), true);
         await check(joined(b, eventsOf(said, 'resp_last')), text);

@@ -17,6 +17,9 @@ interface News {
   held: HeldText | null;
 }
 
+/** Fewer characters may well be said twice in a row. */
+const shortestEcho = 3;
+
 export class Resumption {
   readonly #dialect: Dialect;
   readonly #rules: ResumeRules;
@@ -42,7 +45,7 @@ export class Resumption {
     this.#closed = delivered.block === 'closed';
     this.#toRepeat = continued ? '' : text;
     this.#whiteSpace = continued ? text.slice(text.trimEnd().length) : '';
-    this.#echo = continued ? text : '';
+    this.#echo = continued && text.trim().length >= shortestEcho ? text : '';
   }
 
   join(events: readonly ServerEvent[]): Joined {
@@ -107,7 +110,8 @@ export class Resumption {
     if (!held) return null;
     this.#held = null;
     this.#echo = '';
-    return { ...held, text: this.#fresh(held.text) ?? '' };
+    const text = this.#fresh(held.text) ?? '';
+    return text === '' ? null : { ...held, text };
   }
 
   /** The part of `text` that the client does not have; null when it differs from what it has. */
