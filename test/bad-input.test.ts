@@ -9,7 +9,7 @@ import { type JsonSchema, jsonSchemaOf, type ListedOperation, operationsOf } fro
 import { wholeDocument } from '../src/openapi.ts';
 import { type Cast, makeCast } from './actors.ts';
 import { createDigest } from './digest.ts';
-import { type Json, onEachEngine, type TestGateway } from './harness.ts';
+import { type Json, onEachEngine, startGateway, type TestGateway } from './harness.ts';
 import { type Mutant, mutants, sampleOf } from './mutants.ts';
 
 /** One seed, so that a failure comes back; the report of a failure names it together with the path to the case. */
@@ -35,6 +35,7 @@ interface Answer {
 }
 
 onEachEngine('bad input', (start) => {
+  const isFirstEngine = start === startGateway;
   let gateway: TestGateway;
   let digest: () => Promise<string>;
   /** Kept from test to test until a call that was not refused may have changed it. */
@@ -113,6 +114,8 @@ onEachEngine('bad input', (start) => {
         }
       });
 
+      // No store is asked before a body is read, so that one engine says it all.
+      if (!isFirstEngine) continue;
       test(`${named(listed)}: what is no JSON object`, async () => {
         const { send, sendJson, settle } = await stage(listed);
         const broken = [
