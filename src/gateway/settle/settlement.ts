@@ -56,8 +56,9 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
   const estimate = told ? null : estimateUsage(context, record, model);
   const counted = told ?? completed(estimate, reported?.usage ?? null);
   const { usage, isGuess } = withSpeech(deps, target, model, counted);
-  const cost =
-    isNothing(usage) && isCharged(context)
+  const cost = isFree(target)
+    ? noCost
+    : isNothing(usage) && isCharged(context)
       ? unknownCost
       : deps.pricer.cost({
           provider: target.provider.id,
@@ -83,10 +84,13 @@ const serviceSettlement = ({ method, tool }: ServiceCall, { usage }: AttemptReco
 /** Told before the answer is: nobody will know what it costs. What it used beside tokens may still turn out to have no price. */
 export function isUnpriced(deps: GatewayDeps, context: RequestContext, { target, status }: AttemptRecord): boolean {
   if (!target || !isSuccess(status) || !isCharged(context)) return false;
-  if (target.rule?.prices || target.provider.reportsCost) return false;
+  if (target.rule?.prices || target.provider.reportsCost || isFree(target)) return false;
   const model = target.rule?.baseModel ?? askedModel(target);
   return Boolean(model) && !deps.pricer.knows(target.provider.id, model ?? '');
 }
+
+/** What the program answers itself costs nothing, unless an administrator says otherwise. */
+const isFree = ({ provider, rule }: Target): boolean => provider.local !== undefined && !rule?.prices;
 
 const unknownCost: Cost = { known: false };
 

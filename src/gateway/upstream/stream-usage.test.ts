@@ -106,6 +106,16 @@ test('a call whose model has no price says so, in its answer and in its record',
   expect(priced?.metrics.cost_known).toBe(true);
 });
 
+test('what the program answers itself is free, and known to be', async () => {
+  plane.providers.set('sandbox', savedProvider('sandbox', { provider: 'sandbox' }));
+  const asking = { model: 'echo', messages: [{ role: 'user', content: 'Hi' }] };
+  const answer = await plane.call('/v1/chat/completions', asking, { 'x-gw-provider': '@sandbox' });
+  await answer.arrayBuffer();
+  const [record] = await plane.settled();
+  expect([answer.status, answer.headers.get('x-gw-cost')]).toEqual([200, null]);
+  expect(record?.metrics).toMatchObject({ cost: 0, cost_known: true });
+});
+
 test('speech is charged by the character, or by a guess at its sound where the price is one of tokens', async () => {
   const speak = async (model: string) => {
     a.script(bytes(200, 'sound', { 'content-type': 'audio/mpeg' }));
