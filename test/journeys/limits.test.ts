@@ -81,7 +81,10 @@ const suite = (environment: () => Promise<Record<string, string>>, movesTime: bo
     const key = await newKey({ rate_limits: [{ type: 'requests', unit: 'rpm', value: 1 }] });
     const wrong = { 'x-gw-config': 'no-such-config' };
     expect(await call(key, {}, wrong)).toMatchObject({ status: 400, body: { error: { code: 'config_not_found' } } });
-    expect(await call(key)).toMatchObject({ status: 200 });
+    // What it held is given back beside its answer; nobody waits for Redis to hear of it.
+    let next = await call(key);
+    while (next.status === 429) next = await call(key);
+    expect(next).toMatchObject({ status: 200 });
     expect(await call(key, {}, wrong)).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
   });
 
