@@ -101,10 +101,20 @@ export async function archiveIntegrations(family: Family, db: Db, now: Date, ids
     .execute();
   await db.deleteFrom(family.grants).where('integration_id', 'in', ids).execute();
   await db.deleteFrom(family.offers).where('integration_id', 'in', ids).execute();
+  await archiveServersOf(family, db, now, 'integration_id', ids);
+}
+
+async function archiveServersOf(
+  family: Family,
+  db: Db,
+  now: Date,
+  owner: 'integration_id' | 'workspace_id',
+  ids: readonly string[],
+): Promise<void> {
   const servers = await db
     .selectFrom(family.servers)
     .select('id')
-    .where('integration_id', 'in', ids)
+    .where(owner, 'in', ids)
     .where('status', '=', 'active')
     .execute();
   await archiveServers(
@@ -130,18 +140,7 @@ export async function archiveAllOf(family: Family, db: Db, now: Date, workspaceI
     own.map(({ id }) => id),
   );
   await db.deleteFrom(family.grants).where('workspace_id', '=', workspaceId).execute();
-  const servers = await db
-    .selectFrom(family.servers)
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('status', '=', 'active')
-    .execute();
-  await archiveServers(
-    family,
-    db,
-    now,
-    servers.map(({ id }) => id),
-  );
+  await archiveServersOf(family, db, now, 'workspace_id', [workspaceId]);
 }
 
 /** How many workspaces each integration is handed to. */

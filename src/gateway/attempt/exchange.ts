@@ -18,7 +18,7 @@ import { clientLeft, GatewayError } from '../errors.ts';
 import { countedFrom } from '../request/body-budget.ts';
 import { fieldsOf } from '../request/headers.ts';
 import { type TranslatedAnswer, translatedAnswer } from '../response/translated-answer.ts';
-import { readAnswer } from '../response/unusable-answer.ts';
+import { readJsonAnswer } from '../response/unusable-answer.ts';
 import { noStages } from '../streaming/stages.ts';
 import { translatedStream } from '../streaming/translated-stream.ts';
 import { UpstreamEvents } from '../streaming/upstream-events.ts';
@@ -199,7 +199,7 @@ function whole(
   }
   if (!upstream.translation) {
     if (!isOk(response) || upstream.passthrough) return { form: 'bytes', bytes };
-    const { fields, fault } = readAnswer(context.matched.route.kind, bytes, upstream.facts.provider);
+    const { fields, fault } = readJsonAnswer(context.matched.route.kind, bytes, upstream.facts.provider);
     if (fault) {
       const secrets = secretsSent(target, upstream);
       record.received = concealedBytes(bytes, secrets);

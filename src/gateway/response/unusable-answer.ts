@@ -30,14 +30,14 @@ const readUpTo = 64 * 1024;
 const decoder = new TextDecoder();
 
 /** A whole answer: its fields where they were read, and what is wrong with it where it cannot be used. */
-export interface ReadAnswer {
+export interface ReadJsonAnswer {
   fields: JsonObject | null;
   fault: GatewayError | null;
 }
 
-const unread: ReadAnswer = { fields: null, fault: null };
+const unread: ReadJsonAnswer = { fields: null, fault: null };
 
-export function readAnswer(kind: EndpointKind, bytes: Bytes, provider: string): ReadAnswer {
+export function readJsonAnswer(kind: EndpointKind, bytes: Bytes, provider: string): ReadJsonAnswer {
   if (!jsonKinds.has(kind)) return unread;
   if (bytes.length > readUpTo) return isEnclosed(bytes) ? unread : refused(unusable(bytes, provider));
   const answer = jsonOrNothing(decoder.decode(bytes));
@@ -48,7 +48,7 @@ export function readAnswer(kind: EndpointKind, bytes: Bytes, provider: string): 
   return refused(fault ? saidByProvider(fault, provider) : unusable(bytes, provider));
 }
 
-const refused = (fault: GatewayError): ReadAnswer => ({ fields: null, fault });
+const refused = (fault: GatewayError): ReadJsonAnswer => ({ fields: null, fault });
 
 const content = ['choices', 'content', 'output', 'data', 'results', 'embeddings', 'pages', 'usage'];
 

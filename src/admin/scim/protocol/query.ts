@@ -25,10 +25,17 @@ export interface ListQuery {
   projection: Projection;
 }
 
-const names = ['filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'attributes', 'excludedAttributes'] as const;
+export const parametersOf = (query: URLSearchParams): Parameters => parametersBy((name) => query.get(name));
 
-export const parametersOf = (query: URLSearchParams): Parameters =>
-  Object.fromEntries(names.map((name) => [name, query.get(name)])) as unknown as Parameters;
+const parametersBy = (sent: (name: keyof Parameters) => string | null): Parameters => ({
+  filter: sent('filter'),
+  sortBy: sent('sortBy'),
+  sortOrder: sent('sortOrder'),
+  startIndex: sent('startIndex'),
+  count: sent('count'),
+  attributes: sent('attributes'),
+  excludedAttributes: sent('excludedAttributes'),
+});
 
 const list = z.union([z.string().max(10_000), z.array(z.string().max(255)).max(100)]).transform(String);
 const searchSchema = z.object({
@@ -44,8 +51,7 @@ const searchSchema = z.object({
 export function searchParameters(body: unknown): Parameters {
   const parsed = searchSchema.safeParse(body);
   if (!parsed.success) throw invalidSyntax('Send the parameters of a search as an object');
-  const text = (value: string | number | undefined) => (value === undefined ? null : String(value));
-  return Object.fromEntries(names.map((name) => [name, text(parsed.data[name])])) as unknown as Parameters;
+  return parametersBy((name) => parsed.data[name]?.toString() ?? null);
 }
 
 export function listQuery(kind: ResourceKind, sent: Parameters, isSortable: (name: string) => boolean): ListQuery {
