@@ -82,6 +82,9 @@ const asGroups = <T extends object>(total: number, data: T[]) => ({
   data: data.map((row) => ({ ...row, object: 'analytics-group' as const })),
 });
 
+/** Groups that show nothing beyond what every group has. */
+const plainGroup = { measures: [], needs: ['analytics.view'] } as const;
+
 const groupUsers = endpoint({
   method: 'GET',
   path: '/analytics/groups/users',
@@ -92,20 +95,13 @@ const groupUsers = endpoint({
   paging,
   // Texts, as the clients of the reference product expect.
   reply: () => listOf({ user: z.string(), requests: z.string(), cost: z.string() }),
-  async handle({ caller, query, page, workspace, db, services }) {
-    const group = { by: 'metadata', key: '_user' } as const;
-    const asked = {
-      caller,
-      workspace,
-      db,
-      services,
-      query,
-      page,
-      group,
-      measures: [],
-      needs: ['analytics.view'],
-    } as const;
-    const { total, rows } = await pageOfGroups({ ...asked, ...inRange(query) });
+  async handle(call) {
+    const { total, rows } = await pageOfGroups({
+      ...call,
+      ...plainGroup,
+      group: { by: 'metadata', key: '_user' },
+      ...inRange(call.query),
+    });
     return asGroups(
       total,
       rows.map((row) => ({ user: String(row.key), requests: String(row.requests), cost: String(row.cost) })),
@@ -122,20 +118,13 @@ const groupModels = endpoint({
   query: () => z.object({ ...filterShape(), ...rangeShape, ...sorting() }),
   paging,
   reply: () => listOf({ ai_model: z.string(), requests: z.string() }),
-  async handle({ caller, query, page, workspace, db, services }) {
-    const group = { by: 'field', field: 'ai_model' } as const;
-    const asked = {
-      caller,
-      workspace,
-      db,
-      services,
-      query,
-      page,
-      group,
-      measures: [],
-      needs: ['analytics.view'],
-    } as const;
-    const { total, rows } = await pageOfGroups({ ...asked, ...inRange(query) });
+  async handle(call) {
+    const { total, rows } = await pageOfGroups({
+      ...call,
+      ...plainGroup,
+      group: { by: 'field', field: 'ai_model' },
+      ...inRange(call.query),
+    });
     return asGroups(
       total,
       rows.map((row) => ({ ai_model: String(row.key), requests: String(row.requests) })),
