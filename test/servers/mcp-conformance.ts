@@ -27,15 +27,16 @@ export interface Findings {
 export async function runConformance(
   version: string,
   command: readonly string[],
-  { env = {} }: { env?: Record<string, string> } = {},
+  { env = {}, onOutput }: { env?: Record<string, string>; onOutput?: (text: string) => void } = {},
 ): Promise<Findings> {
   const results = mkdtempSync(join(tmpdir(), 'gw-conformance-'));
   try {
     const run = Bun.spawn([process.execPath, program(version), ...command, '--output-dir', results], {
-      stdout: 'ignore',
+      stdout: 'pipe',
       stderr: 'ignore',
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     });
+    for await (const chunk of run.stdout.pipeThrough(new TextDecoderStream())) onOutput?.(chunk);
     await run.exited;
     return findingsIn(results);
   } finally {

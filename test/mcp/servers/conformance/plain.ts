@@ -73,8 +73,8 @@ function addTools(server: McpServer): void {
     isError: true,
     content: [text('This tool intentionally returns an error for testing')],
   }));
-  server.registerTool('test_header_tool', { description: 'Mirrors a header', inputSchema: mirrored }, ({ region }) => ({
-    content: [text(region)],
+  server.registerTool('test_header_tool', { description: 'Mirrors a header', inputSchema: mirrored }, (given) => ({
+    content: [text(given.region)],
   }));
   server.registerTool(
     'json_schema_2020_12_tool',
@@ -86,9 +86,10 @@ function addTools(server: McpServer): void {
 }
 
 /** An argument that a client of the stateless era repeats in a header. */
+const region = { type: 'string' as const, 'x-mcp-header': 'Region' };
 const mirrored = fromJsonSchema<{ region: string }>({
   type: 'object',
-  properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+  properties: { region },
   required: ['region'],
 });
 
