@@ -17,7 +17,7 @@ import {
 } from './schema.ts';
 
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
-const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings']);
+const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
 
 const patienceMs = 1_000;
 
