@@ -8,7 +8,7 @@ import { resources } from '../src/admin/resources.ts';
 import { type JsonSchema, jsonSchemaOf, type ListedOperation, operationsOf } from '../src/http/openapi-document.ts';
 import { wholeDocument } from '../src/openapi.ts';
 import { type Cast, makeCast } from './actors.ts';
-import { createDigest } from './digest.ts';
+import { countChanges } from './change-counter.ts';
 import { type Json, onEachEngine, startGateway, type TestGateway } from './harness.ts';
 import { type Mutant, mutants, sampleOf } from './mutants.ts';
 
@@ -37,14 +37,14 @@ interface Answer {
 onEachEngine('bad input', (start) => {
   const isFirstEngine = start === startGateway;
   let gateway: TestGateway;
-  let digest: () => Promise<string>;
+  let changes: () => Promise<number>;
   /** Kept from test to test until a call that was not refused may have changed it. */
   let cast: Cast | null = null;
   beforeAll(async () => {
     gateway = await start();
     // What happens by itself would look like a change.
     await gateway.app.jobs.stop();
-    digest = await createDigest(gateway.app.services.store);
+    changes = await countChanges(gateway.app.services.store);
   });
   afterAll(() => gateway.stop());
 
@@ -60,7 +60,7 @@ onEachEngine('bad input', (start) => {
     cast ??= await makeCast(gateway, []);
     const players = cast;
     const headers = credentialFor(listed, players);
-    let state = await digest();
+    let known = await changes();
     const judge = (answer: Answer, what: string): Answer => {
       if (answer.status >= 500) throw new Error(`${what}: ${answer.status} ${gateway.faults.at(-1)}`);
       if (answer.status < 400) {
@@ -74,10 +74,10 @@ onEachEngine('bad input', (start) => {
     };
     /** After a refusal everything is as it was; after anything else, what is now is what must stay. */
     const settle = async (answer: Answer | null, what: string): Promise<void> => {
-      const after = await digest();
-      if (after !== state && (!answer || answer.status >= 400))
+      const after = await changes();
+      if (after !== known && (!answer || answer.status >= 400))
         throw new Error(`${what}: refused, yet something changed`);
-      state = after;
+      known = after;
     };
     const send = async (what: string, init: RequestInit, query = ''): Promise<Answer> => {
       const response = await fetch(gateway.url + pathOf(listed, players) + query, {
