@@ -1,7 +1,6 @@
 /** Wrong input of every kind, to every endpoint that the running program's document lists: refused with words, never a fault, never a trace. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { createOpenApiDocument } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
@@ -9,6 +8,7 @@ import { type JsonSchema, jsonSchemaOf, type ListedOperation, operationsOf } fro
 import { wholeDocument } from '../src/openapi.ts';
 import { type Cast, makeCast } from './actors.ts';
 import { countChanges } from './change-counter.ts';
+import { schemaCompiler } from './document-schemas.ts';
 import { type Json, onEachEngine, startGateway, type TestGateway } from './harness.ts';
 import { type Mutant, mutants, sampleOf } from './mutants.ts';
 
@@ -25,8 +25,7 @@ const named = ({ method, path }: ListedOperation): string => `${method.toUpperCa
 const bodySchema = ({ operation }: ListedOperation): JsonSchema | undefined =>
   jsonSchemaOf(operation.requestBody?.content);
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-const compile = (schema: JsonSchema): ValidateFunction => ajv.compile({ ...schema, components: document.components });
+const compile = schemaCompiler(document, { strict: false, validateFormats: false });
 const isErrorBody = compile(document.components.schemas.Error ?? {});
 
 interface Answer {
