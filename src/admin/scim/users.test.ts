@@ -440,7 +440,10 @@ onEachEngine('SCIM users', (start) => {
 });
 
 test.if(postgresInstalled)('a person deactivated on one node is refused on the other within a second', async () => {
-  const env = { DATABASE_URL: await newMigratedDatabase(), GW_MASTER_KEY: 'one key for both nodes, as the manual says' };
+  const env = {
+    DATABASE_URL: await newMigratedDatabase(),
+    GW_MASTER_KEY: 'one key for both nodes, as the manual says',
+  };
   const one = await startGateway(env);
   const folder = mkdtempSync(join(tmpdir(), 'gw-second-node-'));
   const two = await startApp(readEnvironment({ ...env, PORT: '0', GW_DATA_DIR: folder }), { clock: one.clock });
