@@ -86,7 +86,7 @@ interface Latency {
   p99: number;
 }
 
-const quantiles = (times: number[]): Latency => {
+export const quantiles = (times: number[]): Latency => {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return { p50: at(0.5), p99: at(0.99) };

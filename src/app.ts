@@ -308,6 +308,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       services: gateway.services,
       upstreams: services.mcpUpstreams,
       oauth: oauth.find,
+      external: oauth.external,
       isStoreAway: isAway,
       log,
     });

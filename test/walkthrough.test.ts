@@ -15,6 +15,7 @@ const pages = [
   'docs/jwt.md',
   'docs/limits.md',
   'docs/agents.md',
+  'docs/mcp.md',
   'docs/scim.md',
   'docs/prompts.md',
   'docs/cache.md',

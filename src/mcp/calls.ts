@@ -90,7 +90,8 @@ async function admitted(deps: McpDeps, context: CallContext, request: RpcRequest
   }
   const own = serviceContext(deps, context, request);
   const tokens = () => meteredTokens(JSON.stringify(request.params.arguments ?? {}));
-  const admission = isLimited ? await counted(deps, own, tokens) : null;
+  const name = String(request.params.name ?? request.params.uri ?? request.method);
+  const admission = isLimited ? await counted(deps, own, () => tokens() + deps.resultSizes.of(server.id, name)) : null;
   let reached = false;
   try {
     const refusal = isToolCall ? await refused(deps, context, request, way) : null;
@@ -103,7 +104,9 @@ async function admitted(deps: McpDeps, context: CallContext, request: RpcRequest
       ? await guarded(deps.services.guard(own, guards), request, bytes, ask)
       : await ask(request, bytes);
     if (admission?.countsTokens) {
-      admission.end(reached, tokens() + meteredTokens(JSON.stringify(called.response?.result ?? {})));
+      const taken = meteredTokens(JSON.stringify(called.response?.result ?? {}));
+      deps.resultSizes.learn(server.id, name, taken);
+      admission.end(reached, tokens() + taken);
     }
     return called;
   } finally {

@@ -7,6 +7,7 @@ import type { SessionSeal } from './client/session-token.ts';
 import type { Definitions } from './definitions.ts';
 import type { Identities } from './identify.ts';
 import type { JsonRpcFields } from './protocol/json-rpc.ts';
+import type { ResultSizes } from './result-sizes.ts';
 import type { UpstreamDeps } from './upstream/exchange.ts';
 import type { Opener } from './upstream/open.ts';
 import type { Pool } from './upstream/pool.ts';
@@ -18,6 +19,7 @@ export interface McpDeps {
   opener: Opener;
   pool: Pool;
   definitions: Definitions;
+  resultSizes: ResultSizes;
   seal: SessionSeal;
   /** Identity, limits and logs, as for every call of the data plane. */
   services: ServiceCalls;

@@ -2,7 +2,7 @@
 
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { readJson } from '../bounded-json.ts';
-import type { McpServer } from '../catalog/mcp/server.ts';
+import type { McpUpstream } from '../catalog/mcp/server.ts';
 import type { JwtValidation } from '../catalog/mcp/settings.ts';
 import { meets } from './claims.ts';
 import { McpError } from './errors.ts';
@@ -84,7 +84,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     return claims;
   };
 
-  return async (server: McpServer, headers: Headers): Promise<JsonRpcFields | null> => {
+  return async (server: Pick<McpUpstream, 'settings'>, headers: Headers): Promise<JsonRpcFields | null> => {
     const rule = server.settings.jwt_validation;
     if (!rule) return null;
     const token = tokenIn(headers, rule.headerKey);

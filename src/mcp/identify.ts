@@ -22,6 +22,11 @@ export const oauthTokenPrefix = 'gwo_';
 export interface Identities {
   /** The grant behind a token; null where it is unknown, expired or revoked. */
   oauth(token: string): Promise<OauthIdentity | null>;
+  /** Servers whose callers sign in at an identity provider of the operator's own. */
+  external: {
+    serverOf(slug: string): Promise<{ scopes: readonly string[] } | null>;
+    identify(slug: string, token: string): Promise<{ caller: KeyCaller; claims: Claims } | null>;
+  };
   /** A person's e-mail address, for claims. */
   emailOf(userId: string): Promise<string | null>;
   isStoreAway(fault: unknown): boolean;
@@ -53,7 +58,8 @@ export async function identifyPrincipal(needs: Needs, arrival: Arrival, asked: M
   try {
     return await known(needs, arrival, asked);
   } catch (fault) {
-    if (fault instanceof GatewayError) throw refusal(fault, asked);
+    if (fault instanceof GatewayError) throw await challenged(needs, refusal(fault, asked), asked);
+    if (fault instanceof McpError) throw await challenged(needs, fault, asked);
     if (!needs.identities.isStoreAway(fault)) throw fault;
     throw new McpError(
       'store_unavailable',
@@ -61,6 +67,18 @@ export async function identifyPrincipal(needs: Needs, arrival: Arrival, asked: M
     );
   }
 }
+
+/** Whoever signs in elsewhere asks for the scopes that are known there. */
+async function challenged({ identities }: Needs, error: McpError, asked: McpArrival): Promise<McpError> {
+  const told = error.headers['www-authenticate'];
+  const external = error.status === 401 && told ? await identities.external.serverOf(slugIn(asked)) : null;
+  if (!external || !told) return error;
+  const scope = external.scopes.length > 0 ? `, scope="${external.scopes.join(' ')}"` : '';
+  const headers = { ...error.headers, 'www-authenticate': told.replace(/, scope="[^"]*"/, scope) };
+  return new McpError(error.kind, error.message, { headers, ...(error.data && { data: error.data }) });
+}
+
+const slugIn = ({ path }: McpArrival): string => path.split('/')[1] ?? '';
 
 async function known({ identities, services }: Needs, arrival: Arrival, asked: McpArrival): Promise<KnownPrincipal> {
   const key = arrival.own.get('api-key');
@@ -72,6 +90,9 @@ async function known({ identities, services }: Needs, arrival: Arrival, asked: M
   if (isToken && bearer) return byToken({ identities, services }, arrival, asked, bearer);
   const credential = key ?? bearer;
   if (!credential) throw unauthorized(asked, 'send an API key in x-gw-api-key, or sign in with OAuth');
+  const elsewhere =
+    !key && bearer?.includes('.') ? await byExternal({ identities, services }, arrival, asked, bearer) : null;
+  if (elsewhere) return elsewhere;
   const identified = await services.identify(arrival);
   const { caller, workspace } = identified;
   const principal: Principal = {
@@ -112,6 +133,34 @@ async function byToken(
       scope: [...scopes].join(' '),
       client_id: clientId,
     }),
+    bearer: token,
+  };
+  return { identified, principal };
+}
+
+/** A token of the identity provider that the server names; null where it is none. */
+async function byExternal(
+  { identities, services }: Needs,
+  arrival: Arrival,
+  asked: McpArrival,
+  token: string,
+): Promise<KnownPrincipal | null> {
+  const found = await identities.external.identify(slugIn(asked), token).catch((fault) => {
+    throw fault instanceof McpError && fault.kind === 'unauthorized'
+      ? unauthorized(asked, fault.message, 'invalid_token')
+      : fault;
+  });
+  if (!found) return null;
+  const { caller, claims } = found;
+  const identified = await services.identifyAs(arrival, { caller, credential: token, header: 'authorization' });
+  const principal: Principal = {
+    id: caller.keyId,
+    authType: 'external',
+    caller,
+    workspace: identified.workspace,
+    userId: caller.userId,
+    scopes: null,
+    claims: { ...claims, ...(await claimsOf(identities, caller, { sub: claims.sub ?? caller.userId })) },
     bearer: token,
   };
   return { identified, principal };

@@ -17,6 +17,7 @@ import { createEndUserTokens } from './end-user-token.ts';
 import { createMcpGateway, type McpGateway } from './gateway.ts';
 import type { Identities, OauthIdentity } from './identify.ts';
 import type { McpUpstreams } from './open-upstreams.ts';
+import { ResultSizes } from './result-sizes.ts';
 import { Pool } from './upstream/pool.ts';
 
 interface McpNeeds {
@@ -29,6 +30,7 @@ interface McpNeeds {
   upstreams: McpUpstreams;
   /** The grant behind a token of our authorization server. */
   oauth(token: string): Promise<OauthIdentity | null>;
+  external: Identities['external'];
   isStoreAway(fault: unknown): boolean;
   log: Log;
 }
@@ -46,6 +48,7 @@ export function openMcp(needs: McpNeeds): McpGateway {
     opener: upstreams.opener,
     pool,
     definitions: new Definitions(now),
+    resultSizes: new ResultSizes(),
     seal: sealOf(vault),
     services: needs.services,
     endUser: createEndUserTokens(upstreams.http, now),
@@ -95,10 +98,11 @@ export function originFinder(settings: Settings): (request: Incoming) => string 
   };
 }
 
-function identitiesOf({ store, feed, oauth, isStoreAway }: McpNeeds): Identities {
+function identitiesOf({ store, feed, oauth, external, isStoreAway }: McpNeeds): Identities {
   const emailOf = createEmails(store, feed);
   return {
     oauth,
+    external,
     emailOf,
     isStoreAway,
   };

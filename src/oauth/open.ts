@@ -9,6 +9,7 @@ import type { Authenticator } from '../identity/authenticate.ts';
 import type { SessionCaller } from '../identity/caller.ts';
 import { faultFields, type Log } from '../log.ts';
 import { createCallLimiter } from '../mcp/call-limiter.ts';
+import { createEndUserTokens } from '../mcp/end-user-token.ts';
 import type { OauthIdentity } from '../mcp/identify.ts';
 import { filledUpstream } from '../mcp/upstream/filled.ts';
 import type { UpstreamHttp } from '../mcp/upstream/http.ts';
@@ -18,6 +19,7 @@ import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { createAuthorization } from './authorization.ts';
 import { createClients } from './clients.ts';
+import { createExternalLogins, type ExternalLogins } from './external.ts';
 import { createFlows } from './flows.ts';
 import { createGrants } from './grants.ts';
 import { createOauthRoutes } from './routes.ts';
@@ -46,6 +48,8 @@ export interface OauthServer {
   originOf(request: Request, peer: string): string;
   /** The grant behind a token of ours. */
   find(token: string): Promise<OauthIdentity | null>;
+  /** Servers whose callers sign in elsewhere. */
+  external: ExternalLogins;
 }
 
 const registrationsAMinute = 20;
@@ -57,6 +61,13 @@ export function openOauth(needs: OauthNeeds): OauthServer {
   const clients = createClients(store.db, http, rules, now);
   const flows = createFlows(store, vault, now);
   const grants = createGrants(store, feed, now);
+  const external = createExternalLogins({
+    store,
+    vault,
+    feed,
+    now: () => clock.now().getTime(),
+    validate: createEndUserTokens(http, () => clock.now().getTime()),
+  });
   const proxies = parseRanges(settings.trustedProxies);
   const publicOrigin = settings.mcp.baseUrl;
 
@@ -112,6 +123,7 @@ export function openOauth(needs: OauthNeeds): OauthServer {
     authorization,
     signing,
     signIns,
+    external: (slug) => external.serverOf(slug),
     registrations: createCallLimiter(() => clock.now().getTime(), registrationsAMinute, 60_000),
     originOf,
     clientIpOf: (request, peer) => clientAddress(peer, request.headers, proxies).ip,
@@ -126,5 +138,5 @@ export function openOauth(needs: OauthNeeds): OauthServer {
     },
     onFault: (fault) => log.error('An OAuth call failed.', faultFields(fault)),
   });
-  return { handle, originOf, find: (token) => grants.find(token) };
+  return { handle, originOf, find: (token) => grants.find(token), external };
 }

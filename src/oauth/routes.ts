@@ -7,6 +7,7 @@ import { McpError } from '../mcp/errors.ts';
 import type { createAuthorization } from './authorization.ts';
 import type { Clients } from './clients.ts';
 import { OauthError } from './errors.ts';
+import type { ExternalServer } from './external.ts';
 import type { Grants } from './grants.ts';
 import { donePage, errorPage, signInPage } from './pages.ts';
 import { supportedScopes } from './scopes.ts';
@@ -24,6 +25,8 @@ interface OauthDeps {
   clientIpOf(request: Request, peer: string): string;
   /** Who is signed in with the browser's cookie. */
   userOf(headers: Headers): Promise<string | null>;
+  /** Where the callers of a server sign in, if not here. */
+  external(slug: string): Promise<ExternalServer | null>;
   /** Whether a request is made by a service of ours: with an admin key. */
   isService(headers: Headers): Promise<boolean>;
   onFault(fault: unknown): void;
@@ -39,7 +42,10 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
   const handle = async (request: Request, path: string, origin: string, peer: string): Promise<Response> => {
     const route = `${request.method} ${path}`;
     const resource = resourceForm.exec(path);
-    if (resource && request.method === 'GET') return resourceDocument(origin, resource[1] ?? null);
+    if (resource && request.method === 'GET') {
+      const slug = /^\/([^/]+)\/mcp$/.exec(resource[1] ?? '')?.[1];
+      return resourceDocument(origin, resource[1] ?? null, slug === undefined ? null : await deps.external(slug));
+    }
     if (serverForm.test(path) && request.method === 'GET') return json(serverDocument(origin));
     if (route === 'GET /.well-known/jwks.json') return json(await signing.jwks());
     if (route === 'GET /oauth/client.json') return json(ownDocument(origin));
@@ -158,11 +164,13 @@ const tooLarge = (): OauthError =>
 
 const formOf = async (request: Request): Promise<URLSearchParams> => new URLSearchParams(await textOf(request));
 
-const resourceDocument = (origin: string, path: string | null): Response =>
+const resourceDocument = (origin: string, path: string | null, external: ExternalServer | null): Response =>
   json({
     resource: `${origin}${path ?? '/mcp'}`,
-    authorization_servers: [origin],
-    scopes_supported: [...supportedScopes],
+    authorization_servers: [external?.issuer ?? origin],
+    ...(external
+      ? external.scopes.length > 0 && { scopes_supported: external.scopes }
+      : { scopes_supported: [...supportedScopes] }),
     bearer_methods_supported: ['header'],
     resource_name: path === null || path === '/mcp' ? 'gw MCP servers' : `gw MCP server ${path.split('/')[1]}`,
   });

@@ -175,11 +175,20 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     return described !== null && described.issuer !== issuer;
   };
 
-  const personal = async (upstream: McpUpstream, holder: TokenHolder, renew: boolean): Promise<UpstreamToken> => {
+  const personal = async (
+    upstream: McpUpstream,
+    holder: TokenHolder,
+    refused: string | null,
+  ): Promise<UpstreamToken> => {
     const { userId } = holder;
     if (userId === null) throw new McpError('forbidden', 'each person signs in at this server by himself');
     const stored = await read(upstream.id, userId);
-    if (stored && !renew && (stored.expiresAt === null || stored.expiresAt > now().getTime() + earlyMs)) {
+    // Of several calls that were refused at once, the first has renewed it for all.
+    if (
+      stored &&
+      stored.accessToken !== refused &&
+      (stored.expiresAt === null || stored.expiresAt > now().getTime() + earlyMs)
+    ) {
       return { token: stored.accessToken, refreshed: false };
     }
     const renewed = stored && (await refreshed(upstream, userId, stored));
@@ -242,10 +251,11 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     return authorizationUrl.href;
   };
 
-  const forAll = async (upstream: McpUpstream, renew: boolean): Promise<UpstreamToken> => {
+  const forAll = async (upstream: McpUpstream, refused: string | null): Promise<UpstreamToken> => {
     const key = `${upstream.id} ${upstream.revision}`;
     const known = shared.get(key);
-    if (known && !renew && known.until > now().getTime()) return { token: known.token, refreshed: false };
+    if (known && known.token !== refused && known.until > now().getTime())
+      return { token: known.token, refreshed: false };
     const answer = await discovery.clientCredentials(upstream);
     if (shared.size >= 10_000) shared.clear();
     shared.set(key, { token: answer.token, until: now().getTime() + answer.seconds * 1_000 - earlyMs });
@@ -253,9 +263,9 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
   };
 
   return {
-    bearer(upstream, holder, renew) {
-      if (upstream.authType === 'oauth_auto') return personal(upstream, holder, renew);
-      if (upstream.authType === 'oauth_client_credentials') return forAll(upstream, renew);
+    bearer(upstream, holder, refused) {
+      if (upstream.authType === 'oauth_auto') return personal(upstream, holder, refused);
+      if (upstream.authType === 'oauth_client_credentials') return forAll(upstream, refused);
       return Promise.resolve(null);
     },
     learn: (upstream, header) => discovery.learn(upstream, header),

@@ -95,7 +95,7 @@ describe('a policy on MCP tools', () => {
     await Promise.all([client.close(), other.close(), drop(policy)]);
   });
 
-  test('of tokens counts arguments and results', async () => {
+  test('of tokens counts arguments and results, and refuses a call whose result would not fit', async () => {
     await saveIntegration(gateway, { slug: 'metered', url: upstream.url });
     const policy = await newPolicy({
       conditions: [{ key: 'mcp_server', value: 'metered' }],
@@ -105,8 +105,11 @@ describe('a policy on MCP tools', () => {
     const client = await open('metered');
     const text = 'one two three four five six seven eight nine ten';
     await client.callTool({ name: 'echo', arguments: { text } });
-    await client.callTool({ name: 'echo', arguments: { text } });
-    expect(await fault(client.callTool({ name: 'echo', arguments: { text } }))).toContain('rate_limited');
+    // It took 40; the arguments of another would fit, the same result would not.
+    expect(await fault(client.callTool({ name: 'echo', arguments: { text } }))).toContain(
+      'may take 40 and 20 are left',
+    );
+    await client.callTool({ name: 'write', arguments: { text: 'short' } });
     await Promise.all([client.close(), drop(policy)]);
   });
 

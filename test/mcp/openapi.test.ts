@@ -153,3 +153,39 @@ test.each([
   );
   expect([status, body.data.errors[0].path]).toEqual([400, path]);
 });
+
+test('operations that cannot be tools are named in the answers of create, test and sync', async () => {
+  const withUpload = {
+    ...document,
+    paths: {
+      ...document.paths,
+      '/upload': {
+        post: {
+          operationId: 'upload',
+          requestBody: { required: true, content: { 'multipart/form-data': { schema: { type: 'object' } } } },
+        },
+      },
+    },
+  };
+  const told = expect.arrayContaining([expect.stringMatching(/^POST \/upload: /)]);
+  const made = await saveIntegration(gateway, {
+    slug: 'uploads',
+    url: `http://127.0.0.1:${api.port}/v1`,
+    transport: 'openapi',
+    configurations: { openapi: { document: withUpload } },
+  });
+  expect(made).toMatchObject({ left_out: told });
+  const key = gateway.workspaceKey;
+  for (const action of ['test', 'sync']) {
+    expect((await gateway.post(`/v1/mcp-integrations/uploads/${action}`, {}, { key })).body).toMatchObject({
+      left_out: told,
+    });
+  }
+  expect((await gateway.post('/v1/mcp-servers/uploads/test', {}, { key })).body).toMatchObject({ left_out: told });
+  const whole = await gateway.put(
+    '/v1/mcp-integrations/uploads',
+    { configurations: { openapi: { document } } },
+    { key },
+  );
+  expect(whole.body.left_out).toBeUndefined();
+});

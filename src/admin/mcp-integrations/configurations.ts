@@ -1,10 +1,12 @@
 /** The settings of an MCP integration as a whole: each address may be called, and they fit the way in which it is called. */
+import type { CompiledApi } from '../../catalog/mcp/openapi/compile.ts';
 import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
 import { mcpSettings } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
-import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
+import { type FieldError, forbidden, invalid, invalidFields } from '../../http/errors.ts';
+import type { Db } from '../../store/database.ts';
 import { mapsSetting } from '../integrations/secret-mappings.ts';
 
 interface Integration {
@@ -15,12 +17,12 @@ interface Integration {
   mapped: readonly SecretMapping[];
 }
 
-/** Throws where the settings lead to an address that may not be called, or lack what the integration needs. */
+/** Throws where the settings lead to an address that may not be called, or lack what the integration needs; answers the API that they describe. */
 export function checkMcpSettings(
   settings: Readonly<Record<string, unknown>>,
   { url, authType, transport, mapped }: Integration,
   trustedHosts: TrustedHosts,
-): void {
+): CompiledApi | null {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
   const parsed = mcpSettings().parse(settings);
@@ -29,17 +31,32 @@ export function checkMcpSettings(
     return reason ? [{ location: 'body', path: `configurations.${path}`, message: reason }] : [];
   });
   if (faults.length > 0) throw invalidFields(faults);
-  if (transport === 'openapi') {
-    if (!parsed.openapi) throw invalid('configurations.openapi', 'is required by the transport openapi');
-    const compiled = compiledDocument(parsed.openapi.document, parsed.openapi.operations);
-    if (!compiled.ok) throw invalid('configurations.openapi.document', compiled.fault);
-  }
   if (
     authType === 'oauth_client_credentials' &&
     !parsed.client_credentials &&
     !mapsSetting(mapped, 'client_credentials')
   ) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
+  }
+  if (parsed.external_auth_config && !parsed.jwt_validation) {
+    throw invalid('configurations.jwt_validation', 'is required by external_auth_config: it says which tokens count');
+  }
+  if (transport !== 'openapi') return null;
+  if (!parsed.openapi) throw invalid('configurations.openapi', 'is required by the transport openapi');
+  const compiled = compiledDocument(parsed.openapi.document, parsed.openapi.operations);
+  if (!compiled.ok) throw invalid('configurations.openapi.document', compiled.fault);
+  return compiled.api;
+}
+
+/** Another identity provider counts for an address, and addresses of several tenants look alike. */
+export async function requireSingleTenant(
+  db: Db,
+  configurations: Readonly<Record<string, unknown>> | null | undefined,
+): Promise<void> {
+  if (configurations?.external_auth_config == null) return;
+  const organisations = await db.selectFrom('organisations').select('id').limit(2).execute();
+  if (organisations.length > 1) {
+    throw forbidden('external_auth_config needs an installation with a single organisation');
   }
 }
 

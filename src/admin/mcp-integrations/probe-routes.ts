@@ -11,18 +11,28 @@ import { type Call, endpoint } from '../kernel/endpoint.ts';
 import { catalogChange, integrationAccess } from '../provisioning/access.ts';
 import { mcpFamily } from '../provisioning/family.ts';
 import { reachMcpIntegration } from './access.ts';
-import { asMetadata } from './record.ts';
-import { mcpIntegrationPath, metadataRecord, type testResult, testResult as testResultSchema } from './schema.ts';
+import { asMetadata, leftOutOf } from './record.ts';
+import {
+  mcpIntegrationPath,
+  metadataRecord,
+  syncedMetadata,
+  type testResult,
+  testResult as testResultSchema,
+} from './schema.ts';
 
 const tag = 'MCP integrations';
 
-export const asTestResult = (url: string, result: ProbeResult): z.output<ReturnType<typeof testResult>> => ({
+export const asTestResult = (
+  { url, api }: Pick<McpUpstream, 'url' | 'api'>,
+  result: ProbeResult,
+): z.output<ReturnType<typeof testResult>> => ({
   success: result.success,
   ...(result.statusCode !== null && { status_code: result.statusCode }),
   response_time_ms: result.responseTimeMs,
   url,
   server_name: result.success ? result.serverName : null,
   ...('error' in result && { error: result.error }),
+  ...leftOutOf(api),
 });
 
 /** Keeps what a probe heard; answers whether the catalog changed. */
@@ -61,7 +71,7 @@ async function probe({ caller, params, db, commit, now, services, changed, note 
     if (await keepProbe(tx, now, row, upstream, result)) changed(catalogChange(row));
     note({ resourceId: row.id, details: { slug: row.slug, success: result.success } });
   });
-  return { row, result };
+  return { row, result, upstream };
 }
 
 type ProbeCall = Call<{ mcpIntegration: string }, unknown, unknown>;
@@ -78,8 +88,8 @@ const testIntegration = endpoint({
   query: workspaceQuery,
   reply: testResultSchema,
   async handle(call) {
-    const { row, result } = await probe(call);
-    return asTestResult(row.url, result);
+    const { result, upstream } = await probe(call);
+    return asTestResult(upstream, result);
   },
 });
 
@@ -93,10 +103,11 @@ const syncIntegration = endpoint({
   atomic: false,
   params: mcpIntegrationPath,
   query: workspaceQuery,
-  reply: metadataRecord,
+  reply: syncedMetadata,
   async handle(call) {
-    const { row } = await probe(call);
-    return asMetadata(await reachMcpIntegration(call.db, call.caller, row.id, 'update'));
+    const { row, upstream } = await probe(call);
+    const metadata = asMetadata(await reachMcpIntegration(call.db, call.caller, row.id, 'update'));
+    return { ...metadata, ...leftOutOf(upstream.api) };
   },
 });
 

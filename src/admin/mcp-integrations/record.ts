@@ -1,5 +1,6 @@
 /** Stored MCP integrations as callers see them. */
 import type { z } from 'zod';
+import type { CompiledApi } from '../../catalog/mcp/openapi/compile.ts';
 import { decode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import type { Vault } from '../../store/vault.ts';
@@ -26,6 +27,12 @@ export function asMetadata(row: McpIntegrationTable): z.output<ReturnType<typeof
     sync_error: row.sync_error,
   };
 }
+
+const mostLeftOut = 200;
+
+/** What of an OpenAPI document became no tool; nothing where all of it did. */
+export const leftOutOf = (api: CompiledApi | null | undefined): { left_out?: string[] } =>
+  api && api.leftOut.length > 0 ? { left_out: api.leftOut.slice(0, mostLeftOut) } : {};
 
 export const asMcpIntegration = (
   row: McpIntegrationTable,

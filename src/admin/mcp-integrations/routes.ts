@@ -1,4 +1,5 @@
 /** MCP integrations: upstream MCP servers that the organisation or a workspace has registered. */
+import type { CompiledApi } from '../../catalog/mcp/openapi/compile.ts';
 import { actorId } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
@@ -18,14 +19,15 @@ import {
   recordIntegrationChange,
   settingsToStore,
 } from '../provisioning/integrations.ts';
-import { created, integrationFilters } from '../provisioning/schema.ts';
+import { integrationFilters } from '../provisioning/schema.ts';
 import { reachMcpIntegration } from './access.ts';
 import { capabilityEndpoints } from './capabilities-routes.ts';
-import { checkMcpSettings } from './configurations.ts';
+import { checkMcpSettings, requireSingleTenant } from './configurations.ts';
 import { probeEndpoints } from './probe-routes.ts';
-import { asMcpIntegration } from './record.ts';
+import { asMcpIntegration, leftOutOf } from './record.ts';
 import {
   changeableFields,
+  createdMcpIntegration,
   listedMcpIntegrations,
   mcpIntegrationPath,
   mcpIntegrationRecord,
@@ -47,16 +49,18 @@ const createMcpIntegration = endpoint({
   access: integrationAccess(mcpFamily, 'create'),
   audit: { resource: 'mcp_integration', action: 'create' },
   body: newMcpIntegration,
-  reply: created,
+  reply: createdMcpIntegration,
   async handle(call) {
     const { caller, workspace, body, db, now, services } = call;
     const workspaceId = placeFor(mcpFamily, caller, workspace);
     const url = body.url ?? body.server_url ?? '';
     const { transport, auth_type: authType } = body;
     const owner = { organisationId: caller.organisationId, workspaceId };
-    const stored = await settingsToStore(mcpFamily, call, owner, body, null, (settings, mapped) =>
-      checkMcpSettings(settings, { url, transport, authType, mapped }, services.settings.trustedHosts),
-    );
+    await requireSingleTenant(db, body.configurations);
+    let api: CompiledApi | null = null;
+    const stored = await settingsToStore(mcpFamily, call, owner, body, null, (settings, mapped) => {
+      api = checkMcpSettings(settings, { url, transport, authType, mapped }, services.settings.trustedHosts);
+    });
     const row: McpIntegrationTable = {
       ...(await newIntegrationColumns(mcpFamily, call, workspaceId, body)),
       ...stored,
@@ -71,7 +75,7 @@ const createMcpIntegration = endpoint({
     await db.insertInto('mcp_integrations').values(row).execute();
     if (workspaceId !== null) await ensureServer(mcpFamily, db, now, row, workspaceId, actorId(caller));
     recordIntegrationChange(call, row, { url, auth_type: authType });
-    return { id: row.id, slug: row.slug };
+    return { id: row.id, slug: row.slug, ...leftOutOf(api) };
   },
 });
 
@@ -125,9 +129,11 @@ const updateMcpIntegration = endpoint({
     const transport = body.transport ?? row.transport;
     const authType = body.auth_type ?? row.auth_type;
     const owner = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
-    const stored = await settingsToStore(mcpFamily, call, owner, body, row, (settings, mapped) =>
-      checkMcpSettings(settings, { url, transport, authType, mapped }, services.settings.trustedHosts),
-    );
+    await requireSingleTenant(db, body.configurations);
+    let api: CompiledApi | null = null;
+    const stored = await settingsToStore(mcpFamily, call, owner, body, row, (settings, mapped) => {
+      api = checkMcpSettings(settings, { url, transport, authType, mapped }, services.settings.trustedHosts);
+    });
     const moved = url !== row.url || transport !== row.transport || authType !== row.auth_type;
     const columns: Partial<McpIntegrationTable> = {
       ...changedColumns(body, now),
@@ -140,7 +146,7 @@ const updateMcpIntegration = endpoint({
     await db.updateTable('mcp_integrations').set(columns).where('id', '=', row.id).execute();
     if (moved) await forgetSignIns(db, row.id);
     recordIntegrationChange(call, row, { fields });
-    return { success: true as const, ...asMcpIntegration({ ...row, ...columns }, services.vault) };
+    return { success: true as const, ...asMcpIntegration({ ...row, ...columns }, services.vault), ...leftOutOf(api) };
   },
 });
 

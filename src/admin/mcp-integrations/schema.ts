@@ -6,6 +6,7 @@ import { lazy } from '../../lazy.ts';
 import { flag, reference, timestamp } from '../kernel/fields.ts';
 import {
   changeableIntegrationFields,
+  created,
   integrationRecordFields,
   listOf,
   newIntegrationFields,
@@ -60,6 +61,15 @@ const updatable = lazy(() =>
 export const changeableFields = lazy(() => updatable().keyof().options);
 export const mcpIntegrationUpdate = lazy(() => updatable().extend(place()));
 
+/** Of an OpenAPI document. */
+const leftOutField = () => ({
+  left_out: z
+    .array(z.string())
+    .optional()
+    .describe('Operations of the OpenAPI document that are no tools, and why; the first 200'),
+});
+export const createdMcpIntegration = lazy(() => created().extend(leftOutField()));
+
 /** The reference product's names and the plain ones, side by side. */
 export const metadataRecord = lazy(() =>
   z.object({
@@ -80,6 +90,8 @@ export const metadataRecord = lazy(() =>
   }),
 );
 
+export const syncedMetadata = lazy(() => metadataRecord().extend(leftOutField()));
+
 export const mcpIntegrationRecord = lazy(() =>
   z.object({
     ...integrationRecordFields(),
@@ -93,7 +105,9 @@ export const listedMcpIntegrations = lazy(() =>
   listOf(mcpIntegrationRecord().extend({ workspaces_count: z.number() })),
 );
 
-export const updatedMcpIntegration = lazy(() => mcpIntegrationRecord().extend({ success: z.literal(true) }));
+export const updatedMcpIntegration = lazy(() =>
+  mcpIntegrationRecord().extend({ success: z.literal(true), ...leftOutField() }),
+);
 
 export const mcpIntegrationPath = lazy(() => z.object({ mcpIntegration: reference.describe('Id or slug') }));
 
@@ -163,5 +177,6 @@ export const testResult = lazy(() =>
     url: z.string().optional(),
     server_name: z.string().nullable(),
     error: z.string().optional(),
+    ...leftOutField(),
   }),
 );

@@ -176,7 +176,7 @@ const testMcpServer = endpoint({
         details: { slug: server.slug, success: result.success },
       });
     });
-    return asTestResult(integration.url, result);
+    return asTestResult(upstream, result);
   },
 });
 

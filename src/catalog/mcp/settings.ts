@@ -113,6 +113,25 @@ const oauthMetadata = () =>
     })
     .catchall(z.never({ error: 'is not a known field' }));
 
+/** An identity provider at which callers sign in, in place of our own authorization server. */
+const externalAuthConfig = () =>
+  z.strictObject({
+    issuer: address(),
+    authorization_endpoint: address().optional(),
+    token_endpoint: address().optional(),
+    revocation_endpoint: address().optional(),
+    registration_endpoint: address().optional(),
+    client_id: text(2048).optional(),
+    client_secret: text(4096).optional(),
+    scope: z.string().max(4096).optional(),
+    scopes_supported: names(200).optional(),
+    response_types_supported: names(20).optional(),
+    grant_types_supported: names(20).optional(),
+    token_endpoint_auth_methods_supported: names(20).optional(),
+    code_challenge_methods_supported: names(20).optional(),
+    authorization_params: extraParameters().optional(),
+  });
+
 /** A wrapper written twice is a known slip, and fields that are ours to choose are left out. */
 function tidiedOauthMetadata(sent: unknown): unknown {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent;
@@ -157,6 +176,7 @@ export const mcpSettingsShape = lazy(() => ({
   }),
   jwt_validation: jwtValidation(),
   oauth_metadata: z.preprocess(tidiedOauthMetadata, oauthMetadata()),
+  external_auth_config: externalAuthConfig(),
   client_credentials: z.strictObject({
     client_id: text(2048),
     client_secret: text(4096),

@@ -109,8 +109,10 @@ export async function exchange(
   breakers.admit(upstream.id, breaker);
   let own = await upstreamHeaders(upstream.settings, identity, deps.sign);
   let tokenRefreshed = false;
+  let used: string | null = null;
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
-    const bearer = await tokens.bearer(upstream, identity, renew);
+    const bearer = await tokens.bearer(upstream, identity, renew ? used : null);
+    used = bearer?.token ?? null;
     tokenRefreshed ||= bearer?.refreshed ?? false;
     return http.call(
       {

@@ -17,10 +17,10 @@ export interface TokenHolder {
 
 export interface UpstreamTokens {
   /**
-   * The bearer for this upstream; null where it takes none. `renew`: the present one was refused. Throws
-   * `authorization_required` where a person must sign in first.
+   * The bearer for this upstream; null where it takes none. `refused`: the one that the upstream does not take any more.
+   * Throws `authorization_required` where a person must sign in first.
    */
-  bearer(upstream: McpUpstream, holder: TokenHolder, renew: boolean): Promise<UpstreamToken | null>;
+  bearer(upstream: McpUpstream, holder: TokenHolder, refused: string | null): Promise<UpstreamToken | null>;
   /** The upstream refused us and told where its authorization server is described. */
   learn(upstream: McpUpstream, wwwAuthenticate: string | null): void;
   /** The upstream wants more than the person allowed: the error that asks him for it; null where asking would not help. */

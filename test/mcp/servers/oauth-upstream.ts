@@ -83,11 +83,34 @@ async function mcp(
   await transport.handleRequest(request, response);
 }
 
+/** Every token that was made out, for tests that look where they must not be. */
+const issued = new Set<string>();
+const note = ({ jti }: { jti: string }) => void issued.add(jti);
+provider.on('access_token.issued', note);
+provider.on('access_token.saved', note);
+provider.on('refresh_token.saved', note);
+let isIll = false;
+
+/** What only the test asks of this process. */
+async function control(path: string): Promise<unknown> {
+  if (path === '/control/ill') isIll = true;
+  if (path === '/control/well') isIll = false;
+  if (path === '/control/expire' || path === '/control/revoke') {
+    for (const value of issued) await (await provider.AccessToken.find(value))?.destroy();
+  }
+  if (path === '/control/revoke') {
+    for (const value of issued) await (await provider.RefreshToken.find(value))?.destroy();
+  }
+  return [...issued];
+}
+
 const callback = provider.callback();
 createServer((request, response) => {
   const path = request.url ?? '';
   if (path.startsWith('/mcp')) void mcp(request, response);
   else if (path.startsWith('/interaction/')) void interaction(request, response);
+  else if (path.startsWith('/control/')) void control(path).then((told) => response.end(JSON.stringify(told)));
+  else if (path.startsWith('/token') && isIll) response.writeHead(503).end('ill');
   else if (path.startsWith('/.well-known/oauth-protected-resource')) {
     response
       .writeHead(200, { 'content-type': 'application/json' })
