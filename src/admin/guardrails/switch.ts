@@ -6,7 +6,8 @@ import type { Endpoint } from '../kernel/endpoint.ts';
 export const whileSwitchedOn = (declared: Endpoint): Endpoint => ({
   ...declared,
   async handle(call) {
-    if (!call.services.settings.guardrails) throw new ApiError('AB08', 'Guardrails are switched off (GUARDRAILS_ENABLED=OFF)');
+    if (!call.services.settings.guardrails)
+      throw new ApiError('AB08', 'Guardrails are switched off (GUARDRAILS_ENABLED=OFF)');
     return declared.handle(call);
   },
 });
