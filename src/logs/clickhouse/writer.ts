@@ -7,7 +7,7 @@ import { metricsOf } from '../layout.ts';
 import { everyMessage } from '../messages.ts';
 import { noPreviews, previewsOf } from '../preview.ts';
 import type { KeptBodies, KeptMessage, LogMetrics } from '../record.ts';
-import type { SegmentFrame } from '../segment.ts';
+import type { SegmentFrame, StoredObject } from '../segment.ts';
 import type { LogWriter } from '../store.ts';
 import { withoutVectors } from '../vectors.ts';
 import { connect } from './client.ts';
@@ -74,22 +74,23 @@ function asFault(error: unknown): unknown {
   return Object.assign(error, { code: 'CLICKHOUSE_AWAY' });
 }
 
-function addFrame({ contexts, rows, messages }: SegmentFrame, rowValues: object[], bodyValues: object[]): void {
+function addFrame(frame: SegmentFrame, rowValues: object[], bodyValues: object[]): void {
+  const { contexts, rows, messages, objects } = frame;
   const kept = messages.length === 0 ? [] : everyMessage(messages);
-  for (const row of rows) {
+  for (const [number, row] of rows.entries()) {
     const context = contexts[row[0]];
     if (!context) throw new Error('A row names a context that its frame lacks');
     const metrics = metricsOf(context, row);
     const at = row[1];
     const all = at === null ? undefined : kept[at];
     const bodies = all && metrics.endpoint_type === 'embed' ? withoutVectors(all) : all;
-    rowValues.push(rowValue(metrics, bodies));
+    rowValues.push(rowValue(metrics, bodies, objects?.[number] ?? null));
     if (bodies) bodyValues.push(bodyValue(metrics, bodies));
   }
 }
 
-function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
-  const { prompt, answer } = bodies ? previewsOf(bodies) : noPreviews;
+function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined, object: StoredObject | null): object {
+  const { prompt, answer } = object ?? (bodies ? previewsOf(bodies) : noPreviews);
   return {
     ...metrics,
     created_at: new Date(metrics.created_at).toISOString(),
@@ -104,6 +105,7 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
     guardrails: metrics.guardrails ? JSON.stringify(metrics.guardrails) : '',
     prompt_preview: prompt,
     answer_preview: answer,
+    object_path: object?.path ?? '',
   };
 }
 

@@ -3,8 +3,8 @@ import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from '../layout.ts';
 import { everyMessage, replaceMessages } from '../messages.ts';
-import { noPreviews, previewsOf } from '../preview.ts';
-import type { SegmentFrame } from '../segment.ts';
+import { noPreviews, type Previews, previewsOf } from '../preview.ts';
+import type { SegmentFrame, StoredObject } from '../segment.ts';
 import { withoutVectors } from '../vectors.ts';
 import {
   bodiesFile,
@@ -116,6 +116,7 @@ export class EmbeddedWriter {
     const messages = storable(frame);
     const place = bodies.gather(messages);
     const previews = messages.length === 0 ? [] : everyMessage(messages).map(previewsOf);
+    const objects = frame.objects && new Map(frame.objects.map((object, at) => [frame.rows[at], object]));
     for (const [month, rows] of byMonth(frame.rows)) {
       const writer = this.#monthWriter(month);
       if (!begun.has(writer)) {
@@ -126,7 +127,8 @@ export class EmbeddedWriter {
       const cells = rows.map((row) => {
         const context = contexts[row[0]];
         if (context === undefined) throw new Error('A row names a context that its frame lacks');
-        return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previews);
+        const object = objects?.get(row) ?? null;
+        return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previews, object);
       });
       bodies.newcomers += writer.insert(cells);
     }
@@ -186,6 +188,7 @@ class MonthWriter {
       'block',
       'part',
       'place',
+      'object_path',
     ];
     const one = `(${marks(columns.length)})`;
     const insert = `insert or ignore into logs (${columns.join(', ')}) values`;
@@ -356,7 +359,8 @@ function rowCells(
   context: number,
   metadataSet: number,
   place: Place,
-  previews: readonly { prompt: string; answer: string }[],
+  previews: readonly Previews[],
+  object: StoredObject | null,
 ): unknown[] {
   const cells: unknown[] = [context, metadataSet];
   for (const at of ownCells) {
@@ -365,10 +369,11 @@ function rowCells(
     cells.push(objectsAt.has(at) && value !== null ? JSON.stringify(value) : value);
   }
   const at = row[1];
-  const { prompt, answer } = (at === null ? undefined : previews[at]) ?? noPreviews;
+  const { prompt, answer } = object ?? (at === null ? undefined : previews[at]) ?? noPreviews;
   cells.push(prompt, answer);
   if (at === null) cells.push(null, null, null, null);
   else cells.push(place.day, place.block, place.part, at);
+  cells.push(object?.path ?? null);
   return cells;
 }
 
