@@ -5,9 +5,9 @@ import { contentOf } from '../content.ts';
 import type { Retention } from '../embedded/files.ts';
 import { metricsOf } from '../layout.ts';
 import { everyMessage } from '../messages.ts';
-import { noPreviews, previewsOf } from '../preview.ts';
+import { noPreviews, type Previews, previewsOf } from '../preview.ts';
 import type { KeptBodies, KeptMessage, LogMetrics } from '../record.ts';
-import type { SegmentFrame, StoredObject } from '../segment.ts';
+import type { SegmentFrame } from '../segment.ts';
 import type { LogWriter } from '../store.ts';
 import { withoutVectors } from '../vectors.ts';
 import { connect } from './client.ts';
@@ -75,7 +75,7 @@ function asFault(error: unknown): unknown {
 }
 
 function addFrame(frame: SegmentFrame, rowValues: object[], bodyValues: object[]): void {
-  const { contexts, rows, messages, objects } = frame;
+  const { contexts, rows, previews, messages, objects } = frame;
   const kept = messages.length === 0 ? [] : everyMessage(messages);
   for (const [number, row] of rows.entries()) {
     const context = contexts[row[0]];
@@ -84,13 +84,15 @@ function addFrame(frame: SegmentFrame, rowValues: object[], bodyValues: object[]
     const at = row[1];
     const all = at === null ? undefined : kept[at];
     const bodies = all && metrics.endpoint_type === 'embed' ? withoutVectors(all) : all;
-    rowValues.push(rowValue(metrics, bodies, objects?.[number] ?? null));
+    const known = at === null ? undefined : previews[at];
+    const object = objects?.[number] ?? null;
+    const told = object ?? (bodies ? previewsOf(known, () => bodies) : noPreviews);
+    rowValues.push({ ...rowValue(metrics, told), object_path: object?.path ?? '' });
     if (bodies) bodyValues.push(bodyValue(metrics, bodies));
   }
 }
 
-function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined, object: StoredObject | null): object {
-  const { prompt, answer } = object ?? (bodies ? previewsOf(bodies) : noPreviews);
+function rowValue(metrics: LogMetrics, { prompt, answer }: Previews): object {
   return {
     ...metrics,
     created_at: new Date(metrics.created_at).toISOString(),
@@ -105,7 +107,6 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined, object: S
     guardrails: metrics.guardrails ? JSON.stringify(metrics.guardrails) : '',
     prompt_preview: prompt,
     answer_preview: answer,
-    object_path: object?.path ?? '',
   };
 }
 

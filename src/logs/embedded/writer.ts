@@ -1,6 +1,7 @@
 /** Writes the embedded log store: slim rows with their columns by month, and the bodies of many records packed together by day. */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
+import { lazy } from '../../lazy.ts';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from '../layout.ts';
 import { everyMessage, replaceMessages } from '../messages.ts';
 import { noPreviews, type Previews, previewsOf } from '../preview.ts';
@@ -115,7 +116,9 @@ export class EmbeddedWriter {
   #writeFrame(frame: SegmentFrame, bodies: BodyWriter, begun: Set<MonthWriter>): void {
     const messages = storable(frame);
     const place = bodies.gather(messages);
-    const previews = messages.length === 0 ? [] : everyMessage(messages).map(previewsOf);
+    const kept = lazy(() => everyMessage(messages));
+    const previewsAt = (at: number | null): Previews =>
+      at === null ? noPreviews : previewsOf(frame.previews[at], () => kept()[at]);
     const objects = frame.objects && new Map(frame.objects.map((object, at) => [frame.rows[at], object]));
     for (const [month, rows] of byMonth(frame.rows)) {
       const writer = this.#monthWriter(month);
@@ -128,6 +131,7 @@ export class EmbeddedWriter {
         const context = contexts[row[0]];
         if (context === undefined) throw new Error('A row names a context that its frame lacks');
         const object = objects?.get(row) ?? null;
+        const previews = object ?? previewsAt(row[1]);
         return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previews, object);
       });
       bodies.newcomers += writer.insert(cells);
@@ -359,7 +363,7 @@ function rowCells(
   context: number,
   metadataSet: number,
   place: Place,
-  previews: readonly Previews[],
+  { prompt, answer }: Previews,
   object: StoredObject | null,
 ): unknown[] {
   const cells: unknown[] = [context, metadataSet];
@@ -369,7 +373,6 @@ function rowCells(
     cells.push(objectsAt.has(at) && value !== null ? JSON.stringify(value) : value);
   }
   const at = row[1];
-  const { prompt, answer } = object ?? (at === null ? undefined : previews[at]) ?? noPreviews;
   cells.push(prompt, answer);
   if (at === null) cells.push(null, null, null, null);
   else cells.push(place.day, place.block, place.part, at);

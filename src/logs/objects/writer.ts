@@ -45,7 +45,7 @@ export class ObjectsWriter implements LogWriter {
 
 /** The frame with the paths of its bodies instead of the bodies, which are added to a list. */
 function withoutBodies(
-  { contexts, rows, messages }: SegmentFrame,
+  { contexts, rows, previews, messages }: SegmentFrame,
   paths: PathSettings,
   objects: { path: string; text: string }[],
 ): SegmentFrame {
@@ -66,7 +66,7 @@ function withoutBodies(
     const bodies = metrics.endpoint_type === 'embed' ? withoutVectors(all) : all;
     const path = objectPath(metrics, paths);
     objects.push({ path, text: documentOf(metrics, bodies) });
-    stored.push({ path, ...previewsOf(bodies) });
+    stored.push({ path, ...previewsOf(place === null ? undefined : previews[place], () => bodies) });
   }
-  return { contexts, rows: slim, messages: Buffer.alloc(0), objects: stored };
+  return { contexts, rows: slim, previews: [], messages: Buffer.alloc(0), objects: stored };
 }
