@@ -172,6 +172,7 @@ async function openInFolder(
     passwords: createPasswords(),
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
+    hostFault: mcpUpstreams.http.faultOfSaved,
     configs: savedConfigs,
     guardrails: savedGuardrails,
     checkIo: () => {

@@ -63,7 +63,6 @@ interface Needs {
 
 export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: Needs): UpstreamSignIns {
   const { db } = store;
-  const fetchFn = guardedFetch(http);
   const discovery = createUpstreamDiscovery(db, vault, http, now);
   const refreshing = new Map<string, Promise<StoredTokens | null>>();
   const shared = new Map<string, { token: string; until: number }>();
@@ -150,7 +149,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
         clientInformation: tokens.client,
         refreshToken: tokens.refreshToken,
         ...(tokens.resource !== null && { resource: new URL(tokens.resource) }),
-        fetchFn,
+        fetchFn: guardedFetch(http, upstream.organisationId),
       });
       const renewed = kept(answer, tokens);
       await write(upstream.id, userId, upstream.organisationId, renewed);
@@ -264,7 +263,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
         codeVerifier: waiting.codeVerifier,
         redirectUri: waiting.redirectUri,
         ...(described.resource !== null && { resource: new URL(described.resource) }),
-        fetchFn,
+        fetchFn: guardedFetch(http, waiting.organisationId),
       });
       await write(
         waiting.serverId,
@@ -294,6 +293,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
             method: 'POST',
             headers: { 'content-type': 'application/x-www-form-urlencoded' },
             body: new TextEncoder().encode(form.toString()),
+            tenant: upstream.organisationId,
           },
           { bytes: 65_536, ms: 5_000 },
         )

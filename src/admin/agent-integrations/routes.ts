@@ -222,6 +222,7 @@ const deleteAgentIntegration = endpoint({
 
 export const agentIntegrationsResource: Resource = {
   name: 'agent-integrations',
+  savesAddresses: true,
   endpoints: [
     createAgentIntegration,
     listAgentIntegrations,

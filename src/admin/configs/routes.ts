@@ -180,6 +180,7 @@ const configsOfWorkspace: Dependant = {
 
 export const configsResource: Resource = {
   name: 'configs',
+  savesAddresses: true,
   endpoints: [listConfigs, createConfig, readConfig, updateConfig, deleteConfig, listVersions],
   dependants: [configsOfWorkspace],
 };

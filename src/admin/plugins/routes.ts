@@ -270,5 +270,6 @@ function requireFit(
 
 export const pluginsResource: Resource = {
   name: 'plugins',
+  savesAddresses: true,
   endpoints: [listPlugins, readPlugin, createPlugin, updatePlugin, deletePlugin],
 };

@@ -123,7 +123,7 @@ function withoutPacking({ fields }: ReceivedHeaders): ReceivedHeaders {
 }
 
 /** Holds back as many bytes as could be the beginning of a secret. */
-function concealedReader(body: ByteReader, secrets: readonly string[]): ByteReader {
+export function concealedReader(body: ByteReader, secrets: readonly string[]): ByteReader {
   const longest = Math.max(...secrets.map((secret) => Buffer.byteLength(secret)));
   let held: Bytes = new Uint8Array();
   let over = false;

@@ -16,8 +16,8 @@ export interface HttpCall {
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
-  /** The organisation for which it is made. */
-  tenant?: string;
+  /** The organisation for which it is made: connections and look-ups come out of its share. */
+  tenant: string;
 }
 
 export interface UpstreamHttp {
@@ -27,6 +27,8 @@ export interface UpstreamHttp {
   fetch(call: HttpCall, limits: { bytes: number; ms: number }): Promise<FetchedAnswer>;
   /** Why an address must not be called by what its name leads to; null where it may. */
   faultOf(url: string, tenant: string): Promise<string | null>;
+  /** The same for an address that is to be saved: null also where the name cannot be looked up now, or not soon. */
+  faultOfSaved(url: string, tenant: string): Promise<string | null>;
 }
 
 export interface FetchedAnswer {
@@ -37,8 +39,11 @@ export interface FetchedAnswer {
   url: string;
 }
 
-const nobody = '';
+/** Those who have not said who they are share one share. */
+export const nobody = '';
 const mostRedirects = 3;
+/** Whoever saves an address waits no longer for its name. */
+const lookupPatienceMs = 1_500;
 const unlessSaid = { 'accept-encoding': understood, 'user-agent': `gw/${version}` };
 const keepsMethod = new Set([307, 308]);
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -59,7 +64,7 @@ const harmlessHeaders = new Set([
 
 export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
-    const pinned = await guard.check(call.url, call.tenant ?? nobody);
+    const pinned = await guard.check(call.url, call.tenant);
     const headers = marked(call.headers, guard.mark);
     const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
     const body = answer.body && decodedBody(answer.body, answer.headers);
@@ -106,6 +111,19 @@ export function createUpstreamHttp(client: HttpClient, guard: HostGuard): Upstre
           .replace(/^Gateway error: /, '')
           .replace('the custom host', '')
           .trim();
+      }
+    },
+    async faultOfSaved(url, tenant) {
+      const late = Promise.withResolvers<null>();
+      const timer = setTimeout(late.resolve, lookupPatienceMs, null);
+      try {
+        await Promise.race([guard.check(url, tenant), late.promise]);
+        return null;
+      } catch (fault) {
+        const isRefused = fault instanceof GatewayError && fault.code === 'invalid_custom_host';
+        return isRefused ? `cannot be called: ${fault.message.replace(/^.*cannot be used: /, '')}` : null;
+      } finally {
+        clearTimeout(timer);
       }
     },
     async fetch(first, { bytes, ms }) {
