@@ -158,6 +158,12 @@ export function explained(fault: unknown, signal: Abortable): McpError {
       fault.message.replace(/^Gateway error: /, '').replace('custom host', 'address'),
     );
   }
+  if (fault instanceof WireFault && fault.code === 'ShareUsedUp') {
+    return new McpError(
+      'rate_limited',
+      'this organisation has as many connections open as it may; try again in a moment',
+    );
+  }
   if (fault instanceof WireFault) {
     const reason = fault.code === 'BodyTooLarge' ? 'answered with too much' : `could not be reached (${fault.code})`;
     return new McpError('upstream_error', `the upstream ${reason}`);
