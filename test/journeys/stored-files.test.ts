@@ -162,7 +162,11 @@ test('a message names no object that another workspace keeps, also where the cre
       },
       { 'content-type': 'application/json' },
     );
-  for (const url of ['gs://rows/gw/workspace-2/x/a.png', `gs://rows/${folder}../workspace-2/a.png`]) {
+  for (const url of [
+    'gs://rows/gw/workspace-2/x/a.png',
+    'GS://rows/gw/workspace-2/x/a.png',
+    `gs://rows/${folder}../workspace-2/a.png`,
+  ]) {
     expect((await chat(url)).status).toBe(404);
   }
   expect(provider.calls).toEqual([]);

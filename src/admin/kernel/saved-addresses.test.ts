@@ -26,7 +26,7 @@ const saved: [string, string, string, object][] = [
     'configurations.custom_host',
     { name: 'a', slug: 'a', ai_provider_id: 'openai', key: 'sk-a', configurations: { custom_host: inside } },
   ],
-  ['a webhook', '/v1/webhooks', 'url', { url: inside, events: ['usage_limit'] }],
+  ['a webhook', '/v1/webhooks', 'url', { url: inside }],
   [
     'a target of a config',
     '/v1/configs',
@@ -39,14 +39,19 @@ const saved: [string, string, string, object][] = [
       },
     },
   ],
-  ['an MCP server', '/v1/mcp-integrations', 'url', { name: 'm', slug: 'm', url: inside, auth_type: 'none' }],
+  [
+    'an MCP server',
+    '/v1/mcp-integrations',
+    'url',
+    { name: 'm', slug: 'm', url: inside, auth_type: 'none', transport: 'http' },
+  ],
 ];
 
 test.each(saved)('%s that leads inside is refused with a 400 that names the field', async (_, path, field, body) => {
   const reply = await gateway.post(path, { workspace_id: workspaceId, ...body });
   expect([reply.status, reply.body.data.errors]).toEqual([
     400,
-    [{ path: field, message: 'cannot be called: it is a private address' }],
+    [{ location: 'body', path: field, message: 'cannot be called: it is a private address' }],
   ]);
 });
 

@@ -24,7 +24,7 @@ export async function refuseLedAstray(
   const faults = await Promise.all(found.map(({ url }) => hostFault(url, organisationId)));
   const index = faults.findIndex((fault) => fault !== null);
   const path = found[index]?.path;
-  if (path !== undefined) throw invalidFields([{ path, message: faults[index] ?? '' }]);
+  if (path !== undefined) throw invalidFields([{ location: 'body', path, message: faults[index] ?? '' }]);
 }
 
 interface Found {
