@@ -1,12 +1,13 @@
 /** The document of the whole program: every route of both planes, every schema under a name, and nothing that generators of clients trip over. */
 import { describe, expect, test } from 'bun:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { schemaCompiler } from '../test/document-schemas.ts';
 import { createOpenApiDocument } from './admin/kernel/openapi/openapi.ts';
 import { resources } from './admin/resources.ts';
 import { gatewayDocument } from './gateway/openapi/operations.ts';
 import { declaredRoutes, matchRoute } from './gateway/request/routes.ts';
 import { type JsonSchema, jsonSchemaOf, operationsOf, templateOf } from './http/openapi-document.ts';
 import { wholeDocument } from './openapi.ts';
+import { protocolsDocument } from './openapi-protocols.ts';
 
 const document = wholeDocument();
 const operations = operationsOf(document);
@@ -43,7 +44,11 @@ describe('the routes', () => {
   });
 
   test('of both planes are all there, and none stands in place of another', () => {
-    const parts = [...gatewayDocument().operations, ...operationsOf(createOpenApiDocument(resources))];
+    const parts = [
+      ...gatewayDocument().operations,
+      ...protocolsDocument().operations,
+      ...operationsOf(createOpenApiDocument(resources)),
+    ];
     expect(new Set(names(parts)).size).toBe(parts.length);
     expect(new Set(names(operations))).toEqual(new Set(names(parts)));
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
@@ -78,9 +83,9 @@ describe('the schemas', () => {
         found: true,
       });
     }
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const compile = schemaCompiler(document, { strict: false, validateFormats: false });
     for (const schema of Object.values(document.components.schemas)) {
-      expect(() => ajv.compile({ ...schema, components: document.components })).not.toThrow();
+      expect(() => compile(schema)).not.toThrow();
     }
   });
 });

@@ -1,6 +1,6 @@
 /** One request on its way through the stages: what each of them found out. */
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
-import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
+import type { CacheRule, Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { McpDetails } from '../logs/record.ts';
@@ -68,6 +68,8 @@ export interface HeaderRules {
   strictOff: boolean;
   /** Counts where the config says nothing of retries. */
   retry: RetryRule | null;
+  /** Counts where the config says nothing of caches. */
+  cache: CacheRule | null;
   debug: boolean;
 }
 

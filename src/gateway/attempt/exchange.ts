@@ -115,13 +115,22 @@ function sentSpecially(
   signal: Abortable,
 ): Promise<WireAnswer | Answer> | null {
   const { deps, target } = call;
-  if (upstream.endpoint.steps) return inSteps(call, upstream, signal);
+  if (upstream.endpoint.steps) return answeredInSteps(call, upstream, signal);
   const authentication = target.provider.authentication?.(upstream.facts);
   return authentication ? sendWith(authentication, deps, target, upstream, signal) : null;
 }
 
+async function answeredInSteps(
+  call: AttemptContext,
+  upstream: Upstream,
+  signal: Abortable,
+): Promise<WireAnswer | Answer> {
+  const made = await inSteps(call, upstream, signal);
+  return 'body' in made ? made : inClientsDialect(call.record, new Headers(), made);
+}
+
 /** Nothing that the provider said of its own body is true of the translated one. */
-export function inClientsDialect(
+function inClientsDialect(
   record: AttemptRecord,
   received: AnswerHeaders,
   { status, bytes, contentType, usage, model }: TranslatedAnswer,
@@ -143,9 +152,12 @@ export function failed(record: AttemptRecord, error: GatewayError): Answer {
 function forgetEarlierTry(record: AttemptRecord): void {
   record.responseHeaders = null;
   record.received = null;
+  record.answered = null;
+  record.preview = null;
   record.original = null;
   record.usage = null;
   record.model = null;
+  record.producedText = null;
   record.firstTokenMs = null;
 }
 
@@ -208,6 +220,7 @@ function whole(
       return { form: 'error', error: concealedError(fault, secrets) };
     }
     // Read here, so that nobody has to parse the answer a second time.
+    record.answered = fields && { bytes, fields };
     record.usage = fields && readResponseUsage(fields);
     record.model = typeof fields?.model === 'string' ? fields.model : null;
     return { form: 'bytes', bytes };

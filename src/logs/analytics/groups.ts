@@ -1,22 +1,27 @@
 /** The groups of calls that can be asked for, and their columns. */
-import type { Aggregate, GroupField } from '../query.ts';
+import type { Aggregate, GroupBy, GroupField, Measure, PlainSum } from '../query.ts';
 import * as figure from './figures.ts';
 
-/** What calls are grouped by, in the words of the service, and the field of a record behind each. */
+const field = (name: GroupField): GroupBy => ({ by: 'field', field: name });
+const metadata = (key: string): GroupBy => ({ by: 'metadata', key });
+
+/** What calls are grouped by, in the words of the service, and where a record has it. */
 export const groupings = {
-  ai_service: 'ai_org',
-  model: 'ai_model',
-  status_code: 'response_status_code',
-  api_key: 'api_key_id',
-  config: 'config',
-  workspace: 'workspace_slug',
-  provider: 'virtual_key',
-  prompt: 'prompt_slug',
-  mcp_server: 'mcp_server',
-  mcp_method: 'mcp_method',
-  mcp_tool: 'mcp_tool',
-  user: 'user_id',
-} as const satisfies Record<string, GroupField>;
+  ai_service: field('ai_org'),
+  model: field('ai_model'),
+  status_code: field('response_status_code'),
+  api_key: field('api_key_id'),
+  config: field('config'),
+  workspace: field('workspace_slug'),
+  provider: field('virtual_key'),
+  prompt: field('prompt_slug'),
+  mcp_server: field('mcp_server'),
+  mcp_method: field('mcp_method'),
+  mcp_tool: field('mcp_tool'),
+  agent_server: metadata('agent.server'),
+  agent_method: metadata('agent.method'),
+  user: field('user_id'),
+} as const satisfies Record<string, GroupBy>;
 export type Grouping = keyof typeof groupings;
 export const groupingNames = Object.keys(groupings) as [Grouping, ...Grouping[]];
 
@@ -40,9 +45,25 @@ export const columns = {
 export type Column = keyof typeof columns;
 export const columnNames = Object.keys(columns) as [Column, ...Column[]];
 
-/** True where percentiles are needed, which cost more than sums. */
-export const needLatencies = (wanted: readonly string[]): boolean =>
-  wanted.some((column) => column === 'p95_latency' || column === 'p99_latency');
+const sumBehind: Partial<Record<string, PlainSum>> = {
+  cost: 'cost',
+  total_tokens: 'units',
+  avg_tokens: 'units',
+  avg_input_tokens: 'units',
+  avg_output_tokens: 'units',
+  avg_latency: 'latency',
+  last_seen: 'seen',
+  first_seen: 'seen',
+} satisfies Partial<Record<Column, PlainSum>>;
+
+/** The sums that some columns are made of. */
+export const sumsOf = (wanted: readonly string[]): PlainSum[] => [
+  ...new Set(wanted.flatMap((column) => sumBehind[column] ?? [])),
+];
+
+/** What else they need: percentiles cost more than sums. */
+export const measuresOf = (wanted: readonly string[]): Measure[] =>
+  wanted.some((column) => column === 'p95_latency' || column === 'p99_latency') ? ['latencies'] : [];
 
 /** Sorted by a column or by the key, rows that are equal in it by their key. */
 export function sortGroups(
