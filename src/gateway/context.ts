@@ -27,6 +27,8 @@ export interface Arrival {
   traceId: string;
   spanId: string;
   parentSpanId: string;
+  /** What `traceparent` says of its trace; null where the request does not stand in one. */
+  parentSampled: boolean | null;
   spanName: string;
 }
 
@@ -49,6 +51,8 @@ export interface PromptUse {
 
 /** Where the caller stands. */
 export interface Identified extends Arrival {
+  /** When the caller was known, on the clock of `startedAt`. */
+  identifiedAt: number;
   /** Where the client named a saved prompt instead of sending a body of its own. */
   prompt?: PromptUse;
   caller: KeyCaller;

@@ -14,6 +14,7 @@ import {
 import type { Bytes } from '../../wire/client/collected.ts';
 import { PacedBody } from '../../wire/client/paced.ts';
 import { timeoutOf } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
 import { countedFrom } from '../request/body-budget.ts';
@@ -214,7 +215,7 @@ function whole(
     if (!isOk(response) || upstream.passthrough) return { form: 'bytes', bytes };
     const { fields, fault } = readJsonAnswer(context.matched.route.kind, bytes, upstream.facts.provider);
     if (fault) {
-      const secrets = secretsSent(target, sentWith(upstream, response));
+      const secrets = secretsSent(target, sentWith(deps, upstream, response));
       record.received = concealedBytes(bytes, secrets);
       record.responseHeaders = concealedHeaders(response.headers, secrets);
       return { form: 'error', error: concealedError(fault, secrets) };
@@ -232,7 +233,7 @@ function whole(
   record.translationMs = performance.now() - begunAt;
   // An error under the wrong status was not known as one before, and not every translation knows it as one.
   if (!isOk(response) || (answer.status < 400 && !mentionsError(bytes))) return { form: 'translated', answer };
-  const secrets = secretsSent(target, sentWith(upstream, response));
+  const secrets = secretsSent(target, sentWith(deps, upstream, response));
   record.original = concealedBytes(bytes, secrets);
   record.responseHeaders = concealedHeaders(response.headers, secrets);
   return { form: 'translated', answer: { ...answer, bytes: concealedBytes(answer.bytes, secrets) } };
@@ -250,7 +251,7 @@ async function readStream(
   const onFault = (fault: unknown) => call.deps.onFault(fault, call.context.requestId);
   const { target } = call;
   // Of the call itself nothing is kept, because streams take long.
-  const sent = sentWith(upstream, response);
+  const sent = sentWith(call.deps, upstream, response);
   const secrets = () => secretsSent(target, sent);
   const paced = new PacedBody(received);
   const body = upstream.translation
@@ -278,9 +279,10 @@ const mentionsError = ({ buffer, byteOffset, length }: Bytes): boolean =>
   length <= longestError && Buffer.from(buffer, byteOffset, length).includes('"error"');
 
 /** A token that was fetched for the call is a credential, too. */
-const sentWith = ({ url, headers }: Upstream, { sentHeaders }: WireAnswer) => ({
+const sentWith = ({ settings }: GatewayDeps, { url, headers, sensitive }: Upstream, { sentHeaders }: WireAnswer) => ({
   url,
   headers: sentHeaders ?? headers,
+  sensitive: [...settings.maskedHeaders, ...sensitive],
 });
 
 const streamTypes: Readonly<Record<Framing, readonly string[]>> = {

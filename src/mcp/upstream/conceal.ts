@@ -1,7 +1,7 @@
-/** Credentials that an upstream says back in an error, blotted out before a client or the log sees them. Only errors are looked at, as with providers. */
+/** Credentials that an upstream says back in an error under the status of a success, blotted out before a client or the log sees them. Only errors are looked at, as with providers. */
 import { jsonOrNothing } from '../../bounded-json.ts';
 import { EventSplitter, readEvents } from '../../gateway/streaming/sse.ts';
-import { concealedBytes, concealedReader, secretsSent } from '../../gateway/upstream/conceal.ts';
+import { concealedBytes, secretsSent } from '../../gateway/upstream/conceal.ts';
 import type { ByteReader, ReadBytes, WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected, type Look } from '../../wire/client/collected.ts';
 import { isFields } from '../protocol/json-rpc.ts';
@@ -15,11 +15,11 @@ interface SentWith {
 }
 
 export function concealedAnswer(answer: WireAnswer, { url, headers, own }: SentWith): WireAnswer {
-  if (!answer.body) return answer;
+  // Those of any other status were looked at when they came.
+  if (!answer.body || answer.status >= 400) return answer;
   const secrets = secretsSent({ credential: null, fields: {}, customHeaders: own }, { url, headers });
   if (secrets.length === 0) return answer;
   const { body } = answer;
-  if (answer.status >= 400) return { ...answer, body: concealedReader(body, secrets) };
   const type = (answer.headers.get('content-type') ?? '').toLowerCase();
   if (type.startsWith('text/event-stream')) return { ...answer, body: new ConcealedEvents(body, secrets) };
   return type.includes('json') ? { ...answer, body: new ConcealedMessage(body, secrets) } : answer;

@@ -133,7 +133,7 @@ export async function exchange(
       own = await upstreamHeaders(upstream.settings, identity, deps.sign);
       answer = await attempt(true);
     }
-    if (answer.status >= 500) breakers.failed(upstream.id, breaker);
+    if (answer.status >= 500) breakers.failed(upstream, breaker);
     else breakers.succeeded(upstream.id);
     if (answer.status === 401) {
       tokens.learn(upstream, answer.headers.get('www-authenticate'));
@@ -149,7 +149,7 @@ export async function exchange(
     return { answer, tokenRefreshed };
   } catch (fault) {
     if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream.id, breaker);
+      breakers.failed(upstream, breaker);
     throw fault;
   }
 }
