@@ -37,7 +37,7 @@ import { createImpersonation } from './identity/impersonation.ts';
 import { openTokenReader } from './identity/jwt/open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
-import { createPasswords } from './identity/passwords.ts';
+import { createPasswords, type PasswordCost, type Passwords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createMasterKeyFollower } from './jobs/master-keys.ts';
 import { createPriceFollower } from './jobs/prices.ts';
@@ -50,6 +50,7 @@ import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
 import { readMasterKey } from './master-key-source.ts';
+import { mcpGauges } from './mcp/gauges.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
@@ -89,6 +90,8 @@ interface AppOptions {
   watchLogs?: (record: LogRecord) => void;
   /** Hears of the secrets of a first start as soon as they count, also where the start fails after that. */
   onFirstStart?: (made: FirstStart) => void;
+  /** A cheaper hash, for tests alone: no setting of an operator lowers the recommended cost. */
+  passwordCost?: PasswordCost;
 }
 
 const shutdownGraceMs = 30_000;
@@ -123,11 +126,18 @@ type OpenServices = Services & {
   vault: KeyRing;
 };
 
-async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
+/** What every service is opened with. */
+interface Basics {
+  clock: Clock;
+  log: Log;
+  passwords: Passwords;
+}
+
+async function openServices(settings: Settings, basics: Basics): Promise<OpenServices> {
   preparedFolder(settings.dataDir);
-  const folder = lockedFolder(settings.dataDir, clock.now());
+  const folder = lockedFolder(settings.dataDir, basics.clock.now());
   try {
-    return await openInFolder(settings, clock, log, folder);
+    return await openInFolder(settings, basics, folder);
   } catch (error) {
     folder.close();
     throw error;
@@ -136,8 +146,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
 
 async function openInFolder(
   settings: Settings,
-  clock: Clock,
-  log: Log,
+  { clock, log, passwords }: Basics,
   folder: OpenServices['folder'],
 ): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
@@ -169,7 +178,7 @@ async function openInFolder(
     store,
     feed,
     vault,
-    passwords: createPasswords(),
+    passwords,
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
     configs: savedConfigs,
@@ -219,8 +228,9 @@ async function closeServices(services: OpenServices): Promise<void> {
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? stderrLog;
-  const services = await openServices(settings, clock, log);
+  const services = await openServices(settings, { clock, log, passwords: createPasswords(options.passwordCost) });
   try {
+    if (!settings.guardrails) log.warn('Guardrails are switched off: no request passes any.');
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);
     const { store, feed } = services;
@@ -250,6 +260,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const catalog = createCatalog(store, feed, services.vault, clock, {
       capacity: workspacesInMemory,
       outageGraceMs: settings.outageGraceMs,
+      guardrails: settings.guardrails,
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
@@ -314,6 +325,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    services.telemetry.watch(mcpGauges(mcp, services.mcpUpstreams.deps.breakers));
     services.checkIo = gateway.checkIo;
     const reference = createReference(wholeDocument);
     const receiver = otelReceiver({

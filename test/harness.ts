@@ -1,6 +1,6 @@
 /** Starts the program inside the test on a free loopback port, with a data folder and a clock of its own, and talks to it over HTTP. */
 import { describe, expect } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from '../src/app.ts';
@@ -8,7 +8,11 @@ import type { Clock } from '../src/clock.ts';
 import { readEnvironment } from '../src/environment.ts';
 import type { Log } from '../src/log.ts';
 import type { LogRecord } from '../src/logs/record.ts';
-import { newDatabase, postgresInstalled } from './servers/postgres.ts';
+import { migratedFile } from './servers/migrated.ts';
+import { newMigratedDatabase, postgresInstalled } from './servers/postgres.ts';
+
+/** The least that argon2id takes: no test is about how long a password is hashed. */
+const passwordCost = { memoryCost: 8, timeCost: 1 };
 
 export class TestClock implements Clock {
   #offsetMs = 0;
@@ -54,14 +58,22 @@ export class TestGateway {
   readonly faults: string[];
   /** The log records of calls, as they were written. */
   readonly records: LogRecord[];
+  /** Every line that the program would have written to standard error. */
+  readonly lines: readonly string[];
 
-  constructor(app: App, clock: TestClock, dataDir: string, faults: string[], records: LogRecord[]) {
+  constructor(
+    app: App,
+    clock: TestClock,
+    dataDir: string,
+    { faults, lines, records }: { faults: string[]; lines: string[]; records: LogRecord[] },
+  ) {
     if (!app.firstStart) throw new Error('The data folder was not empty');
     this.app = app;
     this.clock = clock;
     this.dataDir = dataDir;
     this.faults = faults;
     this.records = records;
+    this.lines = lines;
     this.adminKey = app.firstStart.adminKey;
     this.workspaceKey = app.firstStart.workspaceKey;
     this.owner = { email: app.firstStart.ownerEmail, password: app.firstStart.ownerPassword };
@@ -114,12 +126,18 @@ function parse(text: string): Json {
 
 export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gw-test-'));
+  if (env.DATABASE_URL === undefined) copyFileSync(await migratedFile(), join(dataDir, 'state.db'));
   const clock = new TestClock();
   const faults: string[] = [];
+  const lines: string[] = [];
+  const line = (message: string, fields?: object) => `${message} ${JSON.stringify(fields)}`;
   const log: Log = {
-    info: () => undefined,
-    warn: () => undefined,
-    error: (message, fields) => void faults.push(`${message} ${JSON.stringify(fields)}`),
+    info: (message, fields) => void lines.push(line(message, fields)),
+    warn: (message, fields) => void lines.push(line(message, fields)),
+    error: (message, fields) => {
+      lines.push(line(message, fields));
+      faults.push(line(message, fields));
+    },
   };
   const settings = readEnvironment({
     PORT: '0',
@@ -130,14 +148,15 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     ...env,
   });
   const records: LogRecord[] = [];
-  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs: (record) => records.push(record) });
-  return new TestGateway(app, clock, dataDir, faults, records);
+  const watchLogs = (record: LogRecord) => void records.push(record);
+  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs, passwordCost });
+  return new TestGateway(app, clock, dataDir, { faults, lines, records });
 }
 
 /** Runs a suite on the embedded store and, where it is installed, on PostgreSQL. */
 export function onEachEngine(title: string, suite: (start: typeof startGateway) => void): void {
   describe(`${title} (SQLite)`, () => suite(startGateway));
   describe.if(postgresInstalled)(`${title} (PostgreSQL)`, () =>
-    suite(async (env = {}) => startGateway({ DATABASE_URL: await newDatabase(), ...env })),
+    suite(async (env = {}) => startGateway({ DATABASE_URL: await newMigratedDatabase(), ...env })),
   );
 }

@@ -3,7 +3,7 @@ import { readJson } from '../../bounded-json.ts';
 import { compileConfig, parseConfig, planForProvider } from '../../catalog/compile.ts';
 import { faultOfForwardedHeader } from '../../catalog/forward-headers.ts';
 import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
-import { retryRule } from '../../catalog/inheritance.ts';
+import { cacheRule, retryRule } from '../../catalog/inheritance.ts';
 import type { Plan } from '../../catalog/plan.ts';
 import type { GatewaySettings } from '../../environment.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
@@ -19,6 +19,7 @@ import { refuseHost } from '../upstream/host-guard.ts';
 import { type ClientBody, inTime, readBody, requireContentType } from './body.ts';
 import type { OwnHeaders } from './headers.ts';
 import { metadataOf } from './metadata.ts';
+import { splitModel } from './model-name.ts';
 import { unreadBody, wantsNitro } from './nitro.ts';
 import { requireSavedOnly } from './saved-only.ts';
 import { requireSingleTarget } from './single-target.ts';
@@ -138,6 +139,7 @@ export function unplanned({ settings }: GatewayDeps, identified: Identified): Re
       forwardHeaders: null,
       strictOff: false,
       retry: null,
+      cache: null,
       debug: identified.own.flag('debug') !== false,
     },
     provider: { savedSlug: null, name: null, credential: null, model: null },
@@ -196,16 +198,7 @@ function inlinePlan(deps: GatewayDeps, text: string, organisationId: string): Pl
 }
 
 function compileInline({ settings, providers }: GatewayDeps, text: string): Plan {
-  let value: unknown;
-  try {
-    value = readJson(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new GatewayError('invalid_config_json', `x-gw-config is not valid JSON (${reason})`, {
-      field: 'x-gw-config',
-    });
-  }
-  const parsed = parseConfig(value, 'inline', {
+  const parsed = parseConfig(jsonIn('x-gw-config', text), 'inline', {
     faultOfCustomHost: (url) => faultOfCustomHost(url, settings.trustedHosts),
     needsCredential: (name) => providers.get(name)?.needsCredential ?? true,
     faultsOfGuardrail: guardrailFaults((url) => faultOfCustomHost(url, settings.trustedHosts)),
@@ -234,11 +227,32 @@ function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
     forwardHeaders: own.once(forwardedNames),
     strictOff: strict === false,
     retry: retryOf(own.milliseconds('retry-count')),
+    cache: own.once(cacheOf),
     debug: own.flag('debug') !== false,
   };
 }
 
 const retryOf = (attempts: number | null): HeaderRules['retry'] => (attempts === null ? null : retryRule({ attempts }));
+
+/** The word of a mode, or the object that a config would hold. */
+function cacheOf(own: OwnHeaders): HeaderRules['cache'] {
+  const header = own.get('cache');
+  if (header === null) return null;
+  const field = 'x-gw-cache';
+  const parsed = parseConfig({ cache: header.startsWith('{') ? jsonIn(field, header) : header }, 'inline');
+  if (parsed.ok) return parsed.config.cache ? cacheRule(parsed.config.cache) : null;
+  const faults = parsed.errors.map(({ path, message }) => `path: ${path}, message: ${message}`);
+  throw new GatewayError('invalid_config', `${field} is not valid: ${faults.join('; ')}`, { field, faults });
+}
+
+function jsonIn(header: string, text: string): unknown {
+  try {
+    return readJson(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GatewayError('invalid_config_json', `${header} is not valid JSON (${reason})`, { field: header });
+  }
+}
 
 function forwardedNames(own: OwnHeaders): HeaderRules['forwardHeaders'] {
   const header = own.get('forward-headers');
@@ -293,12 +307,4 @@ function parseProvider(header: string): Pick<RequestProvider, 'savedSlug' | 'nam
   if (!value.startsWith('@')) return { savedSlug: null, name: value, model: null };
   const { slug, model } = splitModel(value);
   return { savedSlug: slug, name: null, model };
-}
-
-/** `@slug/model` at its first slash; the model may hold further ones. */
-export function splitModel(text: string): { slug: string; model: string | null } {
-  const slash = text.indexOf('/');
-  return slash === -1
-    ? { slug: text.slice(1), model: null }
-    : { slug: text.slice(1, slash), model: text.slice(slash + 1) };
 }

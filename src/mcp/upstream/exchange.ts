@@ -137,17 +137,23 @@ export async function exchange(
       own = await upstreamHeaders(upstream.settings, identity, deps.sign);
       answer = await attempt(true);
     }
-    if (answer.status >= 500) breakers.failed(upstream.id, breaker);
+    if (answer.status >= 500) breakers.failed(upstream, breaker);
     else breakers.succeeded(upstream.id);
     if (answer.status === 401) {
       tokens.learn(upstream, answer.headers.get('www-authenticate'));
       await answer.body?.cancel();
       throw new McpError('upstream_unauthorized', 'the upstream refuses the credentials of this integration (401)');
     }
+    const challenge = answer.status === 403 && usesTokens(upstream) ? answer.headers.get('www-authenticate') : null;
+    const wider = challenge?.includes('insufficient_scope') ? await tokens.wider(upstream, identity, challenge) : null;
+    if (wider) {
+      await answer.body?.cancel();
+      throw wider;
+    }
     return { answer, tokenRefreshed };
   } catch (fault) {
     if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream.id, breaker);
+      breakers.failed(upstream, breaker);
     throw fault;
   }
 }
