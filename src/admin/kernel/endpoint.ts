@@ -160,4 +160,6 @@ export interface Resource {
   name: string;
   endpoints: readonly Endpoint[];
   dependants?: readonly Dependant[];
+  /** What is written there holds addresses that the service calls later. */
+  savesAddresses?: true;
 }

@@ -28,6 +28,8 @@ export interface Services {
   loginThrottle: LoginThrottle;
   /** The TXT records of a name, each in its pieces; fails when there are none or nobody answers. */
   resolveTxt(name: string): Promise<string[][]>;
+  /** Why what the name in an address leads to must not be called; null where it may, or where nobody knows the name. */
+  hostFault(url: string, organisationId: string): Promise<string | null>;
   configs: ConfigIndex;
   guardrails: GuardrailIndex;
   /** What checks may do on behalf of a workspace, for those who run a guardrail by hand. */

@@ -234,5 +234,6 @@ const testReference = endpoint({
 
 export const secretReferencesResource: Resource = {
   name: 'secret-references',
+  savesAddresses: true,
   endpoints: [createReference, listReferences, readReference, updateReference, deleteReference, testReference],
 };
