@@ -49,6 +49,6 @@ export interface Services {
   secrets: Secrets;
   /** True from the moment in which the program was told to end. */
   draining: boolean;
-  /** What hangs on a workspace, of every resource. */
+  /** What every resource keeps for a workspace. */
   dependants: readonly Dependant[];
 }
