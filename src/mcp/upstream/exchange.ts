@@ -107,8 +107,8 @@ export async function exchange(
   let upstream = wanted.secrets ? await filledUpstream(deps.secrets, wanted) : wanted;
   const { breakers, tokens, http } = deps;
   const breaker = upstream.settings.circuit_breaker;
-  breakers.admit(upstream.id, breaker);
   let own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+  breakers.admit(upstream.id, breaker);
   let tokenRefreshed = false;
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
     const bearer = await tokens.bearer(upstream, identity, renew);
@@ -148,8 +148,9 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream, breaker);
+    const isFailure = fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal);
+    if (isFailure) breakers.failed(upstream, breaker);
+    else breakers.undecided(upstream.id);
     throw fault;
   }
 }
