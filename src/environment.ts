@@ -11,6 +11,7 @@ import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jw
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
+import { bodyObjects, missingObjectVariables, objectVariables } from './logs/objects/variables.ts';
 import type { MailSettings } from './mail/mailer.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
@@ -147,6 +148,7 @@ export const environmentSchema = () =>
     DISABLE_ORG_CREATION: flag(),
     AUDIT_LOGS_ENABLED: onUnlessOff(),
     SCIM_ENABLED: onUnlessOff(),
+    GUARDRAILS_ENABLED: onUnlessOff(),
     SCIM_MEMBERSHIP_USER_MODE: flag(),
     GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
     CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
@@ -158,6 +160,7 @@ export const environmentSchema = () =>
     ...mcpVariables(),
     ...secretVariables(),
     ...telemetryVariables(),
+    ...objectVariables(),
   });
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
@@ -238,6 +241,8 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** False: no guardrail runs, and none can be managed. */
+  guardrails: boolean;
   /** `userMode`: memberships of groups are written through users. */
   scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
@@ -333,6 +338,10 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     throw new EnvironmentError(`Wrong environment: ${faults.join('; ')}`);
   }
   const values = parsed.data;
+  const lacking = missingObjectVariables(values);
+  if (lacking.length > 0) {
+    throw new EnvironmentError(`Wrong environment: LOG_STORE_S3_BUCKET needs ${lacking.join(' and ')}`);
+  }
   const dataDir = resolve(values.GW_DATA_DIR);
   const trustedHosts = {
     named: values.TRUSTED_CUSTOM_HOSTS ?? (values.NODE_ENV === 'production' ? [] : localHosts),
@@ -376,6 +385,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    guardrails: values.GUARDRAILS_ENABLED,
     scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
@@ -392,6 +402,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
         spoolBytes: values.LOG_SPOOL_MAX_BYTES,
       },
       clickhouseUrl: values.CLICKHOUSE_URL ?? null,
+      objects: bodyObjects(values),
       queryTimeoutMs: values.LOG_QUERY_TIMEOUT_MS,
     },
     cors: {

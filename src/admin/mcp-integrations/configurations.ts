@@ -7,7 +7,7 @@ import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, forbidden, invalid, invalidFields } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
-import { mapsSetting } from '../integrations/secret-mappings.ts';
+import { mapsSetting, requireKnownSettings } from '../integrations/secret-mappings.ts';
 
 interface Integration {
   url: string;
@@ -25,6 +25,7 @@ export function checkMcpSettings(
 ): CompiledApi | null {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
+  requireKnownSettings(mapped, Object.keys(mcpSettings().shape));
   const parsed = mcpSettings().parse(settings);
   const faults = addressesIn(settings).flatMap(([path, address]): FieldError[] => {
     const reason = faultOfCustomHost(address, trustedHosts);

@@ -12,8 +12,10 @@ import { canonicalForm } from '../request/canonical-form.ts';
 import { editFields } from '../request/form.ts';
 import { rewritten } from '../request/json-rewrite.ts';
 import { isRepeated, spliceString } from '../request/json-splice.ts';
+import { sensitiveNames } from '../settle/log-headers.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
+import { requirePassedStorage } from './passthrough-storage-guard.ts';
 import { asksForUsage, withUsageAsked } from './stream-usage.ts';
 import { watchedRows } from './upload-rows.ts';
 import {
@@ -54,6 +56,8 @@ export interface Upstream extends Sent {
   base: BaseAddress;
   /** The stream was asked for its usage although the client did not ask. */
   usageAsked: boolean;
+  /** Headers that the caller called sensitive: an error that says their values back does not. */
+  sensitive: readonly string[];
 }
 
 export function buildUpstream(context: RequestContext, leaf: Leaf, target: Target, operation: Operation): Upstream {
@@ -66,7 +70,10 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   }
   const base = baseAddress(target.customHost ?? addressOf(target, facts));
   const url = urlOf(context, operation, base);
-  if (passthrough) requirePassedCall(context, target, base, url);
+  if (passthrough) {
+    requirePassedCall(context, target, base, url);
+    requirePassedStorage(context, target, facts, url);
+  }
   const { bytes: written, changed, contentType } = bodyBytes(context, target, operation);
   const usageAsked = asksForUsage(context, target, operation);
   const bytes = written && usageAsked ? withUsageAsked(written, facts.body.stream_options) : written;
@@ -95,6 +102,7 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
     translation,
     base,
     usageAsked,
+    sensitive: context.own.once(sensitiveNames),
   };
 }
 

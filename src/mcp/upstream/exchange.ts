@@ -8,6 +8,7 @@ import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import type { McpBreakers } from './breaker.ts';
+import { concealedAnswer } from './conceal.ts';
 import { filledUpstream, renewedUpstream } from './filled.ts';
 import { type SignIdentity, upstreamHeaders } from './headers.ts';
 import { timedOut, type UpstreamHttp } from './http.ts';
@@ -106,24 +107,19 @@ export async function exchange(
   let upstream = wanted.secrets ? await filledUpstream(deps.secrets, wanted) : wanted;
   const { breakers, tokens, http } = deps;
   const breaker = upstream.settings.circuit_breaker;
-  breakers.admit(upstream.id, breaker);
   let own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+  breakers.admit(upstream.id, breaker);
   let tokenRefreshed = false;
   let used: string | null = null;
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
     const bearer = await tokens.bearer(upstream, identity, renew ? used : null);
     used = bearer?.token ?? null;
     tokenRefreshed ||= bearer?.refreshed ?? false;
-    return http.call(
-      {
-        url: asked.url ?? upstream.url,
-        method: asked.method,
-        headers: { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers },
-        body: asked.body,
-        tenant: upstream.organisationId,
-      },
-      signal,
-    );
+    const url = asked.url ?? upstream.url;
+    const headers = { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers };
+    const { method, body } = asked;
+    const answer = await http.call({ url, method, headers, body, tenant: upstream.organisationId }, signal);
+    return concealedAnswer(answer, { url, headers, own: upstream.settings.headers ?? {} });
   };
   try {
     let answer = await attempt(false);
@@ -139,7 +135,7 @@ export async function exchange(
       own = await upstreamHeaders(upstream.settings, identity, deps.sign);
       answer = await attempt(true);
     }
-    if (answer.status >= 500) breakers.failed(upstream.id, breaker);
+    if (answer.status >= 500) breakers.failed(upstream, breaker);
     else breakers.succeeded(upstream.id);
     if (answer.status === 401) {
       tokens.learn(upstream, answer.headers.get('www-authenticate'));
@@ -154,8 +150,9 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream.id, breaker);
+    const isFailure = fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal);
+    if (isFailure) breakers.failed(upstream, breaker);
+    else breakers.undecided(upstream.id);
     throw fault;
   }
 }
