@@ -181,6 +181,7 @@ async function openInFolder(
     passwords,
     loginThrottle: createLoginThrottle(clock),
     resolveTxt: (name) => resolver.resolveTxt(name),
+    hostFault: mcpUpstreams.http.faultOfSaved,
     configs: savedConfigs,
     guardrails: savedGuardrails,
     checkIo: () => {

@@ -40,6 +40,7 @@ import {
   ssoReply,
   toldSso,
 } from '../sso/section.ts';
+import { requireMayVouch } from './vouching.ts';
 
 const path = '/admin/organisation/auth-settings';
 
@@ -132,6 +133,7 @@ export const changeAuthSettings = endpoint({
   atomic: false,
   async handle(call) {
     const { caller, body, now, services, commit } = call;
+    if (body.sso || body.jwt) await requireMayVouch(services.store.db, caller);
     await checkSso(call, await findAuthSettings(services.store.db, caller.organisationId));
     return commit(async (db) => {
       const { organisationId } = caller;

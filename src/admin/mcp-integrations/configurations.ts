@@ -5,7 +5,7 @@ import { mcpSettings } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
-import { mapsSetting } from '../integrations/secret-mappings.ts';
+import { mapsSetting, requireKnownSettings } from '../integrations/secret-mappings.ts';
 
 interface Integration {
   url: string;
@@ -23,6 +23,7 @@ export function checkMcpSettings(
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
+  requireKnownSettings(mapped, Object.keys(mcpSettings().shape));
   const parsed = mcpSettings().parse(settings);
   const faults = addressesIn(settings).flatMap(([path, address]): FieldError[] => {
     const reason = faultOfCustomHost(address, trustedHosts);

@@ -18,16 +18,26 @@ export class DigitRuns {
   readonly #starts = new Int32Array(mostHeld);
   readonly #ends = new Int32Array(mostHeld);
   readonly #joins = new Int32Array(mostHeld);
+  /** The code units around it and its first digit: reading them from the text again costs more than all else. */
+  readonly #befores = new Int32Array(mostHeld);
+  readonly #afters = new Int32Array(mostHeld);
+  readonly #firsts = new Int32Array(mostHeld);
 
   constructor(text: string) {
     this.text = text;
   }
 
-  add(start: number, end: number, join: number): void {
-    this.#starts[this.count] = start;
-    this.#ends[this.count] = end;
-    this.#joins[this.count] = join;
-    this.count += 1;
+  add(text: string, start: number, end: number): number {
+    const join = joinAt(text, end);
+    const at = this.count;
+    this.#starts[at] = start;
+    this.#ends[at] = end;
+    this.#joins[at] = join;
+    this.#befores[at] = start === 0 ? 0 : text.charCodeAt(start - 1);
+    this.#afters[at] = end === text.length ? 0 : text.charCodeAt(end);
+    this.#firsts[at] = text.charCodeAt(start) - zero;
+    this.count = at + 1;
+    return join;
   }
 
   get isFull(): boolean {
@@ -36,7 +46,14 @@ export class DigitRuns {
 
   /** Forgets the first ones. */
   drop(runs: number): void {
-    for (const list of [this.#starts, this.#ends, this.#joins]) list.copyWithin(0, runs, this.count);
+    if (runs < this.count) {
+      this.#starts.copyWithin(0, runs, this.count);
+      this.#ends.copyWithin(0, runs, this.count);
+      this.#joins.copyWithin(0, runs, this.count);
+      this.#befores.copyWithin(0, runs, this.count);
+      this.#afters.copyWithin(0, runs, this.count);
+      this.#firsts.copyWithin(0, runs, this.count);
+    }
     this.count -= runs;
   }
 
@@ -58,6 +75,10 @@ export class DigitRuns {
     return run < this.count ? (this.#joins[run] ?? unjoined) : unjoined;
   }
 
+  firstDigit(run: number): number {
+    return this.#firsts[run] ?? 0;
+  }
+
   digit(run: number, at: number): number {
     return this.text.charCodeAt(this.start(run) + at) - zero;
   }
@@ -69,18 +90,14 @@ export class DigitRuns {
     return value;
   }
 
-  digits(run: number): string {
-    return this.text.slice(this.start(run), this.end(run));
-  }
-
-  /** The code unit that stands before it; NaN at the beginning of the text. */
+  /** The code unit that stands before it; 0 at the beginning of the text. */
   before(run: number): number {
-    return this.text.charCodeAt(this.start(run) - 1);
+    return this.#befores[run] ?? 0;
   }
 
   /** `1a` and `1_` are no numbers. */
   isFollowedByWord(run: number): boolean {
-    return isWord(this.text.charCodeAt(this.end(run)));
+    return isWord(this.#afters[run] ?? 0);
   }
 
   /** Neither are `a1` and `_1`. */

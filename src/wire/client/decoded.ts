@@ -57,6 +57,7 @@ const unpackedHere = 1024 * 1024;
 /** A thousand times as much may come of it. */
 const sliceHere = 2 * 1024;
 const pieceElsewhere = 64 * 1024;
+const unpackedInTurn = 256 * 1024;
 
 /** More would be somebody's joke, and every one of them costs. */
 const mostEncodings = 3;
@@ -160,9 +161,16 @@ function unpackedElsewhere(reader: ByteReader, first: Bytes, transform: Transfor
   // Faults on either side end both, and are told by whoever reads.
   pipeline(Readable.from(piecesOf(reader, first)), transform, () => undefined);
   const pieces: AsyncIterator<Buffer<ArrayBuffer>> = transform[Symbol.asyncIterator]();
+  let sinceTurn = 0;
   return {
     async read(): Promise<ReadBytes> {
+      // The other thread may be so quick that its pieces follow each other without end, and no connection is looked at.
+      if (sinceTurn >= unpackedInTurn) {
+        sinceTurn = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       const { done, value } = await pieces.next();
+      sinceTurn += value?.length ?? 0;
       return done ? { done: true } : { done: false, value };
     },
     async cancel() {
