@@ -39,7 +39,7 @@ describe.if(clickhouseInstalled)('the time to live in ClickHouse', () => {
         bodyMs: days * dayMs,
         rowMs: days * dayMs,
       });
-      await writer.write(framesIn(segmentOf([logRecord()])), `segment of ${days}`);
+      await writer.write(framesIn(segmentOf([logRecord()])), Bun.randomUUIDv7());
       await writer.close();
       const found = await client.query({
         query: "select engine_full from system.tables where database = currentDatabase() and name = 'gw_logs'",
