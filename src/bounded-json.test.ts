@@ -104,13 +104,14 @@ const ownJson = [
   'http/console-pack.ts',
   // A literal between quotes, found by a pattern.
   'admin/scim/protocol/filter.ts',
-  // What the program keeps in its database, its journal, its log store, Redis, and hears from its other nodes.
+  // What the program keeps in its database, its journal, its log stores, Redis, and hears from its other nodes.
   'store/json.ts',
   'store/changes.ts',
   'limits/journal.ts',
   'cache/purge.ts',
   'cache/redis-engine.ts',
   'logs/segment.ts',
+  'logs/objects/document.ts',
   'logs/messages.ts',
   'logs/embedded/month.ts',
   'logs/embedded/sums.ts',

@@ -109,6 +109,9 @@ const closeList = 93;
 const openObject = 123;
 const closeObject = 125;
 
+/** So much is looked at byte by byte behind an escape: in some strings every other character is one. */
+const behindEscape = 4;
+
 /** Looks through JSON as it comes, in pieces of any length. Every byte of a character beyond ASCII is above those that count, so that none is taken for another. */
 export class JsonMeter {
   /** How many bytes it has looked through. */
@@ -133,20 +136,28 @@ export class JsonMeter {
     let depth = this.#depth;
     let work = this.#work;
     let inString = this.#inString;
+    // Where the next ones stand, so that nothing is searched for twice.
+    let nextQuote = -1;
     let nextEscape = -1;
+    let leapsFrom = 0;
     let index = this.#escaped;
     while (index < length) {
       if (work > mostWork) return tooMany;
       if (inString) {
-        const closing = orEnd(bytes.indexOf(quote, index), length);
-        if (nextEscape < index) nextEscape = orEnd(bytes.indexOf(backslash, index), length);
-        for (; nextEscape < closing && work <= mostWork; nextEscape = orEnd(bytes.indexOf(backslash, index), length)) {
+        const byte = bytes[index];
+        if (byte === backslash) {
           work += workOf.escape;
-          index = nextEscape + 2;
+          index += 2;
+          leapsFrom = index + behindEscape;
+        } else if (byte === quote) {
+          inString = false;
+          index++;
+        } else if (index < leapsFrom) index++;
+        else {
+          if (nextQuote < index) nextQuote = orEnd(bytes.indexOf(quote, index), length);
+          if (nextEscape < index) nextEscape = orEnd(bytes.indexOf(backslash, index), length);
+          index = Math.min(nextQuote, nextEscape);
         }
-        if (index > closing) continue;
-        inString = closing === length;
-        index = inString ? length : closing + 1;
         continue;
       }
       work += workOf.bareByte;

@@ -38,7 +38,7 @@ export async function readThrough(body: ByteReader, limit: number, look?: Look):
 }
 
 /** Others have their turn behind so many bytes: memory that is used for the first time is slow. */
-const joinedAtOnce = 2 * 1024 * 1024;
+const joinedAtOnce = 512 * 1024;
 
 async function joinedInTurns(chunks: readonly Bytes[], size: number): Promise<Bytes> {
   const whole = Buffer.allocUnsafe(size);
@@ -52,8 +52,14 @@ async function joinedInTurns(chunks: readonly Bytes[], size: number): Promise<By
     whole.set(chunk, filled);
     filled += chunk.length;
     since += chunk.length;
+    giveBack(chunk);
   }
   return whole;
+}
+
+/** At once, where nobody else can have a part of it: megabytes that wait to be collected are collected together, and everybody waits. */
+function giveBack({ buffer, length }: Bytes): void {
+  if (buffer.byteLength === length) buffer.transfer(0);
 }
 
 export const bodyTooLarge = (limit: number): WireFault =>

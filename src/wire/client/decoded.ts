@@ -57,6 +57,8 @@ const unpackedHere = 1024 * 1024;
 /** A thousand times as much may come of it. */
 const sliceHere = 2 * 1024;
 const pieceElsewhere = 64 * 1024;
+/** Where all of it is wanted: many small pieces are much to clear away. */
+const pieceOfWhole = 1024 * 1024;
 const unpackedInTurn = 256 * 1024;
 
 /** More would be somebody's joke, and every one of them costs. */
@@ -138,7 +140,7 @@ async function unpacked(encoding: Encoding, bytes: Bytes, limit: number): Promis
   try {
     const here = bytes.length <= packedHere ? unpackedAtOnce(whole, bytes, Math.min(limit, unpackedHere)) : null;
     if (here) return here;
-    const transform = elsewhere({ chunkSize: pieceElsewhere });
+    const transform = elsewhere({ chunkSize: pieceOfWhole });
     return await readThrough(unpackedElsewhere(only(bytes), bytes.subarray(0, 0), transform), limit);
   } catch (fault) {
     if (fault instanceof WireFault) throw fault;
