@@ -2,7 +2,7 @@
 import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
 import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
-import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
+import { isMcpSetting, mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
@@ -40,6 +40,11 @@ function checkSettings(
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
+  for (const [index, { target_field }] of mapped.entries()) {
+    if (!isMcpSetting(target_field.replace('configurations.', ''))) {
+      throw invalid(`secret_mappings.${index}.target_field`, 'names no setting of an MCP integration');
+    }
+  }
   const parsed = mcpSettings().parse(settings);
   const faults = addressesIn(settings).flatMap(([path, address]): FieldError[] => {
     const reason = faultOfCustomHost(address, trustedHosts);

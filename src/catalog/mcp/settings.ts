@@ -216,5 +216,7 @@ export function withoutAliases(sent: Readonly<Record<string, unknown>>): Record<
   return named;
 }
 
+export const isMcpSetting = (name: string): boolean => name in mcpSettingsShape() || name in aliases;
+
 export const mcpSettings = lazy(() => z.strictObject(mcpSettingsShape()).partial());
 export type McpSettings = z.output<ReturnType<typeof mcpSettings>>;
