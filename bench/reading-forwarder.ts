@@ -77,6 +77,7 @@ const alike: LogMetrics = {
   mcp_tool: '',
   mcp: null,
   timings: null,
+  guardrails: null,
 };
 
 const server = Bun.serve({

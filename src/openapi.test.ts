@@ -7,6 +7,7 @@ import { gatewayDocument } from './gateway/openapi/operations.ts';
 import { declaredRoutes, matchRoute } from './gateway/request/routes.ts';
 import { type JsonSchema, jsonSchemaOf, operationsOf, templateOf } from './http/openapi-document.ts';
 import { wholeDocument } from './openapi.ts';
+import { protocolsDocument } from './openapi-protocols.ts';
 
 const document = wholeDocument();
 const operations = operationsOf(document);
@@ -43,7 +44,11 @@ describe('the routes', () => {
   });
 
   test('of both planes are all there, and none stands in place of another', () => {
-    const parts = [...gatewayDocument().operations, ...operationsOf(createOpenApiDocument(resources))];
+    const parts = [
+      ...gatewayDocument().operations,
+      ...protocolsDocument().operations,
+      ...operationsOf(createOpenApiDocument(resources)),
+    ];
     expect(new Set(names(parts)).size).toBe(parts.length);
     expect(new Set(names(operations))).toEqual(new Set(names(parts)));
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);

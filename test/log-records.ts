@@ -90,6 +90,7 @@ export function logRecord(
       mcp_tool: '',
       mcp: null,
       timings: null,
+      guardrails: null,
       ...metrics,
     },
     bodies,

@@ -56,14 +56,21 @@ export function sampleRecords(count: number): LogRecord[] {
         prompt_slug: at % 6 === 0 ? 'greeting' : '',
         metadata: { _user: `user-${at % 17}`, environment: at % 2 === 0 ? 'prod' : 'staging' },
         attempt: { rule: 'single', after: [], retries: [], waited_ms: 0 },
+        guardrails: at % 3 === 0 ? { verdict: !failed, denied: failed, soft_denied: false } : null,
       },
       {
         request: jsonMessage({ model, messages: [{ role: 'user', content: `Question number ${at}, Ünïcode` }] }),
         response: jsonMessage({ choices: [{ message: { content: `Answer ${at} with the word zebra${at % 40}` } }] }),
+        ...(at % 3 === 0 && { hookResults: jsonMessage(hookResultsOf(at)) }),
       },
     );
   });
 }
+
+const hookResultsOf = (at: number) => ({
+  before_request_hooks: [{ id: `guard-${at}`, verdict: true, deny: false, checks: [] }],
+  after_request_hooks: [],
+});
 
 /** A time-ordered id of its own for each record. */
 const idAt = (ms: number, at: number): string => {
@@ -140,7 +147,14 @@ export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
       expect(JSON.parse(Buffer.from(found?.bodies.response?.body ?? []).toString())).toEqual({
         choices: [{ message: { content: 'Answer 4321 with the word zebra1' } }],
       });
+      expect(found?.bodies.hookResults).toBeUndefined();
       expect(found?.bodies.request?.headers).toEqual({ 'content-type': 'application/json' });
+    });
+
+    test('has what guardrails said of it', async () => {
+      const found = await store.queries.find(records[4_320]?.metrics.id ?? '');
+      expect(found?.metrics.guardrails).toEqual({ verdict: true, denied: false, soft_denied: false });
+      expect(JSON.parse(Buffer.from(found?.bodies.hookResults?.body ?? []).toString())).toEqual(hookResultsOf(4_320));
     });
 
     test('that nobody wrote is not found', async () => {

@@ -239,6 +239,7 @@ function call(
     mcp_tool: '',
     mcp: null,
     timings: null,
+    guardrails: null,
     attempt: {
       rule: config ? `fallback: target ${rescuedByFallback ? 1 : 0}` : 'single',
       after: rescuedByFallback

@@ -2,7 +2,7 @@
 import type { AgentCard } from '../catalog/agents/card.ts';
 import { saveCard } from '../catalog/agents/cards.ts';
 import type { AgentServer } from '../catalog/agents/server.ts';
-import { digestOf } from '../catalog/mcp/read.ts';
+import { digestOf } from '../catalog/digest.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../environment.ts';
 import type { ServiceCalls } from '../gateway/service-calls.ts';

@@ -1,6 +1,6 @@
 /** Who owns which task and which conversation of an agent. Memory answers; the database is asked only for what this process has not seen, and written behind. */
 
-import { digestOf } from '../catalog/mcp/read.ts';
+import { digestOf } from '../catalog/digest.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
 

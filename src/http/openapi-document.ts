@@ -82,7 +82,7 @@ export interface OpenApiOperation {
   'x-level': 'organisation' | 'workspace' | null;
 }
 
-const methods = ['get', 'post', 'put', 'delete'] as const;
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type HttpMethod = (typeof methods)[number];
 
 export interface OpenApiDocument {

@@ -1,8 +1,8 @@
 /** Reads what MCP integrations offer that are new or were changed, and forgets capabilities that are long gone. */
 
 import type { Services } from '../admin/kernel/services.ts';
-import { mcpCatalogChange } from '../admin/mcp-integrations/access.ts';
 import { keepProbe } from '../admin/mcp-integrations/probe-routes.ts';
+import { catalogChange } from '../admin/provisioning/access.ts';
 import { readUpstream } from '../catalog/mcp/read.ts';
 import type { Job } from './runner.ts';
 
@@ -34,7 +34,7 @@ export const createMcpSync = ({ store, feed, vault, mcp }: Services): Job => ({
           if (waits) {
             await tx.updateTable('mcp_integrations').set({ sync_status: 'synced' }).where('id', '=', row.id).execute();
           }
-          const told = changed ? [mcpCatalogChange(row)] : [];
+          const told = changed ? [catalogChange(row)] : [];
           await feed.publish(tx, told);
           return told;
         });

@@ -117,6 +117,7 @@ export function foreignRecord({ caller, workspace }: Sender, call: ForeignCall, 
       mcp_tool: '',
       mcp: null,
       timings: null,
+      guardrails: null,
     },
     bodies: call.bodies,
   };

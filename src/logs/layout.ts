@@ -71,6 +71,7 @@ export const measureFields = [
   'attempt',
   'mcp',
   'timings',
+  'guardrails',
 ] as const satisfies readonly Field[];
 
 /** Mostly the record's own id: a row says null then, in segments and in the store. */
@@ -202,6 +203,7 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.attempt,
   m.mcp,
   m.timings,
+  m.guardrails,
 ];
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;

@@ -1,4 +1,5 @@
 /** What is kept of a finished call: one record for each target that was tried. */
+import type { HookResults } from '../guardrails/results.ts';
 import type { EndpointKind } from '../providers/endpoints.ts';
 
 export type CacheStatus = 'HIT' | 'SEMANTIC HIT' | 'MISS' | 'SEMANTIC MISS' | 'REFRESH' | 'DISABLED';
@@ -85,6 +86,17 @@ export interface LogMetrics {
   mcp: McpDetails | null;
   /** What the gateway's own time went to; null for records of calls that it did not make. */
   timings: CallTimings | null;
+  /** What guardrails decided; null where none looked at the call. */
+  guardrails: GuardrailSummary | null;
+}
+
+/** The verdict of all guardrails of a call together. Their results stand beside the bodies. */
+export interface GuardrailSummary {
+  verdict: boolean;
+  /** The request or its answer was refused. */
+  denied: boolean;
+  /** The refusal was answered with 200. */
+  soft_denied: boolean;
 }
 
 /** In milliseconds, to a thousandth; null where there was nothing to do. */
@@ -153,6 +165,8 @@ export interface LogBodies {
 export interface LogRecord {
   readonly metrics: LogMetrics;
   readonly bodies: Partial<LogBodies>;
+  /** What guardrails said, for telemetry; the store keeps it with the bodies. */
+  readonly hooks?: HookResults | null;
   /** How many bytes of bodies it keeps alive, where that can be told without reading it. */
   readonly weight?: number;
   /** Whose it is, where that can be told without reading it. */

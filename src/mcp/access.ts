@@ -1,6 +1,6 @@
 /** Whether a caller may see and use one thing of a server. */
 import { mayUse } from '../catalog/access-rules.ts';
-import { digestOf } from '../catalog/mcp/read.ts';
+import { digestOf } from '../catalog/digest.ts';
 import type { McpServer } from '../catalog/mcp/server.ts';
 import { type CapabilityDefinition, type CapabilityType, capabilityKey } from '../catalog/mcp/types.ts';
 import type { CallContext } from './call-context.ts';

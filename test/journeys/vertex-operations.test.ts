@@ -186,6 +186,65 @@ describe('other operations', () => {
     ]);
   });
 
+  test('a recording is written down by Cloud Speech-to-Text, with times where they are wanted', async () => {
+    const word = (text: string, startOffset: string, endOffset: string) => ({ word: text, startOffset, endOffset });
+    provider.script(
+      vertex.known(
+        json(200, {
+          results: [
+            {
+              alternatives: [
+                { transcript: 'Guten Tag.', words: [word('Guten', '0s', '0.400s'), word('Tag.', '0.400s', '0.900s')] },
+              ],
+              resultEndOffset: '1.200s',
+              languageCode: 'de-DE',
+            },
+            { alternatives: [{ transcript: ' Ja.' }], resultEndOffset: '1.900s', languageCode: 'de-DE' },
+            { resultEndOffset: '2s' },
+          ],
+          metadata: { totalBilledDuration: '3s' },
+        }),
+      ),
+    );
+    const file = new File(['RIFF'], 'a.wav', { type: 'audio/wav' });
+    const heard = await client.audio.transcriptions.create({
+      model: 'chirp_3',
+      file,
+      language: 'de',
+      response_format: 'verbose_json',
+    });
+    expect(heard).toMatchObject({
+      text: 'Guten Tag. Ja.',
+      language: 'de-DE',
+      duration: 3,
+      words: [
+        { word: 'Guten', start: 0, end: 0.4 },
+        { word: 'Tag.', start: 0.4, end: 0.9 },
+      ],
+      segments: [
+        { text: 'Guten Tag.', start: 0, end: 1.2 },
+        { text: 'Ja.', start: 1.2, end: 1.9 },
+      ],
+    });
+    expect([received().path, received().json]).toEqual([
+      `/v2/${vertex.place}/recognizers/_:recognize`,
+      {
+        config: {
+          model: 'chirp_3',
+          languageCodes: ['de-DE'],
+          features: { enableAutomaticPunctuation: true, enableWordTimeOffsets: true },
+          autoDecodingConfig: {},
+        },
+        content: Buffer.from('RIFF').toString('base64'),
+      },
+    ]);
+    await client.audio.transcriptions.create({ model: 'chirp_3', file });
+    expect(received().json.config).toMatchObject({
+      languageCodes: ['auto'],
+      features: { enableAutomaticPunctuation: true },
+    });
+  });
+
   test('models are listed by all publishers and pages, under the names that can be called', async () => {
     provider.script(
       vertex.known((call, response) => {

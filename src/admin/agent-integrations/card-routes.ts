@@ -6,7 +6,7 @@ import { readAgentUpstream } from '../../catalog/agents/read.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
 import { ApiError, invalid } from '../../http/errors.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
-import { endpoint } from '../kernel/endpoint.ts';
+import { type Call, endpoint } from '../kernel/endpoint.ts';
 import { catalogChange, everyCaller, integrationAccess } from '../provisioning/access.ts';
 import { agentFamily } from '../provisioning/family.ts';
 import { reachAgentIntegration } from './access.ts';
@@ -71,6 +71,19 @@ const fetchAgentCard = endpoint({
   },
 });
 
+/** Asks the agent of the integration for its card, and keeps it. */
+async function fetchCard({ caller, params, db, commit, now, services, changed, note }: CardCall) {
+  const row = await reachAgentIntegration(db, caller, params.agentIntegration, 'update');
+  const result = await services.agents.of(await readAgentUpstream(db, row, services.vault), { fresh: true });
+  await commit(async (tx) => {
+    if (await keepCard(tx, now, row.id, result)) changed(catalogChange(row));
+    note({ resourceId: row.id, details: { slug: row.slug, success: result.found } });
+  });
+  return { row, result };
+}
+
+type CardCall = Call<{ agentIntegration: string }, unknown, unknown>;
+
 const testIntegration = endpoint({
   method: 'POST',
   path: '/agent-integrations/:agentIntegration/test',
@@ -82,13 +95,8 @@ const testIntegration = endpoint({
   params: agentIntegrationPath,
   query: workspaceQuery,
   reply: cardTestResult,
-  async handle({ caller, params, db, commit, now, services, changed, note }) {
-    const row = await reachAgentIntegration(db, caller, params.agentIntegration, 'update');
-    const result = await services.agents.of(await readAgentUpstream(db, row, services.vault), { fresh: true });
-    await commit(async (tx) => {
-      if (await keepCard(tx, now, row.id, result)) changed(catalogChange(row));
-      note({ resourceId: row.id, details: { slug: row.slug, success: result.found } });
-    });
+  async handle(call) {
+    const { row, result } = await fetchCard(call);
     return asCardTest(row.url, result);
   },
 });
@@ -104,14 +112,9 @@ const syncIntegration = endpoint({
   params: agentIntegrationPath,
   query: workspaceQuery,
   reply: agentIntegrationRecord,
-  async handle({ caller, params, db, commit, now, services, changed, note }) {
-    const row = await reachAgentIntegration(db, caller, params.agentIntegration, 'update');
-    const result = await services.agents.of(await readAgentUpstream(db, row, services.vault), { fresh: true });
-    return commit(async (tx) => {
-      if (await keepCard(tx, now, row.id, result)) changed(catalogChange(row));
-      note({ resourceId: row.id, details: { slug: row.slug, success: result.found } });
-      return asAgentIntegration(await reachAgentIntegration(tx, caller, row.id, 'update'), services.vault);
-    });
+  async handle(call) {
+    const { row } = await fetchCard(call);
+    return asAgentIntegration(await reachAgentIntegration(call.db, call.caller, row.id, 'update'), call.services.vault);
   },
 });
 

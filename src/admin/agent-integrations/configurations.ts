@@ -1,30 +1,24 @@
 /** The settings of an agent integration as a whole: each address may be called, and they fit the way in which it is called. */
-import { openAgentSettings, sealAgentSettings } from '../../catalog/agents/read.ts';
 import { agentSettings } from '../../catalog/agents/settings.ts';
-import { withoutAliases } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
-import type { Vault } from '../../store/vault.ts';
 import { mapsSetting } from '../integrations/secret-mappings.ts';
-import { unmaskedSettings } from '../mcp-integrations/masking.ts';
 
-/** The settings to seal: what was sent over what is stored, where null takes a setting away. */
-export function savedAgentSettings(
-  vault: Vault,
-  sent: Readonly<Record<string, unknown>>,
-  storedSealed: string | null,
-  {
-    url,
-    authType,
-    mapped,
-  }: { url: string; authType: AgentIntegrationTable['auth_type']; mapped: readonly SecretMapping[] },
+interface Integration {
+  url: string;
+  authType: AgentIntegrationTable['auth_type'];
+  /** Settings that come from a secret manager. */
+  mapped: readonly SecretMapping[];
+}
+
+/** Throws where the settings lead to an address that may not be called, or lack what the integration needs. */
+export function checkAgentSettings(
+  settings: Readonly<Record<string, unknown>>,
+  { url, authType, mapped }: Integration,
   trustedHosts: TrustedHosts,
-): string | null {
-  const stored = openAgentSettings(vault, storedSealed);
-  const merged = { ...stored, ...unmaskedSettings(withoutAliases(sent), stored) };
-  const settings = Object.fromEntries(Object.entries(merged).filter(([, value]) => value != null));
+): void {
   requireCallable('url', url, trustedHosts);
   const { client_credentials } = agentSettings().parse(settings);
   if (client_credentials?.token_endpoint) {
@@ -37,7 +31,6 @@ export function savedAgentSettings(
   if (authType === 'oauth_client_credentials' && !client_credentials && !mapsSetting(mapped, 'client_credentials')) {
     throw invalid('configurations.client_credentials', 'is required by the auth_type oauth_client_credentials');
   }
-  return sealAgentSettings(vault, settings);
 }
 
 function requireCallable(field: string, address: string, trustedHosts: TrustedHosts): void {

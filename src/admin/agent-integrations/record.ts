@@ -1,37 +1,23 @@
 /** Stored agent integrations and their skills as callers see them. */
 import type { z } from 'zod';
-import { openAgentSettings } from '../../catalog/agents/read.ts';
 import { decode } from '../../store/json.ts';
 import type { AgentIntegrationTable, AgentSkillTable } from '../../store/tables/agents.ts';
 import type { Vault } from '../../store/vault.ts';
-import { maskedSettings } from '../mcp-integrations/masking.ts';
+import { agentFamily } from '../provisioning/family.ts';
+import { integrationFields } from '../provisioning/integrations.ts';
 import type { agentIntegrationRecord, skillRecord } from './schema.ts';
 
 export const asAgentIntegration = (
   row: AgentIntegrationTable,
   vault: Vault,
 ): z.output<ReturnType<typeof agentIntegrationRecord>> => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  description: row.description,
-  url: row.url,
+  ...integrationFields(agentFamily, row, vault),
   protocol: row.protocol,
   auth_type: row.auth_type,
-  configurations: maskedSettings(openAgentSettings(vault, row.configurations_sealed)),
-  secret_mappings: decode(row.secret_mappings),
-  global_workspace_access: row.global_workspace_access && decode(row.global_workspace_access),
-  organisation_id: row.organisation_id,
-  workspace_id: row.workspace_id,
-  type: row.workspace_id === null ? 'organisation' : 'workspace',
-  status: row.status,
   agent_card: row.agent_card && { ...decode(row.agent_card) },
   card_status: row.card_status,
   card_fetched_at: row.card_fetched_at,
   card_error: row.card_error,
-  owner_id: row.created_by,
-  created_at: row.created_at,
-  last_updated_at: row.last_updated_at,
 });
 
 export function asSkill(row: AgentSkillTable): z.output<ReturnType<typeof skillRecord>> {

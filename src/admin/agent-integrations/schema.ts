@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { sentAgentSettings } from '../../catalog/agents/settings.ts';
 import { lazy } from '../../lazy.ts';
-import { secretMappingRecord, settingSecretMappings } from '../integrations/secret-mappings.ts';
-import { flag, reference, search, timestamp } from '../kernel/fields.ts';
-import { mcpSlug } from '../mcp-integrations/schema.ts';
+import { flag, reference, timestamp } from '../kernel/fields.ts';
+import {
+  changeableIntegrationFields,
+  integrationRecordFields,
+  listOf,
+  newIntegrationFields,
+  place,
+} from '../provisioning/schema.ts';
 
-const name = () => z.string().trim().min(1).max(255);
 const url = () => z.string().trim().min(1).max(2048).describe('Where the agent is: its card is found below it');
-const description = () => z.string().trim().max(1_024);
 const protocol = () => z.enum(['a2a']).describe('Agents speak A2A: 0.2, 0.3 or 1.0');
 const authType = () =>
   z
@@ -19,83 +22,43 @@ const cardRecord = () => z.record(z.string(), z.unknown());
 
 export const newAgentIntegration = lazy(() =>
   z.object({
-    name: name(),
+    ...newIntegrationFields(sentAgentSettings()),
     url: url(),
     protocol: protocol().default('a2a'),
     auth_type: authType().default('none'),
-    slug: mcpSlug().optional().describe('Made from the name unless it is given; never changes'),
-    description: description().nullish(),
-    configurations: sentAgentSettings().nullish(),
-    secret_mappings: settingSecretMappings().nullish(),
-    organisation_id: reference.nullish(),
-    workspace_id: reference.nullish().describe('Makes it an integration of this workspace alone'),
   }),
 );
 
 const updatable = lazy(() =>
   z
     .object({
-      name: name(),
-      description: description().nullable(),
-      configurations: sentAgentSettings().describe('Laid over the stored ones; null takes a setting away'),
+      ...changeableIntegrationFields(sentAgentSettings()),
       url: url(),
       protocol: protocol(),
       auth_type: authType(),
-      secret_mappings: settingSecretMappings().nullable(),
     })
     .partial(),
 );
 export const changeableFields = lazy(() => updatable().keyof().options);
-export const agentIntegrationUpdate = lazy(() =>
-  updatable().extend({ workspace_id: reference.nullish(), organisation_id: reference.nullish() }),
-);
-
-export const createdAgentIntegration = lazy(() => z.object({ id: z.string(), slug: z.string() }));
+export const agentIntegrationUpdate = lazy(() => updatable().extend(place()));
 
 export const agentIntegrationRecord = lazy(() =>
   z.object({
-    id: z.string(),
-    slug: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    url: z.string(),
+    ...integrationRecordFields(),
     protocol: z.enum(['a2a']),
     auth_type: z.enum(['none', 'headers', 'oauth_client_credentials']),
-    configurations: z.record(z.string(), z.unknown()).describe('Credentials among them are masked'),
-    secret_mappings: z.array(secretMappingRecord()),
-    global_workspace_access: z.object({ enabled: z.boolean() }).nullable(),
-    organisation_id: z.string(),
-    workspace_id: z.string().nullable(),
-    type: z.enum(['organisation', 'workspace']),
-    status: z.enum(['active', 'archived']),
     agent_card: cardRecord().nullable().describe('As it was last fetched'),
     card_status: z.enum(['pending', 'fetched', 'failed']),
     card_fetched_at: timestamp.nullable(),
     card_error: z.string().nullable(),
-    owner_id: z.string().nullable(),
-    created_at: timestamp,
-    last_updated_at: timestamp,
   }),
 );
 
 export const listedAgentIntegrations = lazy(() =>
-  z.object({
-    data: z.array(agentIntegrationRecord().extend({ workspaces_count: z.number() })),
-    total: z.number(),
-    has_more: z.boolean(),
-  }),
+  listOf(agentIntegrationRecord().extend({ workspaces_count: z.number() })),
 );
 
 export const updatedAgentIntegration = lazy(() => agentIntegrationRecord().extend({ success: z.literal(true) }));
-
-export const agentIntegrationFilters = lazy(() =>
-  z.object({
-    organisation_id: reference.optional(),
-    workspace_id: reference.optional().describe('Only what this workspace can use, by id or slug'),
-    type: z.enum(['workspace', 'organisation', 'all']).default('all'),
-    search: search(),
-  }),
-);
 
 export const agentIntegrationPath = lazy(() => z.object({ agentIntegration: reference.describe('Id or slug') }));
 
@@ -150,9 +113,7 @@ export const skillRecord = lazy(() =>
   }),
 );
 
-export const skillsList = lazy(() =>
-  z.object({ data: z.array(skillRecord()), total: z.number(), has_more: z.boolean() }),
-);
+export const skillsList = lazy(() => listOf(skillRecord()));
 
 export const skillFilters = lazy(() =>
   z.object({

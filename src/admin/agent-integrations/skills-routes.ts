@@ -1,7 +1,7 @@
 /** What an agent can do, and which of it is switched off for the whole organisation. */
 import { endpoint } from '../kernel/endpoint.ts';
-import { succeeded } from '../mcp-integrations/schema.ts';
 import { catalogChange } from '../provisioning/access.ts';
+import { succeeded } from '../provisioning/schema.ts';
 import { reachAgentIntegration, skillsAccess } from './access.ts';
 import { agentIntegrationPath, skillFilters, skillsList, skillsUpdate } from './schema.ts';
 import { listSkills, namedSkills } from './skills.ts';

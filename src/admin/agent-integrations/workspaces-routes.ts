@@ -1,9 +1,9 @@
 /** Which workspaces may use an agent integration of the organisation. */
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { workspacesList, workspacesPaging, workspacesQuery, workspacesUpdate } from '../mcp-integrations/schema.ts';
 import { catalogChange, organisationAccess } from '../provisioning/access.ts';
 import { agentFamily } from '../provisioning/family.ts';
+import { workspacesList, workspacesPaging, workspacesQuery, workspacesUpdate } from '../provisioning/schema.ts';
 import { listWorkspacesOf, setWorkspacesOf } from '../provisioning/workspaces.ts';
 import { reachAgentOfOrganisation } from './access.ts';
 import { agentIntegrationPath } from './schema.ts';

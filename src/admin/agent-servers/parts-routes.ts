@@ -6,10 +6,10 @@ import { agentCard, cardTestResult, skillFilters, skillsList, skillsUpdate } fro
 import { listSkills, namedSkills } from '../agent-integrations/skills.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { succeeded } from '../mcp-integrations/schema.ts';
-import { userAccessFilters, userAccessUpdate } from '../mcp-servers/schema.ts';
 import { catalogChange, serverAccess } from '../provisioning/access.ts';
 import { agentFamily } from '../provisioning/family.ts';
+import { succeeded, userAccessFilters, userAccessUpdate } from '../provisioning/schema.ts';
+import { recordServerChange } from '../provisioning/servers.ts';
 import { listUserAccessOf, setUserAccessOf } from '../provisioning/user-access.ts';
 import { ofSkills, ofUserAccess, reachAgentServer } from './access.ts';
 import { agentServerPath, agentUserAccessList } from './schema.ts';
@@ -89,7 +89,8 @@ const switchSkills = endpoint({
   params: agentServerPath,
   body: skillsUpdate,
   reply: succeeded,
-  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, params, body, db, now } = call;
     const scope = 'agent_server_skills.update';
     const { server, integration } = await reachAgentServer(db, caller, workspace, params.agentServer, 'update', scope);
     for (const { row, enabled } of await namedSkills(db, integration.id, body)) {
@@ -100,12 +101,7 @@ const switchSkills = endpoint({
         .onConflict((conflict) => conflict.columns(['server_id', 'skill_id']).doUpdateSet(state))
         .execute();
     }
-    changed({ topic: 'catalog', id: server.workspace_id });
-    note({
-      resourceId: server.id,
-      workspaceId: server.workspace_id,
-      details: { slug: server.slug, skills: body.skills },
-    });
+    recordServerChange(call, server, { skills: body.skills });
     return { success: true as const };
   },
 });
@@ -137,20 +133,13 @@ const setUserAccess = endpoint({
   params: agentServerPath,
   body: userAccessUpdate,
   reply: succeeded,
-  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, params, body, db, now } = call;
     const scope = 'agent_server_user_access.update';
     const { server } = await reachAgentServer(db, caller, workspace, params.agentServer, 'update', scope);
     await setUserAccessOf(agentFamily, db, now, server, body);
-    changed({ topic: 'catalog', id: server.workspace_id });
-    note({
-      resourceId: server.id,
-      workspaceId: server.workspace_id,
-      details: {
-        slug: server.slug,
-        user_access: body.user_access,
-        default_user_access: body.default_user_access,
-      },
-    });
+    const { user_access, default_user_access } = body;
+    recordServerChange(call, server, { user_access, default_user_access });
     return { success: true as const };
   },
 });

@@ -1,26 +1,25 @@
 /** Agent servers: agent integrations as one workspace uses them. */
-import { conflict, forbidden, notFound } from '../../http/errors.ts';
-import { actorId, workspacesWith } from '../../identity/caller.ts';
+import { actorId } from '../../identity/caller.ts';
 import { findAgentIntegration } from '../agent-integrations/access.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
-import { type Dependant, endpoint, type Resource } from '../kernel/endpoint.ts';
+import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { newestFirst } from '../kernel/lists/list-queries.ts';
 import { sentFields } from '../kernel/validate.ts';
-import { requireActiveWorkspace, serverAccess } from '../provisioning/access.ts';
+import { requireActiveWorkspace, serverAccess, shownServers } from '../provisioning/access.ts';
 import { agentFamily } from '../provisioning/family.ts';
-import { archiveAllOf, archiveServers, isHandedTo } from '../provisioning/grants.ts';
-import { isServerSlugTaken, newServerSlug } from '../provisioning/slugs.ts';
+import { archiveServers } from '../provisioning/grants.ts';
+import { insertServer } from '../provisioning/insert-server.ts';
+import { changedColumns } from '../provisioning/integrations.ts';
+import { created, serverFilters } from '../provisioning/schema.ts';
+import { recordServerChange, requireHanded, serverSlug, serversOfWorkspace } from '../provisioning/servers.ts';
 import { asAgentServer, reachAgentServer, withAgentIntegrations } from './access.ts';
-import { insertAgentServer } from './insert.ts';
 import { partEndpoints } from './parts-routes.ts';
 import {
-  agentServerFilters,
   agentServerPath,
   agentServerRecord,
   agentServerUpdate,
   changeableFields,
-  createdAgentServer,
   listedAgentServers,
   newAgentServer,
 } from './schema.ts';
@@ -35,20 +34,15 @@ const createAgentServer = endpoint({
   access: serverAccess(agentFamily, 'create'),
   audit: { resource: 'agent_server', action: 'create' },
   body: newAgentServer,
-  reply: createdAgentServer,
-  async handle({ caller, workspace, body, db, now, changed, note }) {
-    const { id: workspaceId } = requireActiveWorkspace(workspace);
+  reply: created,
+  async handle(call) {
+    const { caller, workspace, body, db, now } = call;
     const { organisationId } = caller;
-    const integration = await findAgentIntegration(db, organisationId, body.agent_integration_id);
-    if (!integration) throw notFound('agent integration');
-    if (!(await isHandedTo(agentFamily, db, integration, workspaceId))) {
-      throw forbidden('This agent integration is not enabled for the workspace');
-    }
-    if (body.slug && (await isServerSlugTaken(agentFamily, db, organisationId, body.slug))) {
-      throw conflict(`The slug ${body.slug} is taken by another agent server, perhaps a deleted one`);
-    }
-    const slug = body.slug ?? (await newServerSlug(agentFamily, db, organisationId, body.name));
-    const id = await insertAgentServer(db, now, {
+    const { id: workspaceId } = requireActiveWorkspace(workspace);
+    const named = await findAgentIntegration(db, organisationId, body.agent_integration_id);
+    const integration = await requireHanded(agentFamily, db, named, workspaceId);
+    const slug = await serverSlug(agentFamily, db, organisationId, body);
+    const id = await insertServer(agentFamily, db, now, {
       organisationId,
       workspaceId,
       integrationId: integration.id,
@@ -57,8 +51,7 @@ const createAgentServer = endpoint({
       description: body.description || null,
       createdBy: actorId(caller),
     });
-    changed({ topic: 'catalog', id: workspaceId });
-    note({ resourceId: id, workspaceId, details: { slug, agent_integration: integration.slug } });
+    recordServerChange(call, { id, slug, workspace_id: workspaceId }, { agent_integration: integration.slug });
     return { id, slug };
   },
 });
@@ -69,26 +62,11 @@ const listAgentServers = endpoint({
   tag,
   summary: 'List agent servers, newest first',
   access: serverAccess(agentFamily, 'list'),
-  query: agentServerFilters,
+  query: serverFilters,
   paging: { size: 100, max: 100 },
   reply: listedAgentServers,
   async handle({ caller, workspace, query, page, db, exchange }) {
-    const visible = workspace ? [workspace.id] : workspacesWith(caller, 'agent_servers.list');
-    let matches = db
-      .selectFrom('agent_servers')
-      .where('organisation_id', '=', caller.organisationId)
-      .where('status', '=', 'active');
-    if (visible !== 'all') {
-      if (visible.length === 0) return { data: [], total: 0, has_more: false };
-      matches = matches.where('workspace_id', 'in', visible);
-    }
-    const { id, search } = query;
-    if (id) matches = matches.where((eb) => eb.or([eb('id', 'in', id), eb('slug', 'in', id)]));
-    if (search) {
-      matches = matches.where((eb) =>
-        eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)]),
-      );
-    }
+    const matches = db.selectFrom('agent_servers').where(shownServers(agentFamily, caller, workspace, query));
     const { rows, total } = await newestFirst(matches, page);
     const servers = await withAgentIntegrations(db, rows);
     return {
@@ -124,20 +102,12 @@ const updateAgentServer = endpoint({
   query: workspaceQuery,
   body: agentServerUpdate,
   reply: empty,
-  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, params, body, db, now } = call;
     const { server } = await reachAgentServer(db, caller, workspace, params.agentServer, 'update');
     const fields = sentFields(body, changeableFields());
-    await db
-      .updateTable('agent_servers')
-      .set({
-        ...(body.name !== undefined && { name: body.name }),
-        ...(body.description !== undefined && { description: body.description || null }),
-        last_updated_at: now.toISOString(),
-      })
-      .where('id', '=', server.id)
-      .execute();
-    changed({ topic: 'catalog', id: server.workspace_id });
-    note({ resourceId: server.id, workspaceId: server.workspace_id, details: { slug: server.slug, fields } });
+    await db.updateTable('agent_servers').set(changedColumns(body, now)).where('id', '=', server.id).execute();
+    recordServerChange(call, server, { fields });
     return {};
   },
 });
@@ -152,28 +122,14 @@ const deleteAgentServer = endpoint({
   params: agentServerPath,
   query: workspaceQuery,
   reply: empty,
-  async handle({ caller, workspace, params, db, now, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, params, db, now } = call;
     const { server } = await reachAgentServer(db, caller, workspace, params.agentServer, 'delete');
     await archiveServers(agentFamily, db, now, [server.id]);
-    changed({ topic: 'catalog', id: server.workspace_id });
-    note({
-      resourceId: server.id,
-      workspaceId: server.workspace_id,
-      details: { slug: server.slug, name: server.name },
-    });
+    recordServerChange(call, server, { name: server.name });
     return {};
   },
 });
-
-const serversOfWorkspace: Dependant = {
-  kind: 'agent servers',
-  count: (db, workspaceId) =>
-    countOf(db.selectFrom('agent_servers').where('workspace_id', '=', workspaceId).where('status', '=', 'active')),
-  async remove(db, workspaceId, now) {
-    await archiveAllOf(agentFamily, db, now, workspaceId);
-    return [{ topic: 'catalog', id: workspaceId }];
-  },
-};
 
 export const agentServersResource: Resource = {
   name: 'agent-servers',
@@ -185,5 +141,5 @@ export const agentServersResource: Resource = {
     deleteAgentServer,
     ...partEndpoints,
   ],
-  dependants: [serversOfWorkspace],
+  dependants: [serversOfWorkspace(agentFamily)],
 };

@@ -1,10 +1,16 @@
 /** Makes a kept record into the log that the service shows. */
 import type { z } from 'zod';
 import { contentOf, type LoggedContent } from '../../logs/content.ts';
+import type { Feedback } from '../../logs/query.ts';
 import type { KeptMessage, KeptRecord, LogMetrics } from '../../logs/record.ts';
-import type { LogReply, metricsSchema } from './schema.ts';
+import { hookResultsSchema, type LogReply, type metricsSchema } from './schema.ts';
 
-export function showLog(record: KeptRecord, organisationName: string, withBodies: boolean): LogReply {
+export function showLog(
+  record: KeptRecord,
+  feedback: readonly Feedback[],
+  organisationName: string,
+  withBodies: boolean,
+): LogReply {
   const { metrics, bodies } = record;
   const known = {
     _id: metrics.id,
@@ -27,14 +33,23 @@ export function showLog(record: KeptRecord, organisationName: string, withBodies
     ...(transformedRequest && { transformedRequest: { ...address, ...showMessage(transformedRequest) } }),
     ...(originalResponse && { originalResponse: showMessage(originalResponse) }),
     ...(hookResults && { hook_results: shownResults(hookResults) }),
+    feedbacks: feedback.map(showFeedback),
     log_format: response ? contentOf(response).form : 'none',
   };
 }
 
+export const showFeedback = ({ id, value, weight, metadata, created_at }: Feedback) => ({
+  id,
+  value,
+  weight,
+  metadata,
+  created_at: new Date(created_at).toISOString(),
+});
+
 /** JSON of our own. */
-function shownResults(message: KeptMessage): unknown {
+function shownResults(message: KeptMessage): LogReply['hook_results'] {
   const content = contentOf(message);
-  return content.form === 'json' ? content.value : null;
+  return hookResultsSchema().parse(content.form === 'json' ? content.value : {});
 }
 
 function showMessage(message: KeptMessage | undefined) {
@@ -61,6 +76,7 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     attempt,
     timings,
     mcp,
+    guardrails,
     ...same
   } = metrics;
   return {
@@ -76,6 +92,9 @@ export function showMetrics(metrics: LogMetrics, organisationName: string): z.in
     pre_processing_time: timings?.pre_processing ?? null,
     cache_processing_time: timings?.cache_processing ?? null,
     response_parsing_time: timings?.response_parsing ?? null,
+    guardrail_verdict: guardrails?.verdict ?? null,
+    guardrail_denied: guardrails?.denied ?? false,
+    guardrail_soft_denied: guardrails?.soft_denied ?? false,
     prompt_slug: metrics.prompt_slug || null,
     mcp_server: metrics.mcp_server || null,
     mcp_method: metrics.mcp_method || null,

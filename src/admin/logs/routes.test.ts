@@ -85,6 +85,25 @@ onEachEngine('GET /logs/{id}', (start) => {
       expect(body.metrics).not.toHaveProperty('workspace_id');
     });
 
+    test('shows what guardrails said, and the feedback on its trace', async () => {
+      const hook = { id: 'guard-1', verdict: false, deny: true, checks: [{ id: 'default.contains', verdict: false }] };
+      const id = append(
+        { trace_id: 'judged', guardrails: { verdict: false, denied: true, soft_denied: false } },
+        { hookResults: jsonMessage({ before_request_hooks: [hook], after_request_hooks: [] }) },
+      );
+      const feedback = { trace_id: 'judged', value: -3, weight: 0.5, metadata: { team: 'sec' } };
+      const given = await gateway.post('/v1/feedback', feedback, { key: gateway.workspaceKey });
+      const { body } = await read(id);
+      expect(body).toMatchObject({
+        hook_results: { before_request_hooks: [hook], after_request_hooks: [] },
+        feedbacks: [{ id: given.body.feedback_ids[0], value: -3, weight: 0.5, metadata: { team: 'sec' } }],
+        metrics: { guardrail_verdict: false, guardrail_denied: true, guardrail_soft_denied: false },
+      });
+      const plain = (await read(append({ trace_id: 'nobody-judged' }))).body;
+      expect(plain).toMatchObject({ feedbacks: [], metrics: { guardrail_verdict: null, guardrail_denied: false } });
+      expect(plain).not.toHaveProperty('hook_results');
+    });
+
     test('shows streams and text as strings, unpacked, and of binary bodies the size', async () => {
       const stream = 'data: {"choices":[]}\n\ndata: [DONE]\n\n';
       const id = append(

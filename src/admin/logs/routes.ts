@@ -8,6 +8,7 @@ import { insertLogs } from './insert.ts';
 import { listLogs } from './list.ts';
 import { showLog } from './record.ts';
 import { logSchema } from './schema.ts';
+import { inTime } from './scopes.ts';
 import { readTrace } from './trace.ts';
 import { listFilterValues } from './values.ts';
 import { logVisibility } from './visibility.ts';
@@ -48,7 +49,9 @@ const readLog = endpoint({
       .select('name')
       .where('id', '=', caller.organisationId)
       .executeTakeFirstOrThrow();
-    return showLog(record, name, bodies);
+    const { trace_id } = record.metrics;
+    const feedback = bodies ? await inTime(services.logs.feedbackOnTrace(workspace_id, trace_id)) : [];
+    return showLog(record, feedback, name, bodies);
   },
 });
 

@@ -57,6 +57,9 @@ export const metricsSchema = lazy(() =>
     config_id: text().nullable(),
     config_version_id: text().nullable(),
     last_used_option_index: z.int(),
+    guardrail_verdict: z.boolean().nullable().describe('False where a guardrail failed; null where none ran'),
+    guardrail_denied: z.boolean(),
+    guardrail_soft_denied: z.boolean().describe('The refusal was answered with 200'),
     prompt_id: text().nullable(),
     prompt_version_id: text().nullable(),
     prompt_slug: text().nullable(),
@@ -109,6 +112,29 @@ const body = lazy(() =>
 );
 const message = lazy(() => z.object({ headers: headers().optional(), body: body().optional() }));
 
+export const feedbackSchema = lazy(() =>
+  z.object({
+    id: text(),
+    value: z.number(),
+    weight: z.number(),
+    metadata: z.record(z.string(), z.string()),
+    created_at: text(),
+  }),
+);
+
+const hookResult = lazy(() =>
+  z
+    .looseObject({ id: text(), verdict: z.boolean(), deny: z.boolean() })
+    .describe('One guardrail: its verdict, its checks, its feedback'),
+);
+
+export const hookResultsSchema = lazy(() =>
+  z.object({
+    before_request_hooks: z.array(hookResult()).default([]),
+    after_request_hooks: z.array(hookResult()).default([]),
+  }),
+);
+
 export const logSchema = lazy(() =>
   z.object({
     _id: text(),
@@ -118,7 +144,8 @@ export const logSchema = lazy(() =>
     response: message().extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text() }).optional(),
     transformedRequest: message().extend({ url: text(), method: text() }).optional(),
     originalResponse: message().optional(),
-    hook_results: z.unknown().optional().describe('What guardrails said, sync and async ones'),
+    hook_results: hookResultsSchema().optional().describe('What guardrails said, sync and async ones'),
+    feedbacks: z.array(feedbackSchema()).optional().describe('The feedback on the trace of the call'),
     metrics: metricsSchema(),
     log_format: z
       .enum(['json', 'text', 'omitted', 'none'])

@@ -6,8 +6,8 @@ import { exactCents } from '../../logs/cents.ts';
 import type { LogMetrics } from '../../logs/record.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { organisationName } from './list.ts';
-import { showMetrics } from './record.ts';
-import { metricsSchema } from './schema.ts';
+import { showFeedback, showMetrics } from './record.ts';
+import { feedbackSchema, metricsSchema } from './schema.ts';
 import { inTime, visibleLogs } from './scopes.ts';
 
 const scopes = ['logs.list', 'logs.view'] as const;
@@ -56,7 +56,7 @@ export const readTrace = endpoint({
       duration_ms: z.number(),
       spans: z.array(metricsSchema()),
       tree: z.array(treeNode()),
-      feedbacks: z.array(z.object({ id: z.string(), value: z.number(), weight: z.number(), created_at: z.string() })),
+      feedbacks: z.array(feedbackSchema()),
     }),
   async handle({ caller, params, query, workspace, db, now, services }) {
     const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: scopes });
@@ -90,12 +90,7 @@ export const readTrace = endpoint({
       duration_ms: Math.round(ended - begun),
       spans: calls.map((metrics) => showMetrics(metrics, name)),
       tree: treeOf(calls),
-      feedbacks: feedback.flat().map(({ id, value, weight, created_at }) => ({
-        id,
-        value,
-        weight,
-        created_at: new Date(created_at).toISOString(),
-      })),
+      feedbacks: feedback.flat().map(showFeedback),
     };
   },
 });

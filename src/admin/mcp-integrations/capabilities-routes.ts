@@ -1,9 +1,12 @@
 /** What an MCP integration offers, and which of it is switched off for the whole organisation. */
 import { upstreamOf } from '../../catalog/mcp/read.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { integrationAccess, mcpCatalogChange, reachMcpIntegration } from './access.ts';
+import { catalogChange, integrationAccess } from '../provisioning/access.ts';
+import { mcpFamily } from '../provisioning/family.ts';
+import { succeeded } from '../provisioning/schema.ts';
+import { reachMcpIntegration } from './access.ts';
 import { listCapabilities, namedCapabilities } from './capabilities.ts';
-import { capabilitiesList, capabilitiesUpdate, capabilityFilters, mcpIntegrationPath, succeeded } from './schema.ts';
+import { capabilitiesList, capabilitiesUpdate, capabilityFilters, mcpIntegrationPath } from './schema.ts';
 
 const tag = 'MCP integrations';
 const path = '/mcp-integrations/:mcpIntegration/capabilities';
@@ -13,7 +16,7 @@ const listAll = endpoint({
   path,
   tag,
   summary: 'List the tools, prompts and resources of an MCP integration',
-  access: integrationAccess('read'),
+  access: integrationAccess(mcpFamily, 'read'),
   params: mcpIntegrationPath,
   query: capabilityFilters,
   paging: { size: 100, max: 500, first: 1 },
@@ -32,7 +35,7 @@ const switchSome = endpoint({
   summary: 'Switch tools, prompts and resources of an MCP integration on or off',
   description:
     'What is switched off is never listed and cannot be used, in no workspace. Switching a pinned tool on approves its present definition.',
-  access: integrationAccess('update'),
+  access: integrationAccess(mcpFamily, 'update'),
   audit: { resource: 'mcp_integration', action: 'update' },
   params: mcpIntegrationPath,
   body: capabilitiesUpdate,
@@ -54,7 +57,7 @@ const switchSome = endpoint({
         .where('key', '=', row.key)
         .execute();
     }
-    changed(mcpCatalogChange(integration));
+    changed(catalogChange(integration));
     note({ resourceId: integration.id, details: { slug: integration.slug, capabilities: body.capabilities } });
     return { success: true as const };
   },

@@ -1,41 +1,24 @@
 /** The settings of an MCP integration as a whole: each address may be called, and they fit the way in which it is called. */
 import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
-import { openMcpSettings, sealMcpSettings } from '../../catalog/mcp/read.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
-import { isMcpSetting, mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
+import { isMcpSetting, mcpSettings } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
-import type { Vault } from '../../store/vault.ts';
 import { mapsSetting } from '../integrations/secret-mappings.ts';
-import { unmaskedSettings } from './masking.ts';
 
 interface Integration {
   url: string;
   transport: McpTransport;
   authType: McpAuthType;
   /** Settings that come from a secret manager. */
-  mapped?: readonly SecretMapping[];
+  mapped: readonly SecretMapping[];
 }
 
-/** The settings to seal: what was sent over what is stored, where null takes a setting away. */
-export function savedSettings(
-  vault: Vault,
-  sent: Readonly<Record<string, unknown>>,
-  storedSealed: string | null,
-  integration: Integration,
-  trustedHosts: TrustedHosts,
-): string | null {
-  const stored = openMcpSettings(vault, storedSealed);
-  const merged = { ...stored, ...unmaskedSettings(withoutAliases(sent), stored) };
-  const settings = Object.fromEntries(Object.entries(merged).filter(([, value]) => value != null));
-  checkSettings(settings, integration, trustedHosts);
-  return sealMcpSettings(vault, settings);
-}
-
-function checkSettings(
+/** Throws where the settings lead to an address that may not be called, or lack what the integration needs. */
+export function checkMcpSettings(
   settings: Readonly<Record<string, unknown>>,
-  { url, authType, transport, mapped = [] }: Integration,
+  { url, authType, transport, mapped }: Integration,
   trustedHosts: TrustedHosts,
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);

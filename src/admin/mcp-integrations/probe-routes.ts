@@ -4,12 +4,13 @@ import { type Discovery, noteSyncFailure, saveDiscovery } from '../../catalog/mc
 import type { ProbeResult } from '../../catalog/mcp/probe.ts';
 import { readUpstream } from '../../catalog/mcp/read.ts';
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
-import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
-import { endpoint } from '../kernel/endpoint.ts';
-import { integrationAccess, mcpCatalogChange, reachMcpIntegration } from './access.ts';
+import { type Call, endpoint } from '../kernel/endpoint.ts';
+import { catalogChange, integrationAccess } from '../provisioning/access.ts';
+import { mcpFamily } from '../provisioning/family.ts';
+import { reachMcpIntegration } from './access.ts';
 import { asMetadata } from './record.ts';
 import { mcpIntegrationPath, metadataRecord, type testResult, testResult as testResultSchema } from './schema.ts';
 
@@ -23,9 +24,6 @@ export const asTestResult = (url: string, result: ProbeResult): z.output<ReturnT
   server_name: result.success ? result.serverName : null,
   ...('error' in result && { error: result.error }),
 });
-
-/** Whose sign-in is used upstream: that of the person behind the call. */
-export const personOf = (caller: Caller): string | null => caller.userId;
 
 /** Keeps what a probe heard; answers whether the catalog changed. */
 export async function keepProbe(
@@ -54,25 +52,33 @@ export async function keepProbe(
   );
 }
 
+/** Asks the server of the integration, with the sign-in of whoever is behind the call, and keeps what it said. */
+async function probe({ caller, params, db, commit, now, services, changed, note }: ProbeCall) {
+  const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
+  const upstream = await readUpstream(db, row, services.vault);
+  const result = await services.mcp.probe(upstream, caller.userId);
+  await commit(async (tx) => {
+    if (await keepProbe(tx, now, row, upstream, result)) changed(catalogChange(row));
+    note({ resourceId: row.id, details: { slug: row.slug, success: result.success } });
+  });
+  return { row, result };
+}
+
+type ProbeCall = Call<{ mcpIntegration: string }, unknown, unknown>;
+
 const testIntegration = endpoint({
   method: 'POST',
   path: '/mcp-integrations/:mcpIntegration/test',
   tag,
   summary: 'Try whether the server of an MCP integration answers',
-  access: integrationAccess('update'),
+  access: integrationAccess(mcpFamily, 'update'),
   audit: { resource: 'mcp_integration', action: 'invoke' },
   atomic: false,
   params: mcpIntegrationPath,
   query: workspaceQuery,
   reply: testResultSchema,
-  async handle({ caller, params, db, commit, now, services, changed, note }) {
-    const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
-    const upstream = await readUpstream(db, row, services.vault);
-    const result = await services.mcp.probe(upstream, personOf(caller));
-    await commit(async (tx) => {
-      if (await keepProbe(tx, now, row, upstream, result)) changed(mcpCatalogChange(row));
-      note({ resourceId: row.id, details: { slug: row.slug, success: result.success } });
-    });
+  async handle(call) {
+    const { row, result } = await probe(call);
     return asTestResult(row.url, result);
   },
 });
@@ -82,22 +88,15 @@ const syncIntegration = endpoint({
   path: '/mcp-integrations/:mcpIntegration/sync',
   tag,
   summary: 'Read anew what the server of an MCP integration offers',
-  access: integrationAccess('update'),
+  access: integrationAccess(mcpFamily, 'update'),
   audit: { resource: 'mcp_integration', action: 'update' },
   atomic: false,
   params: mcpIntegrationPath,
   query: workspaceQuery,
   reply: metadataRecord,
-  async handle({ caller, params, db, commit, now, services, changed, note }) {
-    const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'update');
-    const upstream = await readUpstream(db, row, services.vault);
-    const result = await services.mcp.probe(upstream, personOf(caller));
-    return commit(async (tx) => {
-      if (await keepProbe(tx, now, row, upstream, result)) changed(mcpCatalogChange(row));
-      note({ resourceId: row.id, details: { slug: row.slug, success: result.success } });
-      const synced = await reachMcpIntegration(tx, caller, row.id, 'update');
-      return asMetadata(synced);
-    });
+  async handle(call) {
+    const { row } = await probe(call);
+    return asMetadata(await reachMcpIntegration(call.db, call.caller, row.id, 'update'));
   },
 });
 
@@ -106,7 +105,7 @@ const readMetadata = endpoint({
   path: '/mcp-integrations/:mcpIntegration/metadata',
   tag,
   summary: 'Read who the server of an MCP integration says that it is',
-  access: integrationAccess('read'),
+  access: integrationAccess(mcpFamily, 'read'),
   params: mcpIntegrationPath,
   query: workspaceQuery,
   reply: metadataRecord,

@@ -1,10 +1,12 @@
 /** Which workspaces may use an MCP integration of the organisation. */
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
+import { catalogChange, organisationAccess } from '../provisioning/access.ts';
 import { mcpFamily } from '../provisioning/family.ts';
+import { workspacesList, workspacesPaging, workspacesQuery, workspacesUpdate } from '../provisioning/schema.ts';
 import { listWorkspacesOf, setWorkspacesOf } from '../provisioning/workspaces.ts';
-import { mcpCatalogChange, organisationAccess, reachOrganisationIntegration } from './access.ts';
-import { mcpIntegrationPath, workspacesList, workspacesPaging, workspacesQuery, workspacesUpdate } from './schema.ts';
+import { reachMcpOfOrganisation } from './access.ts';
+import { mcpIntegrationPath } from './schema.ts';
 
 const tag = 'MCP integrations';
 const path = '/mcp-integrations/:mcpIntegration/workspaces';
@@ -14,13 +16,13 @@ const listWorkspaces = endpoint({
   path,
   tag,
   summary: 'List the workspaces that an MCP integration of the organisation was handed to',
-  access: organisationAccess('read'),
+  access: organisationAccess(mcpFamily, 'read'),
   params: mcpIntegrationPath,
   query: workspacesQuery,
   paging: workspacesPaging,
   reply: workspacesList,
   async handle({ caller, params, query, page, db }) {
-    const integration = await reachOrganisationIntegration(db, caller, params.mcpIntegration, 'read');
+    const integration = await reachMcpOfOrganisation(db, caller, params.mcpIntegration, 'read');
     return listWorkspacesOf(mcpFamily, db, integration, query.version, page);
   },
 });
@@ -32,19 +34,16 @@ const setWorkspaces = endpoint({
   summary: 'Hand an MCP integration of the organisation to workspaces, or take it from them',
   description:
     'A workspace that is newly enabled gets a server. One that is disabled keeps its server, which nobody can use until it is enabled again.',
-  access: organisationAccess('update'),
+  access: organisationAccess(mcpFamily, 'update'),
   audit: { resource: 'mcp_integration', action: 'update' },
   params: mcpIntegrationPath,
   body: workspacesUpdate,
   reply: empty,
   async handle({ caller, params, body, db, now, changed, note }) {
-    const integration = await reachOrganisationIntegration(db, caller, params.mcpIntegration, 'update');
+    const integration = await reachMcpOfOrganisation(db, caller, params.mcpIntegration, 'update');
     const workspaces = await setWorkspacesOf(mcpFamily, db, now, caller, integration, body);
-    changed(mcpCatalogChange(integration));
-    note({
-      resourceId: integration.id,
-      details: { slug: integration.slug, workspaces },
-    });
+    changed(catalogChange(integration));
+    note({ resourceId: integration.id, details: { slug: integration.slug, workspaces } });
     return {};
   },
 });

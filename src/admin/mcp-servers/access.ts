@@ -4,20 +4,11 @@ import { type Caller, mayInWorkspace, roleIn } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import type { McpIntegrationTable, McpServerTable } from '../../store/tables/mcp.ts';
 import type { NamedWorkspace } from '../kernel/endpoint.ts';
-import * as shared from '../provisioning/access.ts';
+import { type Action, reachServerRow } from '../provisioning/access.ts';
 import { mcpFamily } from '../provisioning/family.ts';
+import { type PlacedServer, placedServers } from '../provisioning/servers.ts';
 
-type Action = shared.Action;
-
-export const serverAccess = (action: Action) => shared.serverAccess(mcpFamily, action);
-export const { requireActiveWorkspace } = shared;
-
-export interface ServerRow {
-  server: McpServerTable;
-  integration: McpIntegrationTable;
-  workspace: { id: string; slug: string; name: string };
-  granted: boolean;
-}
+export type McpServerRow = PlacedServer<McpServerTable, McpIntegrationTable>;
 
 /** The server of the caller's organisation that `reference` (id or slug) names, if the caller may do this to it. */
 export async function reachMcpServer(
@@ -26,26 +17,17 @@ export async function reachMcpServer(
   workspace: NamedWorkspace | null,
   reference: string,
   action: Action,
-): Promise<ServerRow> {
-  const server = await shared.reachServerRow(mcpFamily, db, caller, workspace, reference, action);
-  const rows = await withIntegrations(db, [server]);
-  const [row] = rows;
+): Promise<McpServerRow> {
+  const server = await reachServerRow(mcpFamily, db, caller, workspace, reference, action);
+  const [row] = await withMcpIntegrations(db, [server]);
   if (!row) throw notFound('MCP server');
   return row;
 }
 
-/** Servers together with what they stand for; those of a deleted integration are left out. */
-export async function withIntegrations(db: Db, servers: readonly McpServerTable[]): Promise<ServerRow[]> {
-  if (servers.length === 0) return [];
-  const { integrationIds, workspaces, isGranted } = await shared.placesOf(mcpFamily, db, servers);
-  const integrations = await db.selectFrom('mcp_integrations').selectAll().where('id', 'in', integrationIds).execute();
-  return servers.flatMap((server): ServerRow[] => {
-    const integration = integrations.find(({ id }) => id === server.integration_id);
-    const workspace = workspaces.get(server.workspace_id);
-    if (integration?.status !== 'active' || !workspace) return [];
-    return [{ server, integration, workspace, granted: isGranted(integration, server.workspace_id) }];
-  });
-}
+export const withMcpIntegrations = (db: Db, servers: readonly McpServerTable[]): Promise<McpServerRow[]> =>
+  placedServers(mcpFamily, db, servers, (ids) =>
+    db.selectFrom('mcp_integrations').selectAll().where('id', 'in', ids).where('status', '=', 'active').execute(),
+  );
 
 /** Managers and those who may change the server see and end anybody's sign-in; everybody else their own. */
 export const managesConnections = (caller: Caller, workspaceId: string): boolean => {

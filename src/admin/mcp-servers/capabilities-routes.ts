@@ -2,8 +2,12 @@
 import { upstreamOf } from '../../catalog/mcp/read.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { listCapabilities, namedCapabilities, switchName } from '../mcp-integrations/capabilities.ts';
-import { capabilitiesList, capabilitiesUpdate, capabilityFilters, succeeded } from '../mcp-integrations/schema.ts';
-import { reachMcpServer, serverAccess } from './access.ts';
+import { capabilitiesList, capabilitiesUpdate, capabilityFilters } from '../mcp-integrations/schema.ts';
+import { serverAccess } from '../provisioning/access.ts';
+import { mcpFamily } from '../provisioning/family.ts';
+import { succeeded } from '../provisioning/schema.ts';
+import { recordServerChange } from '../provisioning/servers.ts';
+import { reachMcpServer } from './access.ts';
 import { mcpServerPath } from './schema.ts';
 
 const tag = 'MCP servers';
@@ -15,7 +19,7 @@ const listAll = endpoint({
   tag,
   summary: 'List the tools, prompts and resources of an MCP server',
   description: 'Something can be used when it is enabled here and by its integration (integration_enabled).',
-  access: serverAccess('read'),
+  access: serverAccess(mcpFamily, 'read'),
   params: mcpServerPath,
   query: capabilityFilters,
   paging: { size: 100, max: 500, first: 1 },
@@ -35,12 +39,13 @@ const switchSome = endpoint({
   tag,
   summary: 'Switch tools, prompts and resources of an MCP server on or off',
   description: 'What the integration switches off stays off, whatever is stored here.',
-  access: serverAccess('update'),
+  access: serverAccess(mcpFamily, 'update'),
   audit: { resource: 'mcp_server', action: 'update' },
   params: mcpServerPath,
   body: capabilitiesUpdate,
   reply: succeeded,
-  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, params, body, db, now } = call;
     const { server, integration } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
     const at = now.toISOString();
     for (const { row, enabled } of await namedCapabilities(db, integration.id, body)) {
@@ -51,12 +56,7 @@ const switchSome = endpoint({
         .onConflict((conflict) => conflict.columns(['server_id', 'type', 'key']).doUpdateSet(state))
         .execute();
     }
-    changed({ topic: 'catalog', id: server.workspace_id });
-    note({
-      resourceId: server.id,
-      workspaceId: server.workspace_id,
-      details: { slug: server.slug, capabilities: body.capabilities },
-    });
+    recordServerChange(call, server, { capabilities: body.capabilities });
     return { success: true as const };
   },
 });

@@ -5,18 +5,13 @@ import type { Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { countOf } from '../kernel/lists/list-queries.ts';
-import { succeeded } from '../mcp-integrations/schema.ts';
+import { serverAccess } from '../provisioning/access.ts';
 import { mcpFamily } from '../provisioning/family.ts';
+import { succeeded, userAccessFilters, userAccessUpdate } from '../provisioning/schema.ts';
+import { recordServerChange } from '../provisioning/servers.ts';
 import { listUserAccessOf, setUserAccessOf } from '../provisioning/user-access.ts';
-import { managesConnections, reachMcpServer, serverAccess } from './access.ts';
-import {
-  connectionFilters,
-  connectionsList,
-  mcpServerPath,
-  userAccessFilters,
-  userAccessList,
-  userAccessUpdate,
-} from './schema.ts';
+import { managesConnections, reachMcpServer } from './access.ts';
+import { connectionFilters, connectionsList, mcpServerPath, mcpUserAccessList } from './schema.ts';
 
 const tag = 'MCP servers';
 
@@ -25,11 +20,11 @@ const listUserAccess = endpoint({
   path: '/mcp-servers/:mcpServer/user-access',
   tag,
   summary: 'List who of the workspace may use an MCP server',
-  access: serverAccess('read'),
+  access: serverAccess(mcpFamily, 'read'),
   params: mcpServerPath,
   query: userAccessFilters,
   paging: { size: 100, max: 500, first: 1 },
-  reply: userAccessList,
+  reply: mcpUserAccessList,
   async handle({ caller, workspace, params, query, page, db }) {
     const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'read');
     const { data, ...listed } = await listUserAccessOf(mcpFamily, db, server, query.search, page);
@@ -53,24 +48,17 @@ const setUserAccess = endpoint({
   path: '/mcp-servers/:mcpServer/user-access',
   tag,
   summary: 'Allow or deny people the use of an MCP server',
-  access: serverAccess('update'),
+  access: serverAccess(mcpFamily, 'update'),
   audit: { resource: 'mcp_server', action: 'update' },
   params: mcpServerPath,
   body: userAccessUpdate,
   reply: succeeded,
-  async handle({ caller, workspace, params, body, db, now, changed, note }) {
+  async handle(call) {
+    const { caller, workspace, params, body, db, now } = call;
     const { server } = await reachMcpServer(db, caller, workspace, params.mcpServer, 'update');
     await setUserAccessOf(mcpFamily, db, now, server, body);
-    changed({ topic: 'catalog', id: server.workspace_id });
-    note({
-      resourceId: server.id,
-      workspaceId: server.workspace_id,
-      details: {
-        slug: server.slug,
-        user_access: body.user_access,
-        default_user_access: body.default_user_access,
-      },
-    });
+    const { user_access, default_user_access } = body;
+    recordServerChange(call, server, { user_access, default_user_access });
     return { success: true as const };
   },
 });
@@ -93,7 +81,7 @@ const listConnections = endpoint({
   tag,
   summary: 'List who has signed in at the upstream of an MCP server',
   description: 'Those who manage the server see everybody, others themselves; user_id narrows it down.',
-  access: serverAccess('read'),
+  access: serverAccess(mcpFamily, 'read'),
   params: mcpServerPath,
   query: connectionFilters,
   paging: { size: 100, max: 500 },
@@ -142,7 +130,7 @@ const endConnection = endpoint({
   summary: 'End a sign-in at the upstream of an MCP server',
   description:
     'Without user_id the own one; a key that belongs to nobody must name the user. The tokens are deleted, and revoked upstream where that is offered.',
-  access: serverAccess('read'),
+  access: serverAccess(mcpFamily, 'read'),
   audit: { resource: 'mcp_server', action: 'update' },
   atomic: false,
   params: mcpServerPath,

@@ -7,7 +7,9 @@ import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { NamedWorkspace } from '../kernel/endpoint.ts';
+import { holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import type { Family } from './family.ts';
+import type { IntegrationFilters, ServerFilters } from './schema.ts';
 
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'list';
 
@@ -36,7 +38,7 @@ export const serverAccess = ({ scope }: Family, action: Action) => ({
   level: 'workspace' as const,
 });
 
-export function requireIntegrationScope(
+function requireIntegrationScope(
   { word, scope: name }: Family,
   caller: Caller,
   workspaceId: string | null,
@@ -52,6 +54,18 @@ export function requireIntegrationScope(
       ? `${article} integration of the organisation needs the scope ${scope}, which keys of a workspace cannot hold`
       : `${article} integration of a workspace needs the scope ${scope} there`,
   );
+}
+
+/** The integration that was looked for, if the caller may do this to it. */
+export function reached<Row extends { workspace_id: string | null }>(
+  family: Family,
+  caller: Caller,
+  row: Row | undefined,
+  action: Action,
+): Row {
+  if (!row) throw notFound(`${family.word} integration`);
+  requireIntegrationScope(family, caller, row.workspace_id, action);
+  return row;
 }
 
 /** Only what belongs to the organisation is handed to workspaces. */
@@ -79,28 +93,56 @@ export const catalogChange = (row: { organisation_id: string; workspace_id: stri
   id: row.workspace_id ?? row.organisation_id,
 });
 
-interface Listed {
-  type: 'workspace' | 'organisation' | 'all';
-}
+type Integrations = ExpressionBuilder<Schema, Family['integrations']>;
+type Servers = ExpressionBuilder<Schema, Family['servers']>;
 
-type Integrations<F extends Family> = ExpressionBuilder<Schema, F['integrations']>;
-
-/** The condition under which an integration is shown to a caller. */
-export function shownIntegrations<F extends Family>(
-  family: F,
+/** The condition under which an integration is on the list that a caller asks for. */
+export function shownIntegrations(
+  family: Family,
   caller: Caller,
   workspace: NamedWorkspace | null,
-  { type }: Listed,
+  { type, search }: IntegrationFilters,
 ) {
   const [handedScope, ownScope] = scopesOf(family.scope, 'list');
   const own = visible(caller, workspace, ownScope);
   const handed = visible(caller, workspace, handedScope);
-  return (eb: ExpressionBuilder<Schema, Family['integrations']>) =>
-    eb.or([
-      ...(type === 'organisation' ? [] : ofWorkspaces(eb, own)),
-      ...(type === 'workspace' ? [] : ofOrganisation(family, eb, handed)),
+  return (eb: Integrations) =>
+    eb.and([
+      eb('organisation_id', '=', caller.organisationId),
+      eb('status', '=', 'active'),
+      eb.or([
+        ...(type === 'organisation' ? [] : ofWorkspaces(eb, own)),
+        ...(type === 'workspace' ? [] : ofOrganisation(family, eb, handed)),
+      ]),
+      ...(search ? [holdsInAnyCase(eb.ref('name'), search)] : []),
     ]);
 }
+
+/** The condition under which a server is on the list that a caller asks for. */
+export function shownServers(
+  { scope }: Family,
+  caller: Caller,
+  workspace: NamedWorkspace | null,
+  { id, search }: ServerFilters,
+) {
+  const workspaces = workspace ? [workspace.id] : workspacesWith(caller, `${scope}_servers.list`);
+  return (eb: Servers) =>
+    eb.and([
+      eb('organisation_id', '=', caller.organisationId),
+      eb('status', '=', 'active'),
+      ...(workspaces === 'all' ? [] : [workspaces.length > 0 ? eb('workspace_id', 'in', workspaces) : eb.or([])]),
+      ...(id ? [eb.or([eb('id', 'in', id), eb('slug', 'in', id)])] : []),
+      ...(search ? [eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)])] : []),
+    ]);
+}
+
+/** The condition that an active integration of the organisation goes by this id or slug. */
+export const isNamed = (organisationId: string, reference: string) => (eb: Integrations) =>
+  eb.and([
+    eb('organisation_id', '=', organisationId),
+    eb.or([eb('slug', '=', reference), eb('id', '=', reference)]),
+    eb('status', '=', 'active'),
+  ]);
 
 /** The workspaces through which the caller looks; `'all'` only where no workspace is named. */
 function visible(caller: Caller, workspace: NamedWorkspace | null, scope: Scope): 'all' | string[] {
@@ -108,12 +150,12 @@ function visible(caller: Caller, workspace: NamedWorkspace | null, scope: Scope)
   return mayInWorkspace(caller, scope, workspace.id) ? [workspace.id] : [];
 }
 
-function ofWorkspaces(eb: Integrations<Family>, workspaces: 'all' | string[]) {
+function ofWorkspaces(eb: Integrations, workspaces: 'all' | string[]) {
   if (workspaces === 'all') return [eb('workspace_id', 'is not', null)];
   return workspaces.length > 0 ? [eb('workspace_id', 'in', workspaces)] : [];
 }
 
-function ofOrganisation({ integrations, grants }: Family, eb: Integrations<Family>, workspaces: 'all' | string[]) {
+function ofOrganisation({ integrations, grants }: Family, eb: Integrations, workspaces: 'all' | string[]) {
   const own = eb('workspace_id', 'is', null);
   if (workspaces === 'all') return [own];
   if (workspaces.length === 0) return [];
@@ -126,11 +168,6 @@ function ofOrganisation({ integrations, grants }: Family, eb: Integrations<Famil
       .where(`${grants}.enabled`, '=', 1),
   );
   return [eb.and([own, handed])];
-}
-
-interface Server {
-  id: string;
-  workspace_id: string;
 }
 
 /** The server of the caller's organisation that `reference` (id or slug) names, if the caller may do this to it. */
@@ -158,31 +195,6 @@ export async function reachServerRow(
     throw forbidden(`This call needs the scope ${scope} in the workspace of the server`);
   }
   return server;
-}
-
-/** The places of servers, and which of their integrations are handed there. */
-export async function placesOf(family: Family, db: Db, servers: readonly (Server & { integration_id: string })[]) {
-  const integrationIds = [...new Set(servers.map((server) => server.integration_id))];
-  const workspaceIds = [...new Set(servers.map((server) => server.workspace_id))];
-  const workspaces = await db
-    .selectFrom('workspaces')
-    .select(['id', 'slug', 'name'])
-    .where('id', 'in', workspaceIds)
-    .execute();
-  const grants = await db
-    .selectFrom(family.grants)
-    .select(['integration_id', 'workspace_id'])
-    .where('integration_id', 'in', integrationIds)
-    .where('workspace_id', 'in', workspaceIds)
-    .where('enabled', '=', 1)
-    .execute();
-  const granted = new Set(grants.map((grant) => `${grant.integration_id} ${grant.workspace_id}`));
-  return {
-    integrationIds,
-    workspaces: new Map(workspaces.map((workspace) => [workspace.id, workspace])),
-    isGranted: (integration: { id: string; workspace_id: string | null }, workspaceId: string): boolean =>
-      integration.workspace_id === workspaceId || granted.has(`${integration.id} ${workspaceId}`),
-  };
 }
 
 export function requireActiveWorkspace(workspace: NamedWorkspace | null): NamedWorkspace {

@@ -1,23 +1,13 @@
 /** The two families of services that an organisation registers and hands to its workspaces: MCP servers and agents. What differs is a value, so that the rules are written once. */
-import type { Db } from '../../store/database.ts';
-import { insertAgentServer } from '../agent-servers/insert.ts';
-import { insertMcpServer } from '../mcp-servers/insert.ts';
-
-export interface NewServer {
-  organisationId: string;
-  workspaceId: string;
-  integrationId: string;
-  slug: string;
-  name: string;
-  description?: string | null;
-  createdBy: string | null;
-}
+import type { SettingsPurpose } from '../../catalog/sealed-settings.ts';
 
 export interface Family {
   /** As messages name it: `MCP integration`, `agent server`. */
   readonly word: 'MCP' | 'agent';
   /** As scopes name it: `organisation_mcp_integrations.read`. */
   readonly scope: 'mcp' | 'agent';
+  /** What the settings of its integrations are sealed as. */
+  readonly settings: SettingsPurpose;
   readonly integrations: 'mcp_integrations' | 'agent_integrations';
   /** Which integration of the organisation is handed to which workspace. */
   readonly grants: 'mcp_integration_workspaces' | 'agent_integration_workspaces';
@@ -28,8 +18,6 @@ export interface Family {
   readonly users: 'mcp_server_users' | 'agent_server_users';
   /** Everything that goes with a server, by `server_id`. */
   readonly ofServer: readonly OfServer[];
-  /** The caller has seen to it that the slug is free in the organisation. */
-  insertServer(db: Db, now: Date, server: NewServer): Promise<string>;
 }
 
 type OfServer =
@@ -43,23 +31,23 @@ type OfServer =
 export const mcpFamily: Family = {
   word: 'MCP',
   scope: 'mcp',
+  settings: 'mcp-configurations',
   integrations: 'mcp_integrations',
   grants: 'mcp_integration_workspaces',
   offers: 'mcp_capabilities',
   servers: 'mcp_servers',
   users: 'mcp_server_users',
   ofServer: ['mcp_connections', 'mcp_upstream_clients', 'mcp_server_users', 'mcp_server_capabilities'],
-  insertServer: insertMcpServer,
 };
 
 export const agentFamily: Family = {
   word: 'agent',
   scope: 'agent',
+  settings: 'agent-configurations',
   integrations: 'agent_integrations',
   grants: 'agent_integration_workspaces',
   offers: 'agent_skills',
   servers: 'agent_servers',
   users: 'agent_server_users',
   ofServer: ['agent_server_users', 'agent_server_skills'],
-  insertServer: insertAgentServer,
 };

@@ -2,6 +2,7 @@
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { Family } from './family.ts';
+import { insertServer } from './insert-server.ts';
 import { freeServerSlug } from './slugs.ts';
 
 interface Integration {
@@ -57,7 +58,7 @@ export async function ensureServer(
     .where('status', '=', 'active')
     .executeTakeFirst();
   if (existing) return;
-  await family.insertServer(db, now, {
+  await insertServer(family, db, now, {
     organisationId: integration.organisation_id,
     workspaceId,
     integrationId: integration.id,

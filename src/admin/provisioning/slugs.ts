@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from '../../store/database.ts';
 import { recognisable } from '../kernel/slug.ts';
-import { reservedSlugs } from '../mcp-integrations/schema.ts';
 import type { Family } from './family.ts';
+import { reservedSlugs } from './schema.ts';
 
 const longestServerSlug = 50;
 

@@ -3,8 +3,8 @@ import { notFound } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { Page } from '../kernel/endpoint.ts';
 import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
-import type { UserAccessUpdate } from '../mcp-servers/schema.ts';
 import type { Family } from './family.ts';
+import type { UserAccessUpdate } from './schema.ts';
 
 interface Server {
   id: string;

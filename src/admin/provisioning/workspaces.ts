@@ -5,10 +5,10 @@ import type { Db } from '../../store/database.ts';
 import { decode, encode, type JsonText } from '../../store/json.ts';
 import type { Page } from '../kernel/endpoint.ts';
 import { countOf } from '../kernel/lists/list-queries.ts';
-import type { WorkspacesUpdate } from '../mcp-integrations/schema.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
 import type { Family } from './family.ts';
 import { setGrant } from './grants.ts';
+import type { WorkspacesUpdate } from './schema.ts';
 
 interface Integration {
   id: string;

@@ -1,7 +1,7 @@
 /** Asking an agent for its card: what comes back, and how it is kept. */
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
-import { digestOf } from '../mcp/read.ts';
+import { digestOf } from '../digest.ts';
 import { type AgentCard, skillsOf } from './card.ts';
 import type { AgentUpstream } from './server.ts';
 

@@ -1,22 +1,15 @@
 /** Reads the agent servers of a workspace with everything that decides who may use what of them. */
-import { type FindSource, usesOf } from '../../secrets/mapping.ts';
+import type { FindSource } from '../../secrets/mapping.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
 import type { Vault } from '../../store/vault.ts';
-import { digestOf } from '../mcp/read.ts';
-import { readSources } from '../read-secrets.ts';
+import { digestOf } from '../digest.ts';
+import { readOwnSources, readServers, serverColumns, upstreamFields } from '../read-servers.ts';
+import { openSettings } from '../sealed-settings.ts';
 import { type AgentCard, interfacesOf } from './card.ts';
 import type { AgentCatalog, AgentServer, AgentUpstream } from './server.ts';
-import { type AgentSettings, agentSettings } from './settings.ts';
-
-const purpose = 'agent-configurations';
-
-export const sealAgentSettings = (vault: Vault, settings: Readonly<Record<string, unknown>>): string | null =>
-  Object.keys(settings).length === 0 ? null : vault.seal(JSON.stringify(settings), purpose);
-
-export const openAgentSettings = (vault: Vault, sealed: string | null): Record<string, unknown> =>
-  sealed === null ? {} : JSON.parse(vault.open(sealed, purpose));
+import { agentSettings } from './settings.ts';
 
 type Row = Pick<
   AgentIntegrationTable,
@@ -24,32 +17,19 @@ type Row = Pick<
 >;
 
 /** An integration as an agent that can be called; servers add what is their own. */
-export function agentUpstreamOf(row: Row, vault: Vault, find: FindSource = () => null): AgentUpstream {
-  const stored = openAgentSettings(vault, row.configurations_sealed);
-  const settings: AgentSettings = agentSettings().parse(stored);
-  const mappings = decode(row.secret_mappings);
-  const secrets = usesOf(mappings, find);
+function agentUpstreamOf(row: Row, vault: Vault, find: FindSource): AgentUpstream {
+  const stored = openSettings(vault, 'agent-configurations', row.configurations_sealed);
   return {
-    ...(secrets && { secrets }),
-    id: row.id,
-    integrationId: row.id,
-    slug: row.slug,
-    organisationId: row.organisation_id,
-    workspaceId: row.workspace_id,
-    url: row.url,
+    ...upstreamFields(row, find),
     transport: 'http',
     authType: row.auth_type,
-    settings,
-    revision: digestOf([row.url, row.auth_type, stored, ...mappings]),
+    settings: agentSettings().parse(stored),
+    revision: digestOf([row.url, row.auth_type, stored, ...decode(row.secret_mappings)]),
   };
 }
 
-/** With the references that its settings are mapped to, for calls that are made outside a workspace's catalog. */
-export async function readAgentUpstream(db: Db, row: Row, vault: Vault): Promise<AgentUpstream> {
-  const place = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
-  const sources = await readSources(db, vault, place, decode(row.secret_mappings));
-  return agentUpstreamOf(row, vault, sources(row.workspace_id));
-}
+export const readAgentUpstream = async (db: Db, row: Row, vault: Vault): Promise<AgentUpstream> =>
+  agentUpstreamOf(row, vault, await readOwnSources(db, vault, row));
 
 export const noAgents: AgentCatalog = { find: () => null };
 
@@ -61,48 +41,31 @@ export async function readAgentCatalog(
 ): Promise<AgentCatalog> {
   const rows = await serverRows(db, workspaceId);
   if (rows.length === 0) return noAgents;
-  const [integrationSkills, serverSkills, access] = await Promise.all([
+  const [integrationSkills, serverSkills] = await Promise.all([
     integrationSkillsOff(db, workspaceId),
     serverSkillsOff(db, workspaceId),
-    accessRows(db, workspaceId),
   ]);
-  const place = { organisationId: rows[0]?.organisation_id ?? '', workspaceId };
-  const mappings = rows.flatMap(({ secret_mappings }) => decode(secret_mappings));
-  const sources = await readSources(db, vault, place, mappings);
-  const servers = rows.flatMap((row): AgentServer[] => {
-    try {
-      const upstream = agentUpstreamOf(
-        { ...row, id: row.integration_id, slug: row.integration_slug },
-        vault,
-        sources(row.integration_workspace_id),
-      );
+  const family = { word: 'agent', users: 'agent_server_users', rows } as const;
+  const servers = await readServers(
+    db,
+    vault,
+    workspaceId,
+    family,
+    (row, base, find): AgentServer => {
       const card: AgentCard | null = row.agent_card === null ? null : decode(row.agent_card);
-      return [
-        {
-          ...upstream,
-          id: row.id,
-          slug: row.slug,
-          workspaceId,
-          name: row.name,
-          integrationSlug: row.integration_slug,
-          granted: row.integration_workspace_id === workspaceId || row.grant_enabled === 1,
-          defaultAccess: row.default_user_access,
-          users: new Map(
-            access.filter(({ server_id }) => server_id === row.id).map((one) => [one.user_id, one.enabled === 1]),
-          ),
-          cardDigest: row.card_digest,
-          interfaces: card && interfacesOf(card),
-          skillsOff: new Set([
-            ...integrationSkills.filter((one) => one.integration_id === row.integration_id).map((one) => one.skill_id),
-            ...serverSkills.filter((one) => one.server_id === row.id).map((one) => one.skill_id),
-          ]),
-        },
-      ];
-    } catch (fault) {
-      warn(`The agent server ${row.slug} cannot be used: ${fault instanceof Error ? fault.message : String(fault)}`);
-      return [];
-    }
-  });
+      return {
+        ...agentUpstreamOf({ ...row, id: row.integration_id, slug: row.integration_slug }, vault, find),
+        ...base,
+        cardDigest: row.card_digest,
+        interfaces: card && interfacesOf(card),
+        skillsOff: new Set([
+          ...integrationSkills.filter((one) => one.integration_id === row.integration_id).map((one) => one.skill_id),
+          ...serverSkills.filter((one) => one.server_id === row.id).map((one) => one.skill_id),
+        ]),
+      };
+    },
+    warn,
+  );
   const byIntegration = new Map(servers.map((server) => [server.integrationSlug, server]));
   const byName = new Map(servers.flatMap((server) => [server.id, server.slug].map((name) => [name, server])));
   return { find: (reference) => byName.get(reference) ?? byIntegration.get(reference) ?? null };
@@ -117,24 +80,7 @@ const serverRows = (db: Db, workspaceId: string) =>
         .onRef('grant.integration_id', '=', 'server.integration_id')
         .onRef('grant.workspace_id', '=', 'server.workspace_id'),
     )
-    .select([
-      'server.id',
-      'server.slug',
-      'server.name',
-      'server.default_user_access',
-      'integration.id as integration_id',
-      'integration.slug as integration_slug',
-      'integration.organisation_id',
-      'integration.workspace_id as integration_workspace_id',
-      'integration.workspace_id',
-      'integration.url',
-      'integration.auth_type',
-      'integration.configurations_sealed',
-      'integration.secret_mappings',
-      'integration.agent_card',
-      'integration.card_digest',
-      'grant.enabled as grant_enabled',
-    ])
+    .select([...serverColumns, 'integration.agent_card', 'integration.card_digest'])
     .where('server.workspace_id', '=', workspaceId)
     .where('server.status', '=', 'active')
     .where('integration.status', '=', 'active')
@@ -162,11 +108,4 @@ const serverSkillsOff = (db: Db, workspaceId: string) =>
     .select(['server_id', 'skill_id'])
     .where('server_id', 'in', ofWorkspace(db, workspaceId).select('agent_servers.id'))
     .where('enabled', '=', 0)
-    .execute();
-
-const accessRows = (db: Db, workspaceId: string) =>
-  db
-    .selectFrom('agent_server_users')
-    .select(['server_id', 'user_id', 'enabled'])
-    .where('server_id', 'in', ofWorkspace(db, workspaceId).select('agent_servers.id'))
     .execute();

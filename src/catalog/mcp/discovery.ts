@@ -1,7 +1,7 @@
 /** Keeps what an upstream said of itself: its identity, and the rows of what it offers. */
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
-import { digestOf } from './read.ts';
+import { digestOf } from '../digest.ts';
 import { type CapabilityDefinition, type CapabilityType, capabilityKey, type McpMetadata } from './types.ts';
 
 /** What was heard; a list that was not asked for is left out. */

@@ -2,8 +2,8 @@
 import type { Clock } from '../../clock.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
+import { digestOf } from '../digest.ts';
 import { type Discovery, saveDiscovery } from './discovery.ts';
-import { digestOf } from './read.ts';
 import type { McpServer } from './server.ts';
 
 const mostKept = 5_000;

@@ -1,11 +1,12 @@
 /** Reads the MCP servers of a workspace with everything that decides who may use what of them. */
-import { createHash } from 'node:crypto';
-import { type FindSource, usesOf } from '../../secrets/mapping.ts';
+import type { FindSource } from '../../secrets/mapping.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import type { Vault } from '../../store/vault.ts';
-import { readSources } from '../read-secrets.ts';
+import { digestOf } from '../digest.ts';
+import { readOwnSources, readServers, serverColumns, upstreamFields } from '../read-servers.ts';
+import { openSettings } from '../sealed-settings.ts';
 import type { CompiledApi } from './openapi/compile.ts';
 import { compiledDocument } from './openapi/compiled.ts';
 import type { CapabilityRules, McpCatalog, McpServer, McpUpstream } from './server.ts';
@@ -13,48 +14,30 @@ import { type McpSettings, mcpSettings } from './settings.ts';
 import type { CapabilityType } from './types.ts';
 import { templateMatcher } from './uri-template.ts';
 
-const purpose = 'mcp-configurations';
-
-export const sealMcpSettings = (vault: Vault, settings: Readonly<Record<string, unknown>>): string | null =>
-  Object.keys(settings).length === 0 ? null : vault.seal(JSON.stringify(settings), purpose);
-
-export const openMcpSettings = (vault: Vault, sealed: string | null): Record<string, unknown> =>
-  sealed === null ? {} : JSON.parse(vault.open(sealed, purpose));
+type Row = Pick<
+  McpIntegrationTable,
+  | 'id'
+  | 'slug'
+  | 'organisation_id'
+  | 'workspace_id'
+  | 'url'
+  | 'transport'
+  | 'auth_type'
+  | 'configurations_sealed'
+  | 'secret_mappings'
+>;
 
 /** An integration as an upstream that can be called; servers add what is their own. */
-export function upstreamOf(
-  row: Pick<
-    McpIntegrationTable,
-    | 'id'
-    | 'slug'
-    | 'organisation_id'
-    | 'workspace_id'
-    | 'url'
-    | 'transport'
-    | 'auth_type'
-    | 'configurations_sealed'
-    | 'secret_mappings'
-  >,
-  vault: Vault,
-  find: FindSource = () => null,
-): McpUpstream {
-  const stored = openMcpSettings(vault, row.configurations_sealed);
+export function upstreamOf(row: Row, vault: Vault, find: FindSource = () => null): McpUpstream {
+  const stored = openSettings(vault, 'mcp-configurations', row.configurations_sealed);
   const { openapi, ...settings }: McpSettings = mcpSettings().parse(stored);
-  const mappings = decode(row.secret_mappings);
-  const secrets = usesOf(mappings, find);
   return {
-    ...(secrets && { secrets }),
-    id: row.id,
-    integrationId: row.id,
-    slug: row.slug,
-    organisationId: row.organisation_id,
-    workspaceId: row.workspace_id,
-    url: row.url,
+    ...upstreamFields(row, find),
     transport: row.transport,
     authType: row.auth_type,
     settings,
     api: row.transport === 'openapi' && openapi ? apiOf(openapi) : null,
-    revision: digestOf([row.url, row.transport, row.auth_type, stored, ...mappings]),
+    revision: digestOf([row.url, row.transport, row.auth_type, stored, ...decode(row.secret_mappings)]),
   };
 }
 
@@ -64,15 +47,8 @@ function apiOf({ document, operations }: NonNullable<McpSettings['openapi']>): C
   return compiled.api;
 }
 
-/** With the references that its settings are mapped to, for calls that are made outside a workspace's catalog. */
-export async function readUpstream(db: Db, row: Parameters<typeof upstreamOf>[0], vault: Vault): Promise<McpUpstream> {
-  const place = { organisationId: row.organisation_id, workspaceId: row.workspace_id };
-  const sources = await readSources(db, vault, place, decode(row.secret_mappings));
-  return upstreamOf(row, vault, sources(row.workspace_id));
-}
-
-export const digestOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+export const readUpstream = async (db: Db, row: Row, vault: Vault): Promise<McpUpstream> =>
+  upstreamOf(row, vault, await readOwnSources(db, vault, row));
 
 const nothing: McpCatalog = { servers: [], bySlug: () => null };
 
@@ -84,55 +60,36 @@ export async function readMcpCatalog(
 ): Promise<McpCatalog> {
   const rows = await serverRows(db, workspaceId);
   if (rows.length === 0) return nothing;
-  const [switches, overrides, access] = await Promise.all([
-    capabilityRows(db, workspaceId),
-    overrideRows(db, workspaceId),
-    accessRows(db, workspaceId),
-  ]);
-  const place = { organisationId: rows[0]?.organisation_id ?? '', workspaceId };
-  const mappings = rows.flatMap(({ secret_mappings }) => decode(secret_mappings));
-  const sources = await readSources(db, vault, place, mappings);
-  const servers = rows.flatMap((row): McpServer[] => {
-    try {
-      const upstream = upstreamOf(
-        { ...row, id: row.integration_id, slug: row.integration_slug },
-        vault,
-        sources(row.integration_workspace_id),
-      );
-      const { new_capabilities, pin_tools } = upstream.settings;
-      return [
-        {
-          ...upstream,
-          id: row.id,
-          slug: row.slug,
-          workspaceId,
-          name: row.name,
-          description: row.description,
-          integrationSlug: row.integration_slug,
-          granted: row.integration_workspace_id === workspaceId || row.grant_enabled === 1,
-          defaultAccess: row.default_user_access,
-          users: new Map(
-            access.filter(({ server_id }) => server_id === row.id).map((one) => [one.user_id, one.enabled === 1]),
-          ),
-          capabilities: rulesOf(
-            switches.filter(({ integration_id }) => integration_id === row.integration_id),
-            overrides.filter(({ server_id }) => server_id === row.id),
-            { onlyKnown: new_capabilities === 'disabled', pinned: pin_tools === true },
-          ),
-          guardrails: {
-            input: row.input_guardrails ? decode(row.input_guardrails) : (upstream.settings.input_guardrails ?? []),
-            output: row.output_guardrails ? decode(row.output_guardrails) : (upstream.settings.output_guardrails ?? []),
-          },
-          metadata: decode(row.metadata),
-          createdAt: row.created_at,
-          updatedAt: row.last_updated_at,
+  const [switches, overrides] = await Promise.all([capabilityRows(db, workspaceId), overrideRows(db, workspaceId)]);
+  const family = { word: 'MCP', users: 'mcp_server_users', rows } as const;
+  const servers = await readServers(
+    db,
+    vault,
+    workspaceId,
+    family,
+    (row, base, find): McpServer => {
+      const upstream = upstreamOf({ ...row, id: row.integration_id, slug: row.integration_slug }, vault, find);
+      const { new_capabilities, pin_tools, input_guardrails, output_guardrails } = upstream.settings;
+      return {
+        ...upstream,
+        ...base,
+        description: row.description,
+        capabilities: rulesOf(
+          switches.filter(({ integration_id }) => integration_id === row.integration_id),
+          overrides.filter(({ server_id }) => server_id === row.id),
+          { onlyKnown: new_capabilities === 'disabled', pinned: pin_tools === true },
+        ),
+        guardrails: {
+          input: row.input_guardrails ? decode(row.input_guardrails) : (input_guardrails ?? []),
+          output: row.output_guardrails ? decode(row.output_guardrails) : (output_guardrails ?? []),
         },
-      ];
-    } catch (fault) {
-      warn(`The MCP server ${row.slug} cannot be used: ${fault instanceof Error ? fault.message : String(fault)}`);
-      return [];
-    }
-  });
+        metadata: decode(row.metadata),
+        createdAt: row.created_at,
+        updatedAt: row.last_updated_at,
+      };
+    },
+    warn,
+  );
   const byServer = new Map(servers.map((server) => [server.slug, server]));
   const byIntegration = new Map(servers.map((server) => [server.integrationSlug, server]));
   return { servers, bySlug: (slug) => byServer.get(slug) ?? byIntegration.get(slug) ?? null };
@@ -181,27 +138,14 @@ const serverRows = (db: Db, workspaceId: string) =>
         .onRef('grant.workspace_id', '=', 'server.workspace_id'),
     )
     .select([
-      'server.id',
-      'server.slug',
-      'server.name',
+      ...serverColumns,
       'server.description',
-      'server.default_user_access',
       'server.input_guardrails',
       'server.output_guardrails',
       'server.created_at',
       'server.last_updated_at',
-      'integration.id as integration_id',
-      'integration.slug as integration_slug',
-      'integration.organisation_id',
-      'integration.workspace_id as integration_workspace_id',
-      'integration.workspace_id',
-      'integration.url',
       'integration.transport',
-      'integration.auth_type',
-      'integration.configurations_sealed',
-      'integration.secret_mappings',
       'integration.metadata',
-      'grant.enabled as grant_enabled',
     ])
     .where('server.workspace_id', '=', workspaceId)
     .where('server.status', '=', 'active')
@@ -229,11 +173,4 @@ const overrideRows = (db: Db, workspaceId: string) =>
     .select(['server_id', 'type', 'key', 'enabled'])
     .where('server_id', 'in', ofWorkspace(db, workspaceId).select('mcp_servers.id'))
     .where('enabled', '=', 0)
-    .execute();
-
-const accessRows = (db: Db, workspaceId: string) =>
-  db
-    .selectFrom('mcp_server_users')
-    .select(['server_id', 'user_id', 'enabled'])
-    .where('server_id', 'in', ofWorkspace(db, workspaceId).select('mcp_servers.id'))
     .execute();

@@ -123,6 +123,8 @@ export interface ResumeRules {
   textOf(event: ServerEvent): string | null;
   /** The event again, as one of the first stream: with this text instead of its own if it has any, and with the first stream's id. */
   rewritten(event: ServerEvent, text: string, seam: Seam): ServerEvent;
+  /** Leaves out what the new model thinks before its first word, where the client's text began already: each event as if nothing had been thought, null for one of a thought. */
+  thoughtFilter?(delivered: StreamState): (event: ServerEvent) => ServerEvent | null;
   place(event: ServerEvent, delivered: StreamState): Place;
   /** True for events that say that the model is done. */
   ends(event: ServerEvent): boolean;

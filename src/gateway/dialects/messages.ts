@@ -33,6 +33,8 @@ function noteContent(content: unknown, state: StreamState): void {
 
 const isTextBlock = (json: JsonObject): boolean => json.index === 0 && objectIn(json, 'content_block').type === 'text';
 
+const thoughts: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+
 const textBlockStop = { event: 'content_block_stop', data: '{"type":"content_block_stop","index":0}' };
 
 export const messagesDialect: Dialect = {
@@ -103,6 +105,19 @@ export const messagesDialect: Dialect = {
       const json = jsonOf(event) ?? {};
       if (textDelta(json) === null) return event;
       return { event: event.event, data: JSON.stringify({ ...json, delta: { ...objectIn(json, 'delta'), text } }) };
+    },
+    thoughtFilter({ block }) {
+      if (block === 'unopened') return (event) => event;
+      const hidden = new Set<unknown>();
+      return (event) => {
+        const json = jsonOf(event) ?? {};
+        // Blocks are numbered from 0: one at `hidden.size` comes before any that is shown.
+        const isThought = thoughts.has(objectIn(json, 'content_block').type) && json.index === hidden.size;
+        if (isThought) hidden.add(json.index);
+        if (isThought || hidden.has(json.index)) return null;
+        if (hidden.size === 0 || typeof json.index !== 'number') return event;
+        return { event: event.event, data: JSON.stringify({ ...json, index: json.index - hidden.size }) };
+      };
     },
     place(event, { block }) {
       const json = jsonOf(event) ?? {};

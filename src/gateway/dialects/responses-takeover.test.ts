@@ -165,6 +165,34 @@ describe('the joined stream', () => {
     ]);
   });
 
+  test.each([0, 1, 2, 3, 4, 5, 6])(
+    'leaves out what a second one thinks first, %p events into the first',
+    async (cutAt) => {
+      const item = { id: 'rs_1', type: 'reasoning', summary: [] };
+      const summary = { item_id: 'rs_1', output_index: 0, summary_index: 0 };
+      const thought = [
+        event('response.output_item.added', { output_index: 0, item }),
+        event('response.reasoning_summary_part.added', { ...summary, part: { type: 'summary_text', text: '' } }),
+        event('response.reasoning_summary_text.delta', { ...summary, delta: 'hm' }),
+        event('response.output_item.done', { output_index: 0, item }),
+      ];
+      const [created, progress, ...rest] = eventsOf(['One', ' two', ' three'], 'resp_b').map(parsed);
+      const behind = rest.map((json: Json) =>
+        event(json.type, {
+          ...json,
+          ...(json.output_index === 0 && { output_index: 1 }),
+          ...(json.response && { response: { ...json.response, output: [item, ...json.response.output] } }),
+        }),
+      );
+      const opening = [created, progress].map((json) => event(json.type, json));
+      const all = joined(one.slice(0, cutAt), [...opening, ...thought, ...behind]);
+      const { output } = await finalResponse(all);
+      const message = { type: 'message', content: [{ text: 'One two three' }] };
+      expect(output).toMatchObject(cutAt < 3 ? [item, message] : [message]);
+      expect(all.map((each) => parsed(each).sequence_number)).toEqual(all.map((_, index) => index));
+    },
+  );
+
   test('numbers a fault of the second one, and goes on with the number of a fault of the first', () => {
     const failure = (sequence_number: number) =>
       event('response.failed', { sequence_number, response: { id: 'resp_b', error: { code: 'server_error' } } });
@@ -216,11 +244,6 @@ describe('streams that cannot be joined', () => {
     ['probabilities', event('response.output_text.delta', { ...place, delta: 'x', logprobs: [{ token: 'x' }] })],
   ])('not once the client has %s', (_, told) => {
     expect(read([...one.slice(0, 4), told]).beyondText).toBe(true);
-  });
-
-  test('the second begins with a thought', () => {
-    for (const delivered of [3, 4, 5]) expect(diverges(one.slice(0, delivered), [reasoning])).toBe(true);
-    expect(diverges(one.slice(0, 2), [reasoning])).toBe(false);
   });
 
   test('the second refuses what the first has begun to answer', () => {

@@ -37,6 +37,21 @@ export const responsesTakeover: ResumeRules = {
     const told = { ...json, sequence_number: seam.delivered.sequence + 1, ...changed };
     return { event: event.event, data: JSON.stringify(told) };
   },
+  thoughtFilter({ steps: told }) {
+    if (told < itemOpened) return (event) => event;
+    const hidden = new Set<unknown>();
+    return (event) => {
+      const json = jsonOf(event);
+      if (!json) return event;
+      const { output_index: index } = json;
+      // Items are numbered from 0: one at `hidden.size` comes before any that is shown.
+      const isThought = isReasoning(json.item) && index === hidden.size;
+      if (isThought) hidden.add(index);
+      if (isThought || hidden.has(index)) return null;
+      if (hidden.size === 0) return event;
+      return { event: event.event, data: JSON.stringify(shifted(json, hidden.size)) };
+    };
+  },
   place(event, delivered) {
     const json = jsonOf(event);
     if (!json || isEnd(json) || textDelta(json) !== null) return 'new';
@@ -66,6 +81,16 @@ export const responsesTakeover: ResumeRules = {
       .map((type, index) => named({ type, sequence_number: sequence + 1 + index, ...fields[type] }));
   },
 };
+
+const isReasoning = (item: unknown): boolean => isObject(item) && item.type === 'reasoning';
+
+/** As if the response had begun behind its first items. */
+function shifted(json: JsonObject, by: number): JsonObject {
+  if (typeof json.output_index === 'number') return { ...json, output_index: json.output_index - by };
+  if (!isObject(json.response)) return json;
+  const output = listOf(json.response.output);
+  return { ...json, response: { ...json.response, output: output.slice(by) } };
+}
 
 /** The client has an item of text and nothing beside it. */
 const hasMessage = ({ steps: told, beyondText }: StreamState): boolean => told >= itemOpened && !beyondText;

@@ -1,6 +1,7 @@
 /** What guardrails said of one target of a request, from its input to its answer. */
 import type { Guards } from '../../catalog/guards.ts';
 import type { HookResult, HookResults } from '../../guardrails/results.ts';
+import type { GuardrailSummary } from '../../logs/record.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { Restores } from './restoring.ts';
 
@@ -55,6 +56,18 @@ const unquoted = (data: JsonObject | null): JsonObject | null => {
   const { verdict, explanation } = data;
   return { ...(typeof verdict === 'boolean' && { verdict }), ...(typeof explanation === 'string' && { explanation }) };
 };
+
+/** The verdict of all hooks together; null where none ran. */
+export function guardrailSummary(state: GuardState): GuardrailSummary | null {
+  const { before_request_hooks, after_request_hooks } = loggedResults(state);
+  const results = [...before_request_hooks, ...after_request_hooks];
+  if (results.length === 0) return null;
+  return {
+    verdict: results.every(({ verdict }) => verdict),
+    denied: results.some(({ deny }) => deny),
+    soft_denied: state.softDenied,
+  };
+}
 
 /** For the log: sync and async alike. */
 export const loggedResults = ({ before, after, asyncResults }: GuardState): HookResults => ({

@@ -1,11 +1,13 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../../catalog/plan.ts';
+import type { HookResults } from '../../guardrails/results.ts';
 import { exactCents } from '../../logs/cents.ts';
 import type { AttemptReason, CallTimings, LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft } from '../errors.ts';
+import { guardrailSummary, loggedResults } from '../guardrails/state.ts';
 import { logBodies } from './log-bodies.ts';
 import { type Outcome, type SettledCall, type Settlement, settlementOf, wasLeft } from './settlement.ts';
 import { isStream } from './usage.ts';
@@ -85,6 +87,11 @@ class CallRecord implements LogRecord {
   get metrics(): LogMetrics {
     this.#metrics ??= metricsOf(this.#call, this.#endedAt, this.#records);
     return this.#metrics;
+  }
+
+  get hooks(): HookResults | null {
+    const { guard } = this.#call.record;
+    return guard && loggedResults(guard);
   }
 
   get bodies(): Partial<LogBodies> {
@@ -172,6 +179,7 @@ function metricsOf(
     mcp_tool: service?.mcp ? service.tool : '',
     mcp: service?.mcp ?? null,
     timings: service ? null : timingsOf(context, record),
+    guardrails: record.guard && guardrailSummary(record.guard),
   };
 }
 

@@ -248,24 +248,40 @@ describe.each(['messages', 'responses'] as const)('%s: a model that goes on from
   });
 });
 
-describe('messages: what another model cannot go on with', () => {
+describe('messages: a model that thinks before it takes over', () => {
   const { messages } = dialects;
-
-  test('a new stream that begins with thinking cannot stand behind text', async () => {
+  const thinking = (index: number) => [
+    anthropic.blockStart(index, { type: 'thinking', thinking: '' }),
+    anthropic.event('content_block_delta', { index, delta: { type: 'thinking_delta', thinking: 'hm' } }),
+    anthropic.blockStop(index),
+  ];
+  const textBlock = (index: number, said: string) => [
+    anthropic.blockStart(index, { type: 'text', text: '' }),
+    anthropic.text(said, index),
+    anthropic.blockStop(index),
+  ];
+  const takeover = (...events: string[]) => {
     scripts.a = () => streamed(messageEvents(words).slice(0, 5), 'break');
-    const thinking = anthropic.blockStart(0, { type: 'thinking', thinking: '' });
-    scripts.b = () =>
-      streamed([
-        anthropic.start,
-        thinking,
-        anthropic.blockStop(0),
-        anthropic.blockStart(1, { type: 'text', text: '' }),
-        anthropic.text(text, 1),
-        anthropic.blockStop(1),
-        ...anthropic.end,
-      ]);
+    scripts.b = () => streamed([anthropic.start, ...events, ...anthropic.end]);
     scripts.c = () => refusal(500);
-    expect(await ask(messages, rescued)).toMatchObject({ ended: false, failed: true });
+    return ask(messages, rescued);
+  };
+
+  test('its thoughts are left out, and its text goes on in the block of the first', async () => {
+    const told = await takeover(...thinking(0), ...thinking(1), ...textBlock(2, text));
+    expect(told).toMatchObject(complete);
+    expect(told.raw).not.toContain('thinking');
+    expect(told.raw).not.toMatch(/"index":[12]/);
+  });
+
+  test('a block behind its text moves up', async () => {
+    const tool = anthropic.blockStart(2, { type: 'tool_use', id: 't', name: 'f', input: {} });
+    const told = await takeover(...thinking(0), ...textBlock(1, text), tool, anthropic.blockStop(2));
+    expect(told.raw).toContain(tool.replace('"index":2', '"index":1'));
+  });
+
+  test('thoughts alone are no continuation', async () => {
+    expect(await takeover(...thinking(0))).toMatchObject({ ended: false, failed: true });
   });
 });
 

@@ -28,6 +28,7 @@ export class Resumption {
   readonly #closed: boolean;
   /** The new stream as it is by itself. */
   readonly #own = newStreamState();
+  readonly #withoutThoughts: (event: ServerEvent) => ServerEvent | null;
   /** What the new stream must still repeat before it says anything new. */
   #toRepeat: string;
   /** A continuation may begin with the white space that its prefix was not allowed to end with. */
@@ -42,6 +43,7 @@ export class Resumption {
     this.#dialect = dialect;
     this.#rules = rules;
     this.#seam = { delivered, before: text, repeated: 0 };
+    this.#withoutThoughts = rules.thoughtFilter?.(delivered) ?? ((event) => event);
     this.#closed = delivered.block === 'closed';
     this.#toRepeat = continued ? '' : text;
     this.#whiteSpace = continued ? text.slice(text.trimEnd().length) : '';
@@ -55,7 +57,9 @@ export class Resumption {
       this.#dialect.read(event, delivered);
       joined.push(event);
     };
-    for (const event of events) {
+    for (const sent of events) {
+      const event = this.#withoutThoughts(sent);
+      if (!event) continue;
       const news = this.#newsIn(event);
       if (news === 'diverged') return 'diverged';
       if (!news) continue;

@@ -51,11 +51,12 @@ interface SumRow {
   weights: number;
 }
 
-type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp' | 'timings'> & {
+type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp' | 'timings' | 'guardrails'> & {
   created_ms: number;
   attempt: string;
   mcp: string;
   timings: string;
+  guardrails: string;
   prompt_preview: string;
   answer_preview: string;
 };
@@ -323,6 +324,7 @@ function metricsFrom({
   attempt,
   mcp,
   timings,
+  guardrails,
   prompt_preview: _,
   answer_preview: __,
   ...row
@@ -336,6 +338,7 @@ function metricsFrom({
     attempt: attempt === '' ? null : JSON.parse(attempt),
     mcp: mcp === '' ? null : JSON.parse(mcp),
     timings: timings === '' ? null : JSON.parse(timings),
+    guardrails: guardrails === '' ? null : JSON.parse(guardrails),
   };
 }
 

@@ -111,6 +111,8 @@ order by (organisation_id, workspace_id, trace_id, id)`;
 
 const timings = 'alter table gw_logs add column if not exists timings String codec(ZSTD)';
 
+const guardrails = 'alter table gw_logs add column if not exists guardrails String codec(ZSTD)';
+
 const mcpColumns = `
 alter table gw_logs
   add column if not exists mcp_server LowCardinality(String),
@@ -119,7 +121,7 @@ alter table gw_logs
   add column if not exists mcp String codec(ZSTD)`;
 
 /** In their order; a released one is never changed, a new one is appended. */
-const migrations: readonly string[] = [logs, bodies, feedbacks, mcpColumns, timings];
+const migrations: readonly string[] = [logs, bodies, feedbacks, mcpColumns, timings, guardrails];
 
 /** Brings the tables to this release's form. Two nodes that do it at once do the same, since every step may be repeated. */
 export async function migrateClickHouse(client: ClickHouseClient, { bodyMs, rowMs }: Retention): Promise<void> {

@@ -101,6 +101,7 @@ function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
     mcp_tool: metrics.mcp_tool ?? '',
     mcp: metrics.mcp ? JSON.stringify(metrics.mcp) : '',
     timings: metrics.timings ? JSON.stringify(metrics.timings) : '',
+    guardrails: metrics.guardrails ? JSON.stringify(metrics.guardrails) : '',
     prompt_preview: prompt,
     answer_preview: answer,
   };

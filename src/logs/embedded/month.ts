@@ -8,7 +8,7 @@ import { chunkRows, columnKey, openForReading, rowFields, type ScanColumn, scanC
 import { type Columns, readColumns } from './writer.ts';
 
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
-const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings']);
+const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
 
 const patienceMs = 1_000;
 

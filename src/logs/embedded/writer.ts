@@ -24,7 +24,7 @@ const createdAt = firstMeasure + measureFields.indexOf('created_at');
 const metadataAt = firstMeasure + measureFields.indexOf('metadata');
 /** The fields that hold objects. */
 const objectsAt = new Set(
-  (['attempt', 'mcp', 'timings'] as const).map((field) => firstMeasure + measureFields.indexOf(field)),
+  (['attempt', 'mcp', 'timings', 'guardrails'] as const).map((field) => firstMeasure + measureFields.indexOf(field)),
 );
 const ownCells = rowFields.map((field) => firstMeasure + measureFields.indexOf(field));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { callFacts } from '../../../test/call-facts.ts';
 import { vertexModel } from './model.ts';
-import { modelMethod, vertexAddress } from './place.ts';
+import { atRegionalService, modelMethod, vertexAddress } from './place.ts';
 import { rerank } from './rerank.ts';
 import { vertex } from './vertex.ts';
 
@@ -27,6 +27,14 @@ describe('the address', () => {
     const ranking = '/v1/projects/p-1/locations/global/rankingConfigs/default_ranking_config:rank';
     expect(path(at('global'))).toBe(`https://discoveryengine.googleapis.com${ranking}`);
     expect(path({ ...at('global'), customHost: 'https://proxy.test' })).toBe(ranking);
+  });
+
+  test.each([
+    ['global', 'https://speech.googleapis.com/v2'],
+    ['eu', 'https://eu-speech.googleapis.com/v2'],
+    ['us-central1', 'https://us-central1-speech.googleapis.com/v2'],
+  ])('of a service with hosts of its own in %s', (region, address) => {
+    expect(atRegionalService(at(region), 'speech', '/v2')).toBe(address);
   });
 });
 

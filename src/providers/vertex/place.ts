@@ -51,3 +51,9 @@ export const modelMethod = (facts: CallFacts, method: string): string => `/v1/${
 /** Another service of Google's; under the target's own host, where it has one. */
 export const atService = ({ customHost }: CallFacts, host: string, path: string): string =>
   customHost ? path : `https://${host}${path}`;
+
+/** A service of Google's that has a host in each region, such as `eu-speech.googleapis.com`. */
+export function atRegionalService(facts: CallFacts, service: string, path: string): string {
+  const region = regionOf(facts);
+  return atService(facts, `${region === 'global' ? '' : `${region}-`}${service}.googleapis.com`, path);
+}

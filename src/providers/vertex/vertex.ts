@@ -20,6 +20,7 @@ import { modelMethod, modelResource, placeOf, vertexAddress } from './place.ts';
 import { rerank } from './rerank.ts';
 import { cloudSpeech } from './speech.ts';
 import { fileContent, retrieveFile, uploadFile } from './storage.ts';
+import { cloudTranscription } from './transcription.ts';
 import { cancelFinetune, createFinetune, listFinetunes, retrieveFinetune } from './tuning.ts';
 
 const generates = (facts: CallFacts): string => modelMethod(facts, 'generateContent');
@@ -129,6 +130,7 @@ export const vertex: Provider = {
     ),
     imageEdit: ofGoogle(() => ({ path: generates, steps: drawing(generates) })),
     createSpeech: (facts) => (isGemini(facts) ? { path: generates, translation: speech } : cloudSpeech),
+    createTranscription: (facts) => (isGemini(facts) ? null : cloudTranscription),
     realtime: ofGoogle((facts) => {
       requireModel(facts);
       return {
@@ -156,6 +158,7 @@ export const vertex: Provider = {
     'A model’s publisher stands before its name: anthropic.claude-…, mistralai.…, meta.…, endpoints.<id>; without one it is Google’s.',
     'The gateway’s own identity needs GCP_AUTH_MODE=workload or GCP_WIF_AUDIENCE in its environment.',
     'Files are objects of Cloud Storage: their ids are encoded gs:// addresses.',
+    'Transcripts are made by Cloud Speech-to-Text: name one of its models, such as chirp_3. A recording may last one minute.',
     'Realtime is Gemini Live in OpenAI’s events; what has no counterpart is answered with an error event that names it.',
   ],
 };

@@ -1,24 +1,26 @@
-/** Makes MCP servers; every way in which one is made passes here. */
+/** Makes servers in workspaces; every way in which one is made passes here. */
 import type { Db } from '../../store/database.ts';
+import type { Family } from './family.ts';
 import type { ServerGuardrails } from './guardrails.ts';
 
-interface NewMcpServer {
+interface NewServer {
   organisationId: string;
   workspaceId: string;
   integrationId: string;
   slug: string;
   name: string;
   description?: string | null;
+  /** MCP servers may have their own. */
   guardrails?: ServerGuardrails;
   createdBy: string | null;
 }
 
 /** The caller has seen to it that the slug is free in the organisation. */
-export async function insertMcpServer(db: Db, now: Date, server: NewMcpServer): Promise<string> {
+export async function insertServer({ servers }: Family, db: Db, now: Date, server: NewServer): Promise<string> {
   const id = Bun.randomUUIDv7();
   const at = now.toISOString();
   await db
-    .insertInto('mcp_servers')
+    .insertInto(servers)
     .values({
       id,
       organisation_id: server.organisationId,
@@ -29,8 +31,6 @@ export async function insertMcpServer(db: Db, now: Date, server: NewMcpServer): 
       description: server.description ?? null,
       status: 'active',
       default_user_access: 'allow',
-      input_guardrails: null,
-      output_guardrails: null,
       ...server.guardrails,
       created_by: server.createdBy,
       created_at: at,

@@ -1,4 +1,4 @@
-/** How the secrets among an MCP integration's settings look when they are read, and how a mask that is sent back stands for what is stored. */
+/** How the secrets among an integration's settings look when they are read, and how a mask that is sent back stands for what is stored. */
 import { isSecret } from '../kernel/audit/mask.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
