@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { writeTraffic } from '../scripts/demo/traffic.ts';
 import { silentLog } from '../src/log.ts';
 import { edgesOf } from '../src/logs/analytics/buckets.ts';
+import { graphs } from '../src/logs/analytics/graphs.ts';
 import { QueryThread } from '../src/logs/embedded/query-client.ts';
-import type { LogFilter, Measure } from '../src/logs/query.ts';
+import type { LogFilter } from '../src/logs/query.ts';
 
 const rows = Number(process.env.BENCH_LOG_ROWS ?? 2_000_000);
 const rounds = 7;
@@ -71,9 +72,11 @@ function questions(queries: QueryThread, now: number): Record<string, () => Prom
   };
   const edges = edgesOf({ ms: filter.from, offset: 0 }, now);
   const graph =
-    (measures: Measure[], more: Partial<LogFilter> = {}) =>
-    () =>
-      queries.aggregate({ filter: { ...filter, ...more }, group: { by: 'time', edges }, measures });
+    (name: 'cost' | 'latency' | 'users', more: Partial<LogFilter> = {}) =>
+    () => {
+      const { sums, measures } = graphs[name];
+      return queries.aggregate({ filter: { ...filter, ...more }, group: { by: 'time', edges }, sums, measures });
+    };
   const page =
     (more: Partial<LogFilter>, from = filter.from) =>
     () =>
@@ -85,14 +88,16 @@ function questions(queries: QueryThread, now: number): Record<string, () => Prom
         limit: 50,
       });
   return {
-    'graph of cost, 30 days': graph([]),
-    'graph of latency, 30 days': graph(['latencies']),
-    'graph of users, 30 days': graph(['users']),
-    'graph of cost, one model and one workspace': graph([], {
+    'graph of cost, 30 days': graph('cost'),
+    'graph of latency, 30 days': graph('latency'),
+    'graph of users, 30 days': graph('users'),
+    'graph of cost, one model and one workspace': graph('cost', {
       scopes: [{ workspaceId: 'three', userId: null }],
       models: [{ org: 'openai', model: 'gpt-4o' }],
     }),
-    'graph of cost, by metadata': graph([], { metadata: { environment: 'staging' } }),
+    'graph of cost, by metadata': graph('cost', { metadata: { environment: 'staging' } }),
+    'graph of cost, by a range of costs': graph('cost', { ranges: { cost: { min: 0.1 } } }),
+    'the values that filters offer, 30 days': () => queries.values(filter),
     'group by model with p95 and p99': () =>
       queries.aggregate({ filter, group: { by: 'field', field: 'ai_model' }, measures: ['latencies'] }),
     'group by key with p95 and p99': () =>

@@ -117,9 +117,15 @@ export type GroupBy =
 /** What costs more than the plain sums is worked out only where it is asked for. */
 export type Measure = 'latencies' | 'users' | 'feedback';
 
+/** The plain sums: each reads columns of its own. `latency` is the sum of response times, `seen` the first and the last call. */
+export const plainSums = ['cost', 'saved', 'units', 'latency', 'seen'] as const;
+export type PlainSum = (typeof plainSums)[number];
+
 export interface AggregateQuery {
   filter: LogFilter;
   group: GroupBy;
+  /** The sums that are used; an engine may answer others with zeros. Absent: all of them. */
+  sums?: readonly PlainSum[];
   measures?: readonly Measure[];
 }
 

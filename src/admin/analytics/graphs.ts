@@ -61,10 +61,10 @@ async function draw(
     const spans = starts.map((from, at) => ({ timestamp: textOf(from), from, to: edges[at + 1] ?? from }));
     return graph.draw(await logs.feedback(filter), spans);
   }
-  const { measures } = graph;
-  const rows = await logs.aggregate({ filter, group: { by: 'time', edges }, measures });
+  const { sums, measures } = graph;
+  const rows = await logs.aggregate({ filter, group: { by: 'time', edges }, sums, measures });
   const whole = graph.needsWhole
-    ? (await logs.aggregate({ filter, group: { by: 'nothing' }, measures }))[0]
+    ? (await logs.aggregate({ filter, group: { by: 'nothing' }, sums, measures }))[0]
     : undefined;
   const spans = rows.map((calls) => ({ timestamp: textOf(Number(calls.key)), calls }));
   return graph.draw(spans, whole ?? mergeAggregates(rows));

@@ -11,8 +11,9 @@ import {
   type Grouping,
   groupingNames,
   groupings,
-  needLatencies,
+  measuresOf,
   sortGroups,
+  sumsOf,
 } from '../../logs/analytics/groups.ts';
 import type { Aggregate, GroupBy, LogFilter, Measure } from '../../logs/query.ts';
 import type { Db } from '../../store/database.ts';
@@ -40,13 +41,16 @@ interface GroupCall {
   from: number;
   to: number;
   group: GroupBy;
-  measures: readonly Measure[];
+  /** The columns that are shown besides the number of requests. */
+  shown: readonly Column[];
+  /** True where the feedback on the calls is shown too. */
+  withFeedback?: boolean;
   page: Page;
 }
 
 /** One page of the groups, sorted, and how many there are. */
 async function pageOfGroups(call: GroupCall): Promise<{ total: number; rows: Aggregate[] }> {
-  const { caller, workspace, db, services, needs, query, from, to, group, measures, page } = call;
+  const { caller, workspace, db, services, needs, query, from, to, group, page } = call;
   requireRange(from, to);
   const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs });
   const filter: LogFilter = {
@@ -57,8 +61,9 @@ async function pageOfGroups(call: GroupCall): Promise<{ total: number; rows: Agg
     to,
   };
   const by = query.order_by ?? 'requests';
-  const latencies: Measure[] = needLatencies([by]) ? ['latencies'] : [];
-  const rows = await inTime(services.logs.aggregate({ filter, group, measures: [...measures, ...latencies] }));
+  const used = [...call.shown, by];
+  const measures: Measure[] = [...measuresOf(used), ...(call.withFeedback ? (['feedback'] as const) : [])];
+  const rows = await inTime(services.logs.aggregate({ filter, group, sums: sumsOf(used), measures }));
   const sorted = sortGroups(rows, by, query.order_by_type !== 'asc');
   const size = page.size || paging.size;
   return { total: rows.length, rows: sorted.slice(page.index * size, (page.index + 1) * size) };
@@ -83,7 +88,7 @@ const asGroups = <T extends object>(total: number, data: T[]) => ({
 });
 
 /** Groups that show nothing beyond what every group has. */
-const plainGroup = { measures: [], needs: ['analytics.view'] } as const;
+const plainGroup = { shown: ['cost'], needs: ['analytics.view'] } as const;
 
 const groupUsers = endpoint({
   method: 'GET',
@@ -154,7 +159,12 @@ const groupMetadata = endpoint({
   async handle({ caller, params, query, page, workspace, db, services }) {
     const group = { by: 'metadata', key: params.metadataKey } as const;
     const asked = { caller, workspace, db, services, query, page, group, needs: ['analytics.view'] } as const;
-    const { total, rows } = await pageOfGroups({ ...asked, measures: ['feedback'], ...inRange(query) });
+    const { total, rows } = await pageOfGroups({
+      ...asked,
+      shown: ['cost', 'avg_tokens', 'last_seen'],
+      withFeedback: true,
+      ...inRange(query),
+    });
     return asGroups(
       total,
       rows.map((row) => ({
@@ -223,8 +233,7 @@ const genericGroups = (
       const to = query.time_of_generation_max ? Date.parse(query.time_of_generation_max) : now.getTime() + 1;
       const from = query.time_of_generation_min ? Date.parse(query.time_of_generation_min) : to - 30 * day;
       const group = { by: 'field', field: groupings[grouping] } as const;
-      const measures: readonly Measure[] = needLatencies(wanted) ? ['latencies'] : [];
-      const asked = { caller, workspace, db, services, query, page, group, measures, needs, from, to };
+      const asked = { caller, workspace, db, services, query, page, group, shown: wanted, needs, from, to };
       const { total, rows } = await pageOfGroups(asked);
       const names =
         grouping === 'api_key'

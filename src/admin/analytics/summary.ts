@@ -41,7 +41,7 @@ export const cacheSummary = endpoint({
     requireRange(from, to);
     const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: ['analytics.view'] });
     const filter = { ...conditionsOf(query), organisationId: caller.organisationId, scopes: visible.scopes, from, to };
-    const [calls] = await inTime(services.logs.aggregate({ filter, group: { by: 'nothing' } }));
+    const [calls] = await inTime(services.logs.aggregate({ filter, group: { by: 'nothing' }, sums: ['latency'] }));
     const samplesOf = async (agrees: boolean) => {
       const sampled = { ...filter, metadata: { ...filter.metadata, ...samplesThat(agrees) } };
       const query = { filter: sampled, sort: 'created_at' as const, descending: true, offset: 0, limit: mostSamples };

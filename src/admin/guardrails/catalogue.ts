@@ -4,7 +4,8 @@ import { checks } from '../../guardrails/catalogue.ts';
 import type { Check } from '../../guardrails/check.ts';
 import { lazy } from '../../lazy.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { asList } from '../kernel/lists/paging.ts';
+import { search } from '../kernel/fields.ts';
+import { heldList } from '../kernel/lists/held-lists.ts';
 import { checkList } from './schema.ts';
 
 export const listChecks = endpoint({
@@ -13,10 +14,12 @@ export const listChecks = endpoint({
   tag: 'Guardrails',
   summary: 'List the checks that guardrails can be made of, with their parameters',
   access: { callers: ['admin-key', 'workspace-key', 'user-key', 'session'], scope: null, level: 'workspace' },
+  query: () => z.object({ search: search('the id, the name or the description') }),
   paging: { size: 1000, max: 1000 },
   reply: checkList,
-  async handle({ page }) {
-    return asList(shown().slice(page.offset, page.offset + page.size), checks.length);
+  async handle({ page, query }) {
+    const textsOf = ({ id, name, description }: ReturnType<typeof asRecord>) => [id, name, description];
+    return heldList(shown(), { page, search: query.search, textsOf }, (record) => record);
   },
 });
 

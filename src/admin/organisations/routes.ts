@@ -8,8 +8,8 @@ import { organisationRoles } from '../../identity/roles.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { empty, id, reference } from '../kernel/fields.ts';
-import { countOf } from '../kernel/lists/list-queries.ts';
+import { empty, id, reference, search } from '../kernel/fields.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
@@ -75,9 +75,10 @@ const listOwn = endpoint({
   tag,
   summary: "List the organisations that the caller belongs to, with the caller's role in each",
   access: { callers: ['session'], scope: null, level: 'organisation' },
+  query: () => z.object({ search: search('the name or the slug') }),
   paging: { size: 100, max: 1000 },
   reply: () => listOf(organisationSummary().extend({ role: z.enum(organisationRoles) })),
-  async handle({ db, caller, page }) {
+  async handle({ db, caller, query, page }) {
     const { userId, sessionId } = personOf(caller);
     let own = db
       .selectFrom('organisation_members as member')
@@ -85,6 +86,12 @@ const listOwn = endpoint({
       .where('member.user_id', '=', userId)
       .where('member.status', '=', 'active')
       .where('organisation.status', '=', 'active');
+    const part = query.search;
+    if (part) {
+      own = own.where((eb) =>
+        eb.or([holdsInAnyCase(eb.ref('organisation.name'), part), holdsInAnyCase(eb.ref('organisation.slug'), part)]),
+      );
+    }
     const passwordHash = await passwordOfSession(db, sessionId);
     // Others may hold the same address elsewhere; a session sees what its password opens.
     if (passwordHash !== null) {

@@ -13,7 +13,8 @@ import { masked } from '../integrations/masking.ts';
 import { pluginSecretMappings, secretMappingRecord, storedMappings } from '../integrations/secret-mappings.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, reference, search, timestamp } from '../kernel/fields.ts';
-import { asList, listOf } from '../kernel/lists/paging.ts';
+import { heldList } from '../kernel/lists/held-lists.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 import { findPlugin, openCredentials, type PluginCredentials, sealCredentials } from './store.ts';
 
 const tag = 'Plugins';
@@ -90,12 +91,8 @@ const listPlugins = endpoint({
       .where('organisation_id', '=', caller.organisationId)
       .orderBy('plugin')
       .execute();
-    const part = query.search?.toLowerCase() ?? '';
-    const rows = all.filter(({ plugin }) => plugin.toLowerCase().includes(part));
-    return asList(
-      rows.slice(page.offset, page.offset + page.size).map((row) => asRecord(row, services.vault)),
-      rows.length,
-    );
+    const { search } = query;
+    return heldList(all, { page, search, textsOf: ({ plugin }) => [plugin] }, (row) => asRecord(row, services.vault));
   },
 });
 

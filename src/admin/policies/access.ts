@@ -4,6 +4,7 @@ import { type Caller, mayInWorkspace, workspacesWith } from '../../identity/call
 import type { Db } from '../../store/database.ts';
 import type { PolicyTable } from '../../store/tables/limits.ts';
 import type { NamedWorkspace, Page } from '../kernel/endpoint.ts';
+import { holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 
 type PolicyAction = 'create' | 'read' | 'update' | 'delete' | 'list';
 
@@ -43,9 +44,14 @@ export async function reachPolicy(
   return found;
 }
 
-export function visiblePolicies({ caller, workspace, db }: Seeker, kind: PolicyTable['kind']) {
+export function visiblePolicies({ caller, workspace, db }: Seeker, kind: PolicyTable['kind'], part?: string) {
   const workspaces = workspace ? [workspace.id] : workspacesWith(caller, 'policies.list');
-  const policies = db.selectFrom('policies').where('kind', '=', kind);
+  const policies = db
+    .selectFrom('policies')
+    .where('kind', '=', kind)
+    .$if(part !== undefined, (found) =>
+      found.where((eb) => holdsInAnyCase(eb.ref('name').$castTo<string>(), part ?? '')),
+    );
   return workspaces === 'all'
     ? policies.where('organisation_id', '=', caller.organisationId)
     : policies.where('workspace_id', 'in', workspaces);

@@ -89,7 +89,7 @@ const listRatePolicies = endpoint({
   async handle(call) {
     const { query, page } = call;
     const { type, unit } = query;
-    const matches = visiblePolicies(call, 'rate')
+    const matches = visiblePolicies(call, 'rate', query.search)
       .where('status', '=', query.status)
       .$if(type !== undefined, (found) => found.where('type', '=', type ?? 'requests'))
       .$if(unit !== undefined, (found) => found.where('unit', '=', unit ?? 'rpm'));

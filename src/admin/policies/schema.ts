@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
 import { lazy } from '../../lazy.ts';
 import { rateUnits } from '../../limits/calendar.ts';
-import { flag, id, reference, timestamp } from '../kernel/fields.ts';
+import { flag, id, reference, search, timestamp } from '../kernel/fields.ts';
 
 const word = () => z.string().trim().min(1).max(1_024);
 const words = () =>
@@ -195,16 +195,20 @@ export const readQuery = lazy(() =>
 );
 export const readUsageQuery = lazy(() => readQuery().extend({ include_usage: flag.optional() }));
 export const rateListQuery = lazy(() =>
-  readQuery().extend({ type: z.enum(['requests', 'tokens']).optional(), unit: z.enum(rateUnits).optional() }),
+  readQuery().extend({
+    type: z.enum(['requests', 'tokens']).optional(),
+    unit: z.enum(rateUnits).optional(),
+    search: search(),
+  }),
 );
 export const usageListQuery = lazy(() =>
-  readQuery().extend({ type: z.enum(['cost', 'tokens', 'requests']).optional() }),
+  readQuery().extend({ type: z.enum(['cost', 'tokens', 'requests']).optional(), search: search() }),
 );
 export const workspaceQuery = lazy(() => z.object({ workspace_id: reference.optional() }));
 export const entitiesQuery = lazy(() =>
   z.object({
     status: z.enum(['active', 'exhausted']).optional(),
-    search: z.string().max(255).optional(),
+    search: search('the group'),
     workspace_id: reference.optional(),
   }),
 );

@@ -94,7 +94,7 @@ const listUsagePolicies = endpoint({
   async handle(call) {
     const { query, page } = call;
     const { type } = query;
-    const matches = visiblePolicies(call, 'usage')
+    const matches = visiblePolicies(call, 'usage', query.search)
       .where('status', '=', query.status)
       .$if(type !== undefined, (found) => found.where('type', '=', type ?? 'cost'));
     const { rows, total } = await newestFirst(matches, usualPage(page, paging.size));

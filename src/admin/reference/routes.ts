@@ -4,7 +4,9 @@ import { allProviders, providers } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { referenceOf } from '../../providers/reference.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
-import { asList, listOf } from '../kernel/lists/paging.ts';
+import { search } from '../kernel/fields.ts';
+import { heldList } from '../kernel/lists/held-lists.ts';
+import { listOf } from '../kernel/lists/paging.ts';
 
 const tag = 'Reference';
 
@@ -40,10 +42,15 @@ const listProviders = endpoint({
   tag,
   summary: 'List the providers that the gateway can call, by name',
   access: 'open',
+  query: () => z.object({ search: search('the id, the name or another name') }),
   paging: { size: 200, max: 1000 },
   reply: () => listOf(providerRecord()),
-  handle: async ({ page: { offset, size } }) =>
-    asList(allProviders.slice(offset, offset + size).map(asRecord), allProviders.length),
+  handle: async ({ page, query }) =>
+    heldList(
+      allProviders,
+      { page, search: query.search, textsOf: ({ id, name, aliases = [] }) => [id, name, ...aliases] },
+      asRecord,
+    ),
 });
 
 const modelRecord = () => z.object({ object: z.literal('model'), id: z.string(), provider: z.string() });
@@ -54,15 +61,21 @@ const listModels = endpoint({
   tag,
   summary: 'List the models that the price table knows',
   access: 'open',
-  query: () => z.object({ provider: z.string().max(100).optional().describe('A provider by its id or another name') }),
+  query: () =>
+    z.object({
+      provider: z.string().max(100).optional().describe('A provider by its id or another name'),
+      search: search('the id'),
+    }),
   paging: { size: 100, max: 1000 },
   reply: () => listOf(modelRecord()),
-  async handle({ query, page: { offset, size }, services: { priceTable } }) {
+  async handle({ query, page, services: { priceTable } }) {
     const named = query.provider === undefined ? null : providers.get(query.provider);
     const asked = query.provider === undefined ? allProviders : named ? [named] : [];
     const models = asked.flatMap(({ id: provider }) => priceTable.models(provider).map((id) => ({ id, provider })));
-    const shown = models.slice(offset, offset + size).map((model) => ({ object: 'model' as const, ...model }));
-    return asList(shown, models.length);
+    return heldList(models, { page, search: query.search, textsOf: ({ id }) => [id] }, (model) => ({
+      object: 'model' as const,
+      ...model,
+    }));
   },
 });
 

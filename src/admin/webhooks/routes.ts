@@ -8,8 +8,8 @@ import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { AlertWebhookTable } from '../../store/tables/limits.ts';
 import { type Dependant, endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
-import { empty, id, reference, timestamp } from '../kernel/fields.ts';
-import { newestFirst } from '../kernel/lists/list-queries.ts';
+import { empty, id, reference, search, timestamp } from '../kernel/fields.ts';
+import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { policyAccess } from '../policies/access.ts';
@@ -63,6 +63,7 @@ const deliveryRecord = lazy(() =>
   }),
 );
 const ofWebhook = lazy(() => z.object({ webhookId: id }));
+const listQuery = lazy(() => inWorkspace().extend({ search: search('the address') }));
 const inWorkspace = lazy(() => z.object({ workspace_id: reference.optional() }));
 
 const asRecord = (row: AlertWebhookTable) => ({
@@ -144,12 +145,14 @@ const listWebhooks = endpoint({
   tag,
   summary: 'List the webhooks of a workspace, or of the organisation, newest first',
   access: policyAccess('list'),
-  query: inWorkspace,
+  query: listQuery,
   paging,
   reply: () => listOf(webhookRecord()),
-  async handle({ caller, workspace, page, db }) {
+  async handle({ caller, workspace, query, page, db }) {
     const workspaceId = placeOf(caller, workspace);
-    const own = db.selectFrom('alert_webhooks').where('organisation_id', '=', caller.organisationId);
+    const { search: part } = query;
+    let own = db.selectFrom('alert_webhooks').where('organisation_id', '=', caller.organisationId);
+    if (part) own = own.where((eb) => holdsInAnyCase(eb.ref('url'), part));
     const { rows, total } = await newestFirst(
       workspaceId === null ? own : own.where('workspace_id', '=', workspaceId),
       page,

@@ -1,7 +1,7 @@
 /** Every graph: what it asks of the log store, and what it shows. */
 import { z } from 'zod';
 import { exactCents } from '../cents.ts';
-import type { Aggregate, CountedFeedback, Measure } from '../query.ts';
+import type { Aggregate, CountedFeedback, Measure, PlainSum } from '../query.ts';
 import * as figure from './figures.ts';
 
 interface Drawn {
@@ -17,6 +17,7 @@ export interface TimeSpan {
 
 interface CallGraph {
   of: 'calls';
+  sums: readonly PlainSum[];
   measures: readonly Measure[];
   /** True where the summary counts what spans cannot be added up to. */
   needsWhole?: true;
@@ -64,6 +65,7 @@ const weightedAverage = (given: readonly CountedFeedback[]): number => {
 export const graphs = {
   requests: {
     of: 'calls',
+    sums: [],
     measures: [],
     summary: { total: number },
     point: { timestamp, total: number },
@@ -74,6 +76,7 @@ export const graphs = {
   },
   cost: {
     of: 'calls',
+    sums: ['cost'],
     measures: [],
     summary: costShape,
     point: { timestamp, ...costShape },
@@ -81,6 +84,7 @@ export const graphs = {
   },
   latency: {
     of: 'calls',
+    sums: ['latency'],
     measures: ['latencies'],
     summary: latencyShape,
     point: { timestamp, ...latencyShape },
@@ -88,6 +92,7 @@ export const graphs = {
   },
   tokens: {
     of: 'calls',
+    sums: ['units'],
     measures: [],
     summary: { total: number, avg: number },
     point: { timestamp, total: number, avg: number },
@@ -98,6 +103,7 @@ export const graphs = {
   },
   users: {
     of: 'calls',
+    sums: [],
     measures: ['users'],
     needsWhole: true,
     summary: { total: number },
@@ -109,6 +115,7 @@ export const graphs = {
   },
   'users/requests': {
     of: 'calls',
+    sums: [],
     measures: ['users'],
     needsWhole: true,
     summary: { total: number, unique: number, avg: number },
@@ -123,6 +130,7 @@ export const graphs = {
   },
   errors: {
     of: 'calls',
+    sums: [],
     measures: [],
     summary: { total: number },
     point: { timestamp, total: number },
@@ -133,6 +141,7 @@ export const graphs = {
   },
   'errors/rate': {
     of: 'calls',
+    sums: [],
     measures: [],
     summary: { rate: number },
     point: { timestamp, rate: number },
@@ -143,6 +152,7 @@ export const graphs = {
   },
   'errors/stacks': {
     of: 'calls',
+    sums: [],
     measures: [],
     summary: { total: number },
     point: { timestamp, stats: z.array(z.object({ response_status_code: number, count: number })) },
@@ -155,6 +165,7 @@ export const graphs = {
   },
   'errors/status-codes': {
     of: 'calls',
+    sums: [],
     measures: [],
     summary: { total_errors: number, unique_error_codes: number },
     point: { status_code: number, count: number },
@@ -168,6 +179,7 @@ export const graphs = {
   },
   'requests/rescued': {
     of: 'calls',
+    sums: [],
     measures: [],
     summary: { retry: number, fallback: number },
     point: {
@@ -188,6 +200,7 @@ export const graphs = {
   },
   'cache/hit-rate': {
     of: 'calls',
+    sums: ['saved'],
     measures: [],
     summary: { total: number, rate: number },
     point: {
@@ -219,6 +232,7 @@ export const graphs = {
   },
   'cache/latency': {
     of: 'calls',
+    sums: ['latency'],
     measures: [],
     summary: {},
     point: { timestamp, avg: number },

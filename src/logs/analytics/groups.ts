@@ -1,5 +1,5 @@
 /** The groups of calls that can be asked for, and their columns. */
-import type { Aggregate, GroupField } from '../query.ts';
+import type { Aggregate, GroupField, Measure, PlainSum } from '../query.ts';
 import * as figure from './figures.ts';
 
 /** What calls are grouped by, in the words of the service, and the field of a record behind each. */
@@ -40,9 +40,25 @@ export const columns = {
 export type Column = keyof typeof columns;
 export const columnNames = Object.keys(columns) as [Column, ...Column[]];
 
-/** True where percentiles are needed, which cost more than sums. */
-export const needLatencies = (wanted: readonly string[]): boolean =>
-  wanted.some((column) => column === 'p95_latency' || column === 'p99_latency');
+const sumBehind: Partial<Record<string, PlainSum>> = {
+  cost: 'cost',
+  total_tokens: 'units',
+  avg_tokens: 'units',
+  avg_input_tokens: 'units',
+  avg_output_tokens: 'units',
+  avg_latency: 'latency',
+  last_seen: 'seen',
+  first_seen: 'seen',
+} satisfies Partial<Record<Column, PlainSum>>;
+
+/** The sums that some columns are made of. */
+export const sumsOf = (wanted: readonly string[]): PlainSum[] => [
+  ...new Set(wanted.flatMap((column) => sumBehind[column] ?? [])),
+];
+
+/** What else they need: percentiles cost more than sums. */
+export const measuresOf = (wanted: readonly string[]): Measure[] =>
+  wanted.some((column) => column === 'p95_latency' || column === 'p99_latency') ? ['latencies'] : [];
 
 /** Sorted by a column or by the key, rows that are equal in it by their key. */
 export function sortGroups(

@@ -1,17 +1,15 @@
 /** Sums over the chosen rows, by columns: each measure is one pass over an array. */
-import type { Aggregate, AggregateQuery, GroupBy } from '../query.ts';
+import { type Aggregate, type AggregateQuery, type LogFilter, plainSums } from '../query.ts';
 import type { Chunk, ContextRow, Month } from './month.ts';
-import { type Checkpoint, type RowFinder, type Selection, select } from './selection.ts';
-import { type CallOutcome, type GroupNumber, Sums } from './sums.ts';
+import { scan, spanOf } from './scan.ts';
+import { type Checkpoint, isOfContexts, type RowFinder, type Selection, select } from './selection.ts';
+import { type CallOutcome, type ContextFacts, type GroupNumber, Sums } from './sums.ts';
 
-interface MonthPlan {
+interface MonthPlan extends ContextFacts {
   month: Month;
   selection: Selection;
-  /** By the number of the context: its group (where contexts decide), and how calls of it ended. */
+  /** By the number of the context, where contexts decide the group. */
   groupOfContext: Int32Array | null;
-  outcomeOfContext: Int32Array;
-  /** Which cache answered calls of a context: 0 none, 1 the simple one, 2 the semantic one. Null where none did. */
-  cacheOfContext: Int32Array | null;
   /** By the number of the metadata. */
   groupOfMetadata: Int32Array | null;
   userOfMetadata: Int32Array | null;
@@ -70,25 +68,51 @@ export function aggregate(
     });
     checkpoint();
   }
-  const sums = new Sums(groups.keys.length, outcomes.keys.length, users.keys.length);
+  const sums = new Sums(groups.keys.length, outcomes.keys.length, users.keys.length, new Set(query.sums ?? plainSums));
+  const latencies = measures.includes('latencies');
+  const fromRollups = isOfContexts(filter) && group.by !== 'metadata' && !measures.includes('feedback');
   for (const plan of plans) {
     const feedback = measures.includes('feedback') ? finder.onRows(plan.month, query) : null;
-    for (const chunk of plan.month.chunks(filter.from, filter.to)) {
-      checkpoint();
-      const marks = plan.selection.rowsOf(chunk);
-      if (!marks) continue;
-      const groupOfRow = groupRows(plan, chunk, marks, edges, group);
-      sums.add(groupOfRow, plan.outcomeOfContext, chunk, measures.includes('latencies'));
-      if (plan.cacheOfContext) sums.addSaved(groupOfRow, chunk, plan.cacheOfContext);
-      if (plan.userOfMetadata) sums.addUsers(groupOfRow, chunk.column('metadata_set'), plan.userOfMetadata);
-      if (feedback) sums.addFeedback(groupOfRow, chunk, feedback);
-    }
+    scan(
+      { ...plan, filter, edges, fromRollups },
+      {
+        entries(rollup, first, end, hour) {
+          const groups = groupEntries(
+            rollup.count('context').subarray(first, end),
+            plan,
+            edges ? spanOf(edges, hour) : 0,
+          );
+          sums.addEntries(first, groups, rollup, plan);
+          if (latencies) sums.addLatenciesOfEntries(first, groups, rollup);
+          if (plan.userOfMetadata) sums.addUsersOfEntries(first, groups, rollup, plan.userOfMetadata);
+        },
+        rows(chunk, rows) {
+          const groups = edges ? byTime(rows, chunk, edges) : byNumber(rows, chunk, plan);
+          sums.addRows(rows, groups, chunk, plan);
+          if (latencies) sums.addLatencies(rows, groups, chunk.column('response_time'));
+          if (plan.userOfMetadata) sums.addUsers(rows, groups, chunk.column('metadata_set'), plan.userOfMetadata);
+          if (feedback) sums.addFeedback(rows, groups, chunk, feedback);
+        },
+      },
+      checkpoint,
+    );
   }
   return groups.keys.flatMap((key, number) => {
     const row = sums.of(number, key, outcomes.keys);
     // A span of time without calls is a fact; a value without calls is not asked for.
     return row.requests > 0 || group.by === 'time' || group.by === 'nothing' ? [row] : [];
   });
+}
+
+/** How many rows a filter chooses. */
+export function countRows(
+  months: readonly Month[],
+  filter: LogFilter,
+  finder: RowFinder & FeedbackSums,
+  checkpoint: Checkpoint,
+): number {
+  const [all] = aggregate(months, { filter, group: { by: 'nothing' }, sums: [] }, finder, checkpoint);
+  return all?.requests ?? 0;
 }
 
 const numbered = <T>(list: readonly T[], numberOf: (item: T) => number): Int32Array => Int32Array.from(list, numberOf);
@@ -108,35 +132,37 @@ const outcomeOf = (context: ContextRow): CallOutcome => ({
   costKnown: context.cost_known,
 });
 
-function groupRows(
-  plan: MonthPlan,
-  chunk: Chunk,
-  marks: Uint8Array,
-  edges: Float64Array | null,
-  group: GroupBy,
-): Int32Array {
-  const groupOfRow = new Int32Array(chunk.rows).fill(-1);
-  if (edges) {
-    byTime(groupOfRow, marks, chunk.column('created_at'), edges);
-    return groupOfRow;
+function groupEntries(contexts: Uint32Array, { selection, groupOfContext }: MonthPlan, span: number): Int32Array {
+  const { contextMask } = selection;
+  const groups = new Int32Array(contexts.length).fill(-1);
+  for (let at = 0; at < contexts.length; at++) {
+    const context = contexts[at] ?? 0;
+    if (contextMask[context] === 1) groups[at] = groupOfContext ? (groupOfContext[context] ?? -1) : span;
   }
-  const table = plan.groupOfContext ?? plan.groupOfMetadata;
-  const numbers = chunk.column(group.by === 'metadata' ? 'metadata_set' : 'context');
-  for (let row = 0; row < marks.length; row++) {
-    if (marks[row] === 1) groupOfRow[row] = table ? (table[numbers[row] ?? 0] ?? -1) : 0;
-  }
-  return groupOfRow;
+  return groups;
+}
+
+function byNumber(rows: Uint32Array, chunk: Chunk, { groupOfContext, groupOfMetadata }: MonthPlan): Int32Array {
+  const groups = new Int32Array(rows.length);
+  const table = groupOfContext ?? groupOfMetadata;
+  if (!table) return groups;
+  const numbers = chunk.column(groupOfContext ? 'context' : 'metadata_set');
+  for (let at = 0; at < rows.length; at++) groups[at] = table[numbers[rows[at] ?? 0] ?? 0] ?? -1;
+  return groups;
 }
 
 /** Rows come nearly in the order of time, so that the span of the last one is mostly that of the next. */
-function byTime(groupOfRow: Int32Array, marks: Uint8Array, times: Float64Array, edges: Float64Array): void {
+function byTime(rows: Uint32Array, chunk: Chunk, edges: Float64Array): Int32Array {
+  const groups = new Int32Array(rows.length);
   const last = edges.length - 2;
-  let span = 0;
-  for (let row = 0; row < marks.length; row++) {
-    if (marks[row] !== 1) continue;
-    const time = times[row] ?? 0;
+  let span = spanOf(edges, chunk.firstAt);
+  if (span === last || chunk.lastAt < (edges[span + 1] ?? 0)) return groups.fill(span);
+  const times = chunk.column('created_at');
+  for (let at = 0; at < rows.length; at++) {
+    const time = times[rows[at] ?? 0] ?? 0;
     while (span < last && time >= (edges[span + 1] ?? 0)) span++;
     while (span > 0 && time < (edges[span] ?? 0)) span--;
-    groupOfRow[row] = span;
+    groups[at] = span;
   }
+  return groups;
 }

@@ -1,7 +1,8 @@
 /** A page of the chosen rows in an order, and how many there are in all. */
 import type { ListQuery, LogPage, SortField } from '../query.ts';
+import { countRows, type FeedbackSums } from './aggregate.ts';
 import type { Chunk, Month } from './month.ts';
-import { type Checkpoint, type RowFinder, select } from './selection.ts';
+import { type Checkpoint, isOfContexts, type RowFinder, select } from './selection.ts';
 
 /** A row as far as its place in the list goes. Rows of one value stand in the order in which they were written. */
 interface Candidate {
@@ -15,19 +16,23 @@ const spare = 8_192;
 export function listRows(
   months: readonly Month[],
   query: ListQuery,
-  finder: RowFinder,
+  finder: RowFinder & FeedbackSums,
   checkpoint: Checkpoint,
 ): LogPage {
-  const { filter, sort, after, offset, limit } = query;
-  const best = new BestRows(after ? limit : offset + limit, query.descending, after ? cursorRow(months, after) : null);
-  let total = 0;
-  for (const [number, month] of months.entries()) {
+  const { filter, sort, descending, after, offset, limit } = query;
+  const best = new BestRows(after ? limit : offset + limit, descending, after ? cursorRow(months, after) : null);
+  // Where rollups count the rows, those in the order of time are read only until the page is full.
+  const stopsEarly = sort === 'created_at' && isOfContexts(filter);
+  let total = stopsEarly ? countRows(months, filter, finder, checkpoint) : 0;
+  for (const [number, month] of descending ? [...months.entries()].reverse() : months.entries()) {
     const selection = select(month, filter, finder);
     if (!selection) continue;
-    for (const chunk of month.chunks(filter.from, filter.to)) {
+    for (const chunk of inOrderOfTime(month.chunks(filter.from, filter.to), descending)) {
+      if (stopsEarly && best.isBehind(descending ? chunk.lastAt : chunk.firstAt)) continue;
       checkpoint();
-      const marks = selection.rowsOf(chunk);
-      if (marks) total += best.add(marks, chunk, sort, number);
+      const rows = selection.rowsOf(chunk);
+      best.add(rows, chunk, sort, number);
+      if (!stopsEarly) total += rows.length;
     }
   }
   const page = best.rows().slice(after ? 0 : offset);
@@ -36,6 +41,10 @@ export function listRows(
     total,
     rows: rows.map(({ metrics, promptPreview, answerPreview }) => ({ metrics, promptPreview, answerPreview })),
   };
+}
+
+function inOrderOfTime(chunks: Chunk[], descending: boolean): Chunk[] {
+  return chunks.sort((a, b) => (descending ? b.lastAt - a.lastAt : a.firstAt - b.firstAt));
 }
 
 /** The place behind which the page begins. A row that is gone meanwhile stands before all others of its value. */
@@ -62,13 +71,9 @@ class BestRows {
     this.#after = after;
   }
 
-  /** Answers how many rows are marked. */
-  add(marks: Uint8Array, chunk: Chunk, sort: SortField, month: number): number {
+  add(rows: Uint32Array, chunk: Chunk, sort: SortField, month: number): void {
     const values = chunk.column(sort);
-    let marked = 0;
-    for (let row = 0; row < marks.length; row++) {
-      if (marks[row] !== 1) continue;
-      marked += 1;
+    for (const row of rows) {
       const value = values[row] ?? 0;
       if (this.#last && this.#sign * (value - this.#last.value) > 0) continue;
       const candidate = { value, month, n: chunk.first + row };
@@ -76,7 +81,12 @@ class BestRows {
       this.#gathered.push(candidate);
       if (this.#gathered.length > this.#wanted + spare) this.#cut();
     }
-    return marked;
+  }
+
+  /** True where no row of this value or of one behind it can count any more. */
+  isBehind(value: number): boolean {
+    if (!this.#last && this.#gathered.length >= this.#wanted) this.#cut();
+    return this.#last !== null && this.#sign * (value - this.#last.value) > 0;
   }
 
   rows(): Candidate[] {

@@ -3,9 +3,18 @@ import type { Database } from 'bun:sqlite';
 import { type Context, contextFields, firstMeasure, measureFields, metricsOf, type Row } from '../layout.ts';
 import type { ListedLog } from '../query.ts';
 import type { LogMetrics } from '../record.ts';
-import type { ColumnCache } from './column-cache.ts';
-import { chunkRows, columnKey, openForReading, rowFields, type ScanColumn, scanColumns } from './schema.ts';
-import { type Columns, readColumns } from './writer.ts';
+import type { Column, ColumnCache } from './column-cache.ts';
+import { countColumns, partKey, type Rollup, type RollupPart, sumColumns } from './rollup.ts';
+import {
+  boundsOf,
+  chunkRows,
+  columnKey,
+  openForReading,
+  readColumns,
+  rowFields,
+  type ScanColumn,
+  scanColumns,
+} from './schema.ts';
 
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
@@ -29,9 +38,14 @@ export interface StoredLog extends ListedLog {
 
 /** Rows that stand one after the other, by columns. */
 export interface Chunk {
+  /** Its own number; chunks that fill have none yet. */
+  number: number | null;
   /** The number of the first row. */
   first: number;
   rows: number;
+  /** When the oldest and the newest of its calls arrived. */
+  firstAt: number;
+  lastAt: number;
   column(name: ScanColumn): Float64Array;
 }
 
@@ -41,12 +55,14 @@ export class Month {
   readonly name: string;
   readonly #db: Database;
   readonly #columns: ColumnCache;
+  readonly #owner: number;
   /** By their number; they never change, so that only new ones are read. */
   readonly #contexts: (ContextRow | undefined)[] = [];
 
   constructor(name: string, file: string, columns: ColumnCache) {
     this.name = name;
     this.#columns = columns;
+    this.#owner = columns.newOwner();
     this.#db = openForReading(file, patienceMs);
     this.#db.run('PRAGMA mmap_size = 4294967296');
   }
@@ -167,33 +183,82 @@ export class Month {
       .all(first, last);
   }
 
-  /** The chunks that can hold rows of the range, oldest first, and at the end the rows that fill no chunk yet. */
-  *chunks(from: number, to: number): Generator<Chunk> {
+  /** The chunks that can hold rows of the range, in the order in which they were written; at the end the rows that fill no chunk yet. */
+  chunks(from: number, to: number): Chunk[] {
     const sealed = this.#db
       .query<{ chunk: number; first_at: number; last_at: number }, []>(
         'select chunk, first_at, last_at from chunks order by chunk',
       )
       .all();
-    const column = this.#db.query<{ data: Uint8Array<ArrayBuffer> }, [number]>(
-      'select data from columns where key = ?',
-    );
-    for (const { chunk, first_at, last_at } of sealed) {
-      if (last_at < from || first_at >= to) continue;
-      yield {
+    const chunks = sealed.map(
+      ({ chunk, first_at, last_at }): Chunk => ({
+        number: chunk,
         first: chunk * chunkRows + 1,
         rows: chunkRows,
-        column: (name) =>
-          this.#columns.get(`${this.name} ${chunk} ${name}`, () => {
-            const data = column.get(columnKey(scanColumns.indexOf(name), chunk))?.data;
-            if (!data) throw new Error(`The log store lacks the column ${name} of its chunk ${chunk}`);
-            return new Float64Array(data.buffer, data.byteOffset, data.byteLength / 8);
-          }),
-      };
-    }
+        firstAt: first_at,
+        lastAt: last_at,
+        column: (name) => this.#column(chunk, name),
+      }),
+    );
     const first = sealed.length * chunkRows + 1;
     const rest = readColumns(this.#db, first, Number.MAX_SAFE_INTEGER);
-    if (rest.context.length > 0)
-      yield { first, rows: rest.context.length, column: (name) => rest[name as keyof Columns] };
+    const rows = rest.context.length;
+    if (rows > 0) {
+      const [firstAt, lastAt] = boundsOf(rest.created_at);
+      chunks.push({ number: null, first, rows, firstAt, lastAt, column: (name) => rest[name] });
+    }
+    return chunks.filter(({ firstAt, lastAt }) => lastAt >= from && firstAt < to);
+  }
+
+  /** The rollups, in the order of the chunks that they cover. */
+  rollups(): Rollup[] {
+    return this.#db
+      .query<{ block: number; first_chunk: number; chunks: number }, []>(
+        'select block, first_chunk, chunks from rollups order by first_chunk',
+      )
+      .all()
+      .map(({ block, first_chunk, chunks }) => this.#rollup(block, first_chunk, first_chunk + chunks));
+  }
+
+  #rollup(block: number, firstChunk: number, endChunk: number): Rollup {
+    const floats = (part: RollupPart) => this.#cached(`${block} ${part}`, () => asFloats(this.#partOf(part, block)));
+    const whole = (part: RollupPart) => this.#cached(`${block} ${part}`, () => asWhole(this.#partOf(part, block)));
+    const hours = floats('hours');
+    const entries = hours.at(-1) ?? 0;
+    const columnOf = (all: readonly string[], name: string) => all.indexOf(name) * entries;
+    return {
+      firstChunk,
+      endChunk,
+      hours,
+      entries,
+      count: (name) => whole('counts').subarray(columnOf(countColumns, name)).subarray(0, entries),
+      sum: (name) => floats('sums').subarray(columnOf(sumColumns, name)).subarray(0, entries),
+      latencies: () => whole('latencies'),
+      sets: () => whole('sets'),
+    };
+  }
+
+  #column(chunk: number, name: ScanColumn): Float64Array {
+    return this.#cached(`${chunk} ${name}`, () => {
+      const key = columnKey(scanColumns.indexOf(name), chunk);
+      return asFloats(this.#bytesAt('columns', key, `the column ${name} of its chunk ${chunk}`));
+    });
+  }
+
+  #partOf(part: RollupPart, block: number): Uint8Array<ArrayBuffer> {
+    return this.#bytesAt('rollup_parts', partKey(part, block), `the ${part} of its rollup ${block}`);
+  }
+
+  #cached<C extends Column>(key: string, read: () => C): C {
+    return this.#columns.get(`${this.#owner} ${key}`, read);
+  }
+
+  #bytesAt(table: 'columns' | 'rollup_parts', key: number, what: string): Uint8Array<ArrayBuffer> {
+    const data = this.#db
+      .query<{ data: Uint8Array<ArrayBuffer> }, [number]>(`select data from ${table} where key = ?`)
+      .get(key)?.data;
+    if (!data) throw new Error(`The log store lacks ${what}`);
+    return data;
   }
 
   close(): void {
@@ -213,6 +278,12 @@ export class Month {
       .map(({ n }) => n);
   }
 }
+
+const asFloats = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Float64Array =>
+  new Float64Array(buffer, byteOffset, byteLength / 8);
+
+const asWhole = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, byteLength / 4);
 
 const parsed = (field: string, value: unknown): unknown => {
   if (flags.has(field)) return value === 1;

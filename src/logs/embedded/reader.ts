@@ -18,7 +18,8 @@ import { FeedbackTable } from './feedback.ts';
 import { monthsIn, monthsWithin, rowsFile } from './files.ts';
 import { listRows } from './list.ts';
 import { type Chunk, Month } from './month.ts';
-import { type Checkpoint, select } from './selection.ts';
+import { scan } from './scan.ts';
+import { type Checkpoint, isOfContexts, type Selection, select } from './selection.ts';
 
 /** More values of one field than these are not offered. */
 const mostValues = 1_000;
@@ -95,14 +96,19 @@ export class EmbeddedReader {
     withFeedback: (month: Month, filter: LogFilter): number[] =>
       month.rowsOfTraces(this.#feedback.ofTraces(filter, filter.feedback).map(({ trace_id }) => trace_id)),
 
-    keepText: (month: Month, chunk: Chunk, marks: Uint8Array, search: string): void => {
+    withText: (month: Month, chunk: Chunk, rows: Uint32Array, search: string): Uint32Array => {
       const text = search.toLowerCase();
+      const chosen = new Set(rows);
+      const holding: number[] = [];
       for (const { n, texts, day, ...place } of month.textsOf(chunk.first, chunk.first + chunk.rows - 1)) {
-        const at = n - chunk.first;
-        if (marks[at] !== 1 || texts.toLowerCase().includes(text)) continue;
+        const row = n - chunk.first;
+        if (!chosen.has(row)) continue;
         this.#checkpoint();
-        if (day === null || !this.#bodies.hold({ day, ...place }, text)) marks[at] = 0;
+        if (texts.toLowerCase().includes(text) || (day !== null && this.#bodies.hold({ day, ...place }, text))) {
+          holding.push(row);
+        }
       }
+      return Uint32Array.from(holding);
     },
 
     onRows: (month: Month, { filter }: AggregateQuery) => {
@@ -126,13 +132,11 @@ export class EmbeddedReader {
         if (!selection) continue;
         for (const chunk of month.chunks(filter.from, filter.to)) {
           this.#checkpoint();
-          const marks = selection.rowsOf(chunk);
-          if (!marks) continue;
+          const rows = selection.rowsOf(chunk);
           const contexts = chunk.column('context');
-          marks.forEach((mark, row) => {
-            if (mark === 1)
-              models.set(month.traceOf(chunk.first + row), selection.contexts[contexts[row] ?? 0]?.ai_model ?? '');
-          });
+          for (const row of rows) {
+            models.set(month.traceOf(chunk.first + row), selection.contexts[contexts[row] ?? 0]?.ai_model ?? '');
+          }
         }
       }
     });
@@ -168,21 +172,36 @@ export class EmbeddedReader {
   }
 
   /** Which contexts and which metadata the chosen rows have. */
-  #seen(month: Month, selection: NonNullable<ReturnType<typeof select>>, filter: LogFilter) {
+  #seen(month: Month, selection: Selection, filter: LogFilter) {
     const contexts = new Uint8Array(selection.contexts.length);
     const sets = new Uint8Array(month.metadataCount + 1);
-    for (const chunk of month.chunks(filter.from, filter.to)) {
-      this.#checkpoint();
-      const marks = selection.rowsOf(chunk);
-      if (!marks) continue;
-      const contextOf = chunk.column('context');
-      const setOf = chunk.column('metadata_set');
-      for (let row = 0; row < marks.length; row++) {
-        if (marks[row] !== 1) continue;
-        contexts[contextOf[row] ?? 0] = 1;
-        sets[setOf[row] ?? 0] = 1;
-      }
-    }
+    scan(
+      { month, selection, filter, edges: null, fromRollups: isOfContexts(filter) },
+      {
+        entries(rollup, first, end) {
+          const contextOf = rollup.count('context');
+          const setsEnd = rollup.count('setsEnd');
+          const all = rollup.sets();
+          for (let entry = first; entry < end; entry++) {
+            const context = contextOf[entry] ?? 0;
+            if (selection.contextMask[context] !== 1) continue;
+            contexts[context] = 1;
+            for (let at = entry === 0 ? 0 : (setsEnd[entry - 1] ?? 0); at < (setsEnd[entry] ?? 0); at++) {
+              sets[all[at] ?? 0] = 1;
+            }
+          }
+        },
+        rows(chunk, rows) {
+          const contextOf = chunk.column('context');
+          const setOf = chunk.column('metadata_set');
+          for (const row of rows) {
+            contexts[contextOf[row] ?? 0] = 1;
+            sets[setOf[row] ?? 0] = 1;
+          }
+        },
+      },
+      this.#checkpoint,
+    );
     return { contexts, sets };
   }
 

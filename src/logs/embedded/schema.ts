@@ -21,6 +21,7 @@ export const scanColumns = [
   'saved_cost',
 ] as const;
 export type ScanColumn = (typeof scanColumns)[number];
+export type Columns = Record<ScanColumn, Float64Array<ArrayBuffer>>;
 
 /** The key of a column's array among all arrays of a file. */
 export const columnKey = (column: number, chunk: number): number => column * 2 ** 32 + chunk;
@@ -51,8 +52,11 @@ create table if not exists logs (
 );
 create unique index if not exists logs_id on logs (id);
 create index if not exists logs_trace on logs (trace_id) where trace_id is not null;
+create index if not exists logs_span on logs (span_id) where span_id is not null;
 create table if not exists chunks (chunk integer primary key, first_at real not null, last_at real not null);
 create table if not exists columns (key integer primary key, data blob not null);
+create table if not exists rollups (block integer primary key, first_chunk integer not null, chunks integer not null);
+create table if not exists rollup_parts (key integer primary key, data blob not null);
 `;
 
 const bodiesSchema = 'create table if not exists bodies (block integer primary key, messages blob not null)';
@@ -114,9 +118,36 @@ export function openForReading(file: string, timeoutMs: number): Database {
   };
   const db = open();
   const isWhole =
-    missingColumns(db, 'contexts', contextFields).length === 0 && missingColumns(db, 'logs', rowFields).length === 0;
+    missingColumns(db, 'contexts', contextFields).length === 0 &&
+    missingColumns(db, 'logs', rowFields).length === 0 &&
+    missingColumns(db, 'rollup_parts', ['data']).length === 0;
   if (isWhole) return db;
   db.close();
   openForWriting(file, 'rows', timeoutMs).close();
   return open();
+}
+
+/** The columns of some rows, read from the rows themselves. */
+export function readColumns(db: Database, first: number, last: number): Columns {
+  const rows = db
+    .query(`select ${scanColumns.join(', ')} from logs where n between ? and ? order by n`)
+    .values(first, last);
+  const columns = {} as Columns;
+  for (const [at, column] of scanColumns.entries()) {
+    const values = new Float64Array(rows.length);
+    for (let row = 0; row < rows.length; row++) values[row] = Number(rows[row]?.[at]);
+    columns[column] = values;
+  }
+  return columns;
+}
+
+/** The first and the last of some moments. */
+export function boundsOf(times: Float64Array): [first: number, last: number] {
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const time of times) {
+    if (time < first) first = time;
+    if (time > last) last = time;
+  }
+  return [first, last];
 }

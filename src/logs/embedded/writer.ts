@@ -6,8 +6,19 @@ import { everyMessage, replaceMessages } from '../messages.ts';
 import { noPreviews, previewsOf } from '../preview.ts';
 import type { SegmentFrame } from '../segment.ts';
 import { withoutVectors } from '../vectors.ts';
-import { bodiesFile, dayOf, deleteExpired, feedbackFile, monthOf, type Retention, rowsFile } from './files.ts';
-import { chunkRows, columnKey, openForWriting, rowFields, type ScanColumn, scanColumns } from './schema.ts';
+import {
+  bodiesFile,
+  dayOf,
+  deleteExpired,
+  feedbackFile,
+  monthOf,
+  monthsIn,
+  type Retention,
+  rowsFile,
+} from './files.ts';
+import { chunksOfRollup } from './rollup.ts';
+import { openForWriting, rowFields } from './schema.ts';
+import { sealRows } from './seal.ts';
 
 /** Messages are packed once this much has come together: large enough to pack well, small enough to open for one record. */
 const blockBytes = 256 * 1024;
@@ -40,12 +51,14 @@ interface Place {
 export class EmbeddedWriter {
   readonly #folder: string;
   readonly #timeoutMs: number;
+  readonly #blockChunks: number;
   readonly #months = new Map<string, MonthWriter>();
   #bodies: BodyWriter | null = null;
 
-  constructor(folder: string, timeoutMs: number) {
+  constructor(folder: string, timeoutMs: number, blockChunks = chunksOfRollup) {
     this.#folder = folder;
     this.#timeoutMs = timeoutMs;
+    this.#blockChunks = blockChunks;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
@@ -56,7 +69,7 @@ export class EmbeddedWriter {
     try {
       bodies.begin();
       for (const frame of frames) this.#writeFrame(frame, bodies, begun);
-      for (const month of begun) month.sealChunks();
+      for (const month of begun) month.seal();
       // The bodies first: a row never names a block that is not there.
       bodies.commit();
       for (const month of begun) month.commit();
@@ -68,8 +81,19 @@ export class EmbeddedWriter {
     this.#closeOldMonths();
   }
 
-  /** Deletes what is older than it may be. */
+  /** Deletes what is older than it may be, and makes the rollups that files of an older release lack. */
   purge(now: number, retention: Retention): void {
+    this.#deleteExpired(now, retention);
+    for (const name of monthsIn(this.#folder)) {
+      const month = this.#monthWriter(name);
+      month.begin();
+      month.seal();
+      month.commit();
+      this.#closeOldMonths();
+    }
+  }
+
+  #deleteExpired(now: number, retention: Retention): void {
     deleteExpired(this.#folder, now, retention);
     for (const [month] of this.#months) if (!existsSync(rowsFile(this.#folder, month))) this.#closeMonth(month);
     if (this.#bodies && !existsSync(bodiesFile(this.#folder, this.#bodies.day))) {
@@ -121,7 +145,7 @@ export class EmbeddedWriter {
   #monthWriter(month: string): MonthWriter {
     const known = this.#months.get(month);
     if (known) return known;
-    const opened = new MonthWriter(rowsFile(this.#folder, month), this.#timeoutMs);
+    const opened = new MonthWriter(rowsFile(this.#folder, month), this.#timeoutMs, this.#blockChunks);
     this.#months.set(month, opened);
     return opened;
   }
@@ -142,14 +166,16 @@ export class EmbeddedWriter {
 /** Rows of one month, in one file. */
 class MonthWriter {
   readonly #db: Database;
+  readonly #blockChunks: number;
   readonly #insertRow: Statement;
   /** Costs each of them half as much. */
   readonly #insertRows: Statement;
   readonly #contexts: Numbers;
   readonly #metadata: Numbers;
 
-  constructor(file: string, timeoutMs: number) {
+  constructor(file: string, timeoutMs: number, blockChunks: number) {
     this.#db = openForWriting(file, 'rows', timeoutMs);
+    this.#blockChunks = blockChunks;
     const columns = [
       'context',
       'metadata_set',
@@ -210,49 +236,10 @@ class MonthWriter {
     return added;
   }
 
-  /** Writes the columns of every chunk that has become full. Rows are numbered from 1 without gaps, so it is known which they are. */
-  sealChunks(): void {
-    const { rows } = this.#db.query<{ rows: number }, []>('select coalesce(max(n), 0) as rows from logs').get() ?? {
-      rows: 0,
-    };
-    const { sealed } = this.#db.query<{ sealed: number }, []>('select count(*) as sealed from chunks').get() ?? {
-      sealed: 0,
-    };
-    for (let chunk = sealed; (chunk + 1) * chunkRows <= rows; chunk++) this.#seal(chunk);
+  /** Writes the columns and rollups of what has become full. */
+  seal(): void {
+    sealRows(this.#db, this.#blockChunks);
   }
-
-  #seal(chunk: number): void {
-    const first = chunk * chunkRows + 1;
-    const columns = readColumns(this.#db, first, first + chunkRows - 1);
-    for (const [at, column] of scanColumns.entries()) {
-      const { buffer } = columns[column];
-      this.#db.run('insert into columns (key, data) values (?, ?)', [columnKey(at, chunk), new Uint8Array(buffer)]);
-    }
-    const times = columns.created_at;
-    let firstAt = Number.POSITIVE_INFINITY;
-    let lastAt = Number.NEGATIVE_INFINITY;
-    for (const time of times) {
-      if (time < firstAt) firstAt = time;
-      if (time > lastAt) lastAt = time;
-    }
-    this.#db.run('insert into chunks (chunk, first_at, last_at) values (?, ?, ?)', [chunk, firstAt, lastAt]);
-  }
-}
-
-export type Columns = Record<ScanColumn, Float64Array<ArrayBuffer>>;
-
-/** The columns of some rows, read from the rows themselves. */
-export function readColumns(db: Database, first: number, last: number): Columns {
-  const rows = db
-    .query(`select ${scanColumns.join(', ')} from logs where n between ? and ? order by n`)
-    .values(first, last);
-  const columns = {} as Columns;
-  for (const [at, column] of scanColumns.entries()) {
-    const values = new Float64Array(rows.length);
-    for (let row = 0; row < rows.length; row++) values[row] = Number(rows[row]?.[at]);
-    columns[column] = values;
-  }
-  return columns;
 }
 
 /** Gives equal things one number in a file. */

@@ -70,6 +70,35 @@ onEachEngine('searching', (start) => {
     expect(await total('/v1/plugins', 'nowhere')).toBe(0);
   });
 
+  test('policies, webhooks, checks and what this release knows', async () => {
+    const { workspaceId: workspace_id } = place;
+    const policy = { name: 'Größe 100%', workspace_id, conditions: [{ key: 'workspace_id', value: workspace_id }] };
+    const grouped = { ...policy, group_by: [{ key: 'api_key' }] };
+    await gateway.post('/v1/policies/rate-limits', { ...grouped, type: 'requests', unit: 'rpm', value: 5 });
+    await gateway.post('/v1/policies/usage-limits', { ...grouped, type: 'cost', credit_limit: 5 });
+    await gateway.post('/v1/webhooks', { url: 'https://hooks.example.com/Groesse' });
+    for (const [list, part] of [
+      ['/v1/policies/rate-limits', 'GRÖß'],
+      ['/v1/policies/usage-limits', 'röße 1'],
+      ['/v1/webhooks', 'GROESSE'],
+      ['/v1/guardrails/checks', 'DEFAULT.JWT'],
+      ['/v1/reference/providers', 'ELEVENL'],
+      ['/v1/reference/models?provider=openai', 'GPT-4O-MINI-TTS'],
+    ] as const) {
+      expect([list, await total(list, part)]).toEqual([list, 1]);
+      expect([list, await total(list, 'nowhere')]).toEqual([list, 0]);
+    }
+    const person = await addPerson(gateway, place.organisationId, 'member');
+    const { body: own } = await gateway.get('/v1/admin/organisation');
+    for (const [part, count] of [
+      [own.name.toUpperCase(), 1],
+      ['nowhere', 0],
+    ]) {
+      const path = `/v1/admin/organisations?search=${encodeURIComponent(part)}`;
+      expect((await gateway.get(path, { key: person.session })).body.total).toBe(count);
+    }
+  });
+
   test('a member of no workspace finds none, and nothing breaks', async () => {
     const alone = await addPerson(gateway, place.organisationId, 'member');
     const reply = await gateway.get('/v1/admin/workspaces', { key: alone.session });
