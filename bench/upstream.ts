@@ -24,27 +24,40 @@ const chunk = (content: string, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'gpt-4o-mini', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 const chunks = [...Array.from({ length: 49 }, (_, index) => chunk(` word${index}`)), chunk('', 'stop')];
+/** As OpenAI sends it to whoever asks for the usage. */
+const usageChunk = `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'gpt-4o-mini', choices: [], usage: { prompt_tokens: 150, completion_tokens: 100, total_tokens: 250 } })}\n\n`;
+const chunksWithUsage = [...chunks, usageChunk];
 const slowChunkMs = 1_000;
+
+interface Question {
+  stream?: boolean;
+  /** So many chunks, a second apart. */
+  slow?: number;
+  stream_options?: { include_usage?: boolean };
+}
 
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   idleTimeout: 0,
   async fetch(request) {
-    const { stream, slow } = (await request.json()) as { stream?: boolean; slow?: number };
+    const { stream, slow, stream_options } = (await request.json()) as Question;
     if (request.url.endsWith('/messages'))
       return new Response(message, { headers: { 'content-type': 'application/json' } });
     if (!stream) return new Response(answer, { headers: { 'content-type': 'application/json' } });
-    return new Response(slow ? slowStream(slow) : quickStream(), { headers: { 'content-type': 'text/event-stream' } });
+    return new Response(
+      slow ? slowStream(slow) : quickStream(stream_options?.include_usage ? chunksWithUsage : chunks),
+      { headers: { 'content-type': 'text/event-stream' } },
+    );
   },
 });
 
 /** Each chunk leaves in its own turn of the loop, as tokens do. */
-function quickStream(): ReadableStream<string> {
+function quickStream(events: readonly string[]): ReadableStream<string> {
   let sent = 0;
   return new ReadableStream({
     async pull(controller) {
-      const part = chunks[sent++];
+      const part = events[sent++];
       if (part === undefined) {
         controller.enqueue('data: [DONE]\n\n');
         controller.close();

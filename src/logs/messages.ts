@@ -43,7 +43,9 @@ export function keptBodies(messages: Partial<LogBodies>): KeptBodies {
   const kept: KeptBodies = {};
   for (const name of slots) {
     const message = messages[name];
-    if (message) kept[name] = { ...message, size: sizeOf(message), body: keptBody(message) };
+    if (!message) continue;
+    const { headers, contentType } = message;
+    kept[name] = { headers, contentType, size: sizeOf(message), body: keptBody(message) };
   }
   return kept;
 }

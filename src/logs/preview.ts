@@ -1,9 +1,9 @@
 /** The beginnings of what was asked and answered, for lists. */
 import { readJson } from '../bounded-json.ts';
 import { contentOf } from './content.ts';
-import type { KeptBodies, KeptMessage } from './record.ts';
+import type { KeptBodies, KeptMessage, LogBodies } from './record.ts';
 
-const length = 200;
+export const previewLength = 200;
 /** A larger body is not parsed for two lines of text. */
 const parsedBytes = 1024 * 1024;
 
@@ -14,10 +14,29 @@ export interface Previews {
 
 export const noPreviews: Previews = { prompt: '', answer: '' };
 
-export const previewsOf = ({ request, response }: KeptBodies): Previews => ({
-  prompt: request ? preview(request, askedText) : '',
-  answer: response ? preview(response, answeredText) : '',
-});
+/** Those that were known when the record was made; null where the bytes must be read for it. */
+export type KnownPreviews = [prompt: string | null, answer: string | null];
+
+const nothingKnown: KnownPreviews = [null, null];
+
+export const knownPreviewsOf = ({ request, response }: Partial<LogBodies>): KnownPreviews => [
+  request?.preview ?? null,
+  response?.preview ?? null,
+];
+
+export const promptPreview = (body: unknown): string => shortened(askedText(body));
+export const answerPreview = (body: unknown): string => shortened(answeredText(body));
+
+/** The messages are read only for what is not known. */
+export function previewsOf(known: KnownPreviews | undefined, bodies: () => KeptBodies | undefined): Previews {
+  const [prompt, answer] = known ?? nothingKnown;
+  if (prompt !== null && answer !== null) return { prompt, answer };
+  const { request, response } = bodies() ?? {};
+  return {
+    prompt: prompt ?? (request ? preview(request, askedText) : ''),
+    answer: answer ?? (response ? preview(response, answeredText) : ''),
+  };
+}
 
 function preview(message: KeptMessage, textOf: (body: unknown) => string): string {
   if (message.body === null || message.body.length > parsedBytes) return '';
@@ -28,7 +47,7 @@ function preview(message: KeptMessage, textOf: (body: unknown) => string): strin
   return '';
 }
 
-const shortened = (text: string): string => text.slice(0, length).toWellFormed();
+const shortened = (text: string): string => text.slice(0, previewLength).toWellFormed();
 
 type Fields = Record<string, unknown>;
 const isObject = (value: unknown): value is Fields =>
@@ -65,7 +84,7 @@ function answeredText(body: unknown): string {
 function streamedText(text: string): string {
   let joined = '';
   for (const line of text.split('\n')) {
-    if (joined.length >= length) break;
+    if (joined.length >= previewLength) break;
     if (!line.startsWith('data:') || !line.includes('{')) continue;
     joined += deltaOf(line.slice(line.indexOf('{')));
   }

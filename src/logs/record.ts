@@ -146,6 +146,8 @@ export interface LogMessage {
   contentType: string;
   /** How many bytes went over the wire; needed only where the body itself is not handed over. */
   size?: number;
+  /** The beginning of its text, where whoever made the record knew it without parsing the body for it. */
+  preview?: string | null;
 }
 
 /** The wide part: kept in full logging mode, and the answer alone when the call failed. */

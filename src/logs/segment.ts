@@ -1,10 +1,11 @@
 /** The form of a segment file: frames one after the other, each a batch of records with a check sum over all of it.
  *
  * A frame is its head (mark, length of the rows, length of the messages, check sum; 32 bits each), the rows as the JSON
- * of `[contexts, rows]`, and the messages.
+ * of `[contexts, rows, previews]`, and the messages.
  */
 import { type Context, contextOf, metricsOf, type Row, rowOf, sameContext } from './layout.ts';
 import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
+import { type KnownPreviews, knownPreviewsOf } from './preview.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
 import type { Tally } from './space-shares.ts';
 
@@ -68,24 +69,31 @@ export class Frames {
   }
 }
 
-function rowsOf(records: readonly LogRecord[], messages: MessageList): [Context[], Row[]] {
+function rowsOf(records: readonly LogRecord[], messages: MessageList): FrameRows {
   const seen: LogMetrics[] = [];
   const contexts: Context[] = [];
   const rows: Row[] = [];
+  const previews: KnownPreviews[] = [];
   for (const { metrics, bodies } of records) {
     let context = seen.findIndex((other) => sameContext(other, metrics));
     if (context === -1) {
       context = contexts.push(contextOf(metrics)) - 1;
       if (seen.length < contextsCompared) seen.push(metrics);
     }
-    rows.push(rowOf(metrics, context, messages.add(bodies)));
+    const place = messages.add(bodies);
+    if (place !== null) previews.push(knownPreviewsOf(bodies));
+    rows.push(rowOf(metrics, context, place));
   }
-  return [contexts, rows];
+  return [contexts, rows, previews];
 }
+
+type FrameRows = [contexts: Context[], rows: Row[], previews?: KnownPreviews[]];
 
 export interface SegmentFrame {
   contexts: Context[];
   rows: Row[];
+  /** By the places of messages; empty in what an older release wrote. */
+  previews: KnownPreviews[];
   /** Empty when no record of the frame has any. */
   messages: Buffer;
 }
@@ -127,8 +135,8 @@ export function frameAt(segment: Buffer, at: number): SegmentFrame | null {
   const rowsEnd = rowsStart + segment.readUInt32LE(at + 4);
   const end = at + frameLength(segment, at);
   if (Bun.hash.crc32(segment.subarray(rowsStart, end)) !== segment.readUInt32LE(at + 12)) return null;
-  const [contexts, rows] = JSON.parse(segment.toString('utf8', rowsStart, rowsEnd)) as [Context[], Row[]];
-  return { contexts, rows, messages: segment.subarray(rowsEnd, end) };
+  const [contexts, rows, previews = []] = JSON.parse(segment.toString('utf8', rowsStart, rowsEnd)) as FrameRows;
+  return { contexts, rows, previews, messages: segment.subarray(rowsEnd, end) };
 }
 
 /** The record with this id, if the segment has it. */

@@ -26,7 +26,7 @@ export const plainIdentity = (userId: string | null): UpstreamIdentity => ({
 
 export function createProbe(opener: Opener, { revoke, now }: { revoke: McpProbe['revoke']; now(): number }): McpProbe {
   const discover = async (upstream: McpUpstream, userId: string | null): Promise<Discovery> => {
-    const link = await opener.open({ upstream, identity: plainIdentity(userId), client: ourselves, era: 'session' });
+    const link = await opener.open({ upstream, identity: plainIdentity(userId), client: ourselves, era: 'stateless' });
     try {
       if (link.era === 'session') {
         await link.send({ kind: 'notification', method: 'notifications/initialized', params: {} });

@@ -52,7 +52,7 @@ export const guardedFetch =
 
 export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp, now: () => Date) {
   const fetchFn = guardedFetch(http);
-  const hinted = new Map<string, string>();
+  const hinted = new Map<string, Hint>();
   const known = new Map<string, { described: Described; until: number }>();
 
   const discover = async (upstream: McpUpstream): Promise<Described> => {
@@ -63,10 +63,10 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
     const told = overrides(own);
     if (told) return { ...told, resource: upstream.url, scope: own.scope ?? null, extra };
     const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client');
-    const hint = hinted.get(upstream.id);
+    const hint = hinted.get(upstream.id) ?? (await probed(upstream));
     const info = await discoverOAuthServerInfo(upstream.url, {
       fetchFn,
-      ...(hint && { resourceMetadataUrl: new URL(hint) }),
+      ...(hint.metadataUrl !== null && { resourceMetadataUrl: new URL(hint.metadataUrl) }),
       skipIssuerMetadataValidation: false,
     }).catch((fault) => {
       if (fault instanceof McpError) throw fault;
@@ -82,18 +82,28 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
         'the upstream describes another resource than the address that is registered',
       );
     }
-    const scopes = resourceMetadata?.scopes_supported?.join(' ');
+    const scopes = hint.scope ?? resourceMetadata?.scopes_supported?.join(' ') ?? null;
     return {
       issuer: info.authorizationServerUrl.toString(),
       metadata: authorizationServerMetadata ?? null,
       resource: resourceMetadata?.resource ?? null,
-      scope: own.scope ?? scopes ?? null,
+      scope: own.scope ?? (scopes && withOfflineAccess(scopes, authorizationServerMetadata)),
       extra,
     };
   };
 
+  /** What the upstream says to a call without a token: only so it tells an unusual place of its description. */
+  const probed = async (upstream: McpUpstream): Promise<Hint> => {
+    const body = new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}');
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const call = { url: upstream.url, method: 'POST' as const, headers, body, tenant: upstream.organisationId };
+    // Whether it can be reached at all shows when its description is read.
+    const answer = await http.fetch(call, limits).catch(() => null);
+    return hintIn(answer?.status === 401 ? answer.headers.get('www-authenticate') : null);
+  };
+
   const describe = async (upstream: McpUpstream): Promise<Described> => {
-    const key = `${upstream.id} ${upstream.revision}`;
+    const key = keyOf(upstream);
     const kept = known.get(key);
     if (kept && kept.until > now().getTime()) return kept.described;
     const described = await discover(upstream);
@@ -104,12 +114,11 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
 
   return {
     describe,
-    /** The upstream said in a refusal where it is described. */
+    /** The upstream refused us: where it is described, and what it wants, may have changed. */
     learn(upstream: McpUpstream, header: string | null): void {
-      const url = /resource_metadata="?([^",\s]+)/i.exec(header ?? '')?.[1];
-      if (!url || !URL.canParse(url)) return;
       if (hinted.size >= 5_000) hinted.clear();
-      hinted.set(upstream.id, url);
+      hinted.set(upstream.id, hintIn(header));
+      known.delete(keyOf(upstream));
     },
     /** Who we are there: as the integration says, else by a document of ours, else as we registered. */
     async client(
@@ -120,11 +129,12 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
     ): Promise<OAuthClientInformationMixed> {
       const own = upstream.settings.oauth_metadata ?? {};
       if (own.client_id) {
+        // Without a method of its own the SDK takes one that the authorization server supports.
+        const { client_id, client_secret, token_endpoint_auth_method } = own;
         return {
-          client_id: own.client_id,
-          ...(own.client_secret && { client_secret: own.client_secret }),
-          token_endpoint_auth_method:
-            own.token_endpoint_auth_method ?? (own.client_secret ? 'client_secret_post' : 'none'),
+          client_id,
+          ...(client_secret && { client_secret }),
+          ...(token_endpoint_auth_method && { token_endpoint_auth_method }),
         } as OAuthClientInformationMixed;
       }
       if (
@@ -169,7 +179,8 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
           redirect_uris: [redirectUri],
           grant_types: ['authorization_code', 'refresh_token'],
           response_types: ['code'],
-          token_endpoint_auth_method: own.token_endpoint_auth_method ?? 'none',
+          token_endpoint_auth_method: own.token_endpoint_auth_method ?? methodAt(metadata),
+          application_type: redirectUri.startsWith('https://') ? 'web' : 'native',
         },
         fetchFn,
       }).catch((fault) => {
@@ -221,6 +232,36 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
       return token;
     },
   };
+}
+
+/** What an upstream told when it refused a call. */
+interface Hint {
+  metadataUrl: string | null;
+  scope: string | null;
+}
+
+function hintIn(header: string | null): Hint {
+  const url = /resource_metadata="?([^",\s]+)/i.exec(header ?? '')?.[1] ?? null;
+  return { metadataUrl: url !== null && URL.canParse(url) ? url : null, scope: challengedScope(header) };
+}
+
+/** The scope that a refusal asks for. */
+export const challengedScope = (header: string | null): string | null =>
+  /(?:^|[\s,])scope="([^"]{1,2000})"/i.exec(header ?? '')?.[1] ?? null;
+
+const keyOf = ({ id, revision }: McpUpstream): string => `${id} ${revision}`;
+
+/** Refresh tokens come only to those who ask for them, where the authorization server knows that scope. */
+function withOfflineAccess(scope: string, metadata: AuthorizationServerMetadata | undefined): string {
+  const supported = metadata?.scopes_supported?.includes('offline_access') ?? false;
+  return supported && !scope.split(' ').includes('offline_access') ? `${scope} offline_access` : scope;
+}
+
+/** We need no secret, and keep one only where nothing else is accepted. */
+function methodAt(metadata: AuthorizationServerMetadata): string {
+  const supported = metadata.token_endpoint_auth_methods_supported ?? ['none'];
+  if (supported.includes('none')) return 'none';
+  return supported.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';
 }
 
 function tokenIn(text: string): { token: string; seconds: number } | null {

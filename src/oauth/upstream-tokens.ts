@@ -12,11 +12,13 @@ import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Flows } from './flows.ts';
-import { createUpstreamDiscovery, type Described, guardedFetch } from './upstream-discovery.ts';
+import { challengedScope, createUpstreamDiscovery, type Described, guardedFetch } from './upstream-discovery.ts';
 
 const signInMs = 10 * 60_000;
 const earlyMs = 60_000;
 const purpose = 'mcp-connection';
+/** Answers of a token endpoint after which only the person himself can help. */
+const endsSignIn = new Set<string>(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 /** What is kept of a sign-in, sealed. */
 interface StoredTokens {
@@ -24,6 +26,7 @@ interface StoredTokens {
   refreshToken: string | null;
   /** Milliseconds since the epoch; null: nobody said. */
   expiresAt: number | null;
+  /** What was granted, and asked for. */
   scope: string | null;
   issuer: string;
   resource: string | null;
@@ -113,12 +116,12 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
 
   const kept = (
     tokens: OAuthTokens,
-    before: Pick<StoredTokens, 'issuer' | 'resource' | 'metadata' | 'client'> & { refreshToken?: string | null },
+    before: Omit<StoredTokens, 'accessToken' | 'refreshToken' | 'expiresAt'> & { refreshToken?: string | null },
   ): StoredTokens => ({
     accessToken: tokens.access_token,
     refreshToken: tokens.refresh_token ?? before.refreshToken ?? null,
     expiresAt: tokens.expires_in === undefined ? null : now().getTime() + tokens.expires_in * 1_000,
-    scope: tokens.scope ?? null,
+    scope: tokens.scope ?? before.scope,
     issuer: before.issuer,
     resource: before.resource,
     metadata: before.metadata,
@@ -139,17 +142,17 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     // Another node may have done it meanwhile, and its refresh token is the one that counts.
     const tokens = (await read(upstream.id, userId)) ?? used;
     if (tokens.accessToken !== used.accessToken) return tokens;
-    if (tokens.refreshToken === null) {
+    if (tokens.refreshToken === null || (await movedFrom(upstream, tokens.issuer))) {
       await write(upstream.id, userId, upstream.organisationId, null);
       return null;
     }
-    const { refreshAuthorization } = await import('@modelcontextprotocol/client');
+    const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
     try {
       const answer = await refreshAuthorization(tokens.issuer, {
         ...(tokens.metadata && { metadata: tokens.metadata }),
         clientInformation: tokens.client,
         refreshToken: tokens.refreshToken,
-        ...(tokens.resource !== null && { resource: new URL(tokens.resource) }),
+        ...(tokens.resource !== null && { resource: tokens.resource }),
         fetchFn,
       });
       const renewed = kept(answer, tokens);
@@ -157,9 +160,19 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
       return renewed;
     } catch (fault) {
       if (fault instanceof McpError) throw fault;
+      // Only a refusal of the token itself ends the sign-in; an authorization server that is ill does not.
+      if (!OAuthError.isInstance(fault) || !endsSignIn.has(fault.code)) {
+        throw new McpError('upstream_error', 'the authorization server of the upstream does not renew tokens now');
+      }
       await write(upstream.id, userId, upstream.organisationId, null);
       return null;
     }
+  };
+
+  /** Whether the upstream has another authorization server by now; its tokens are of no use at the new one. */
+  const movedFrom = async (upstream: McpUpstream, issuer: string): Promise<boolean> => {
+    const described = await discovery.describe(upstream).catch(() => null);
+    return described !== null && described.issuer !== issuer;
   };
 
   const personal = async (upstream: McpUpstream, holder: TokenHolder, renew: boolean): Promise<UpstreamToken> => {
@@ -174,11 +187,15 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     throw await authorizationRequired(upstream, holder);
   };
 
-  const authorizationRequired = async (upstream: McpUpstream, holder: TokenHolder): Promise<McpError> => {
-    const key = `${upstream.id} ${holder.userId}`;
+  const authorizationRequired = async (
+    upstream: McpUpstream,
+    holder: TokenHolder,
+    scope: string | null = null,
+  ): Promise<McpError> => {
+    const key = `${upstream.id} ${holder.userId} ${scope ?? ''}`;
     const known = offered.get(key);
     const fresh = known && known.expiresAt > now().getTime() + earlyMs ? known : null;
-    const url = fresh?.url ?? (await begin(upstream, holder, null));
+    const url = fresh?.url ?? (await begin(upstream, holder, null, scope));
     const expiresAt = fresh?.expiresAt ?? now().getTime() + signInMs;
     if (!fresh) {
       if (offered.size >= 10_000) offered.clear();
@@ -193,11 +210,13 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     upstream: McpUpstream,
     { userId, origin }: TokenHolder,
     resumeAt: string | null,
+    scope: string | null = null,
   ): Promise<string> => {
     if (origin === null || userId === null)
       throw new McpError('upstream_unauthorized', 'somebody must sign in at this server first');
     const redirectUri = `${origin}/oauth/upstream-callback`;
-    const described = await discovery.describe(upstream);
+    const found = await discovery.describe(upstream);
+    const described = scope === null ? found : { ...found, scope };
     const client = await discovery.client(upstream, described, redirectUri, origin);
     const { startAuthorization } = await import('@modelcontextprotocol/client');
     const { authorizationUrl, codeVerifier } = await startAuthorization(described.issuer, {
@@ -205,7 +224,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
       clientInformation: client,
       redirectUrl: redirectUri,
       ...(described.scope !== null && { scope: described.scope }),
-      ...(described.resource !== null && { resource: new URL(described.resource) }),
+      ...(described.resource !== null && { resource: described.resource }),
     });
     const waiting: Waiting = {
       serverId: upstream.id,
@@ -240,6 +259,16 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
       return Promise.resolve(null);
     },
     learn: (upstream, header) => discovery.learn(upstream, header),
+    async wider(upstream, holder, header) {
+      const asked = challengedScope(header);
+      if (upstream.authType !== 'oauth_auto' || holder.userId === null || asked === null) return null;
+      const stored = await read(upstream.id, holder.userId);
+      const had = stored?.scope ?? '';
+      const { computeScopeUnion, isStrictScopeSuperset } = await import('@modelcontextprotocol/client');
+      const scope = computeScopeUnion(had, asked);
+      // Whoever has it all already would be asked for ever.
+      return scope && isStrictScopeSuperset(scope, had) ? authorizationRequired(upstream, holder, scope) : null;
+    },
     async signInUrl(upstream, holder, resumeAt) {
       if (upstream.authType !== 'oauth_auto' || holder.userId === null) return null;
       return (await read(upstream.id, holder.userId)) ? null : begin(upstream, holder, resumeAt);
@@ -249,13 +278,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
       const waiting = await flows.take<Waiting>('upstream', state);
       if (!waiting) throw new McpError('invalid_request', 'this sign-in has expired or was completed before');
       const { described, client } = waiting;
-      if (iss !== null && described.metadata && iss !== described.metadata.issuer) {
-        throw new McpError(
-          'invalid_request',
-          'the answer came from another authorization server than the one that was asked',
-        );
-      }
-      const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
+      const { exchangeAuthorization, IssuerMismatchError } = await import('@modelcontextprotocol/client');
       const tokens = await exchangeAuthorization(described.issuer, {
         ...(described.metadata && { metadata: described.metadata }),
         clientInformation: client,
@@ -263,16 +286,18 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
         ...(iss !== null && { iss }),
         codeVerifier: waiting.codeVerifier,
         redirectUri: waiting.redirectUri,
-        ...(described.resource !== null && { resource: new URL(described.resource) }),
+        ...(described.resource !== null && { resource: described.resource }),
         fetchFn,
+      }).catch((fault) => {
+        if (!IssuerMismatchError.isInstance(fault)) throw fault;
+        throw new McpError(
+          'invalid_request',
+          'the answer came from another authorization server than the one that was asked',
+        );
       });
-      await write(
-        waiting.serverId,
-        waiting.userId,
-        waiting.organisationId,
-        kept(tokens, { issuer: described.issuer, resource: described.resource, metadata: described.metadata, client }),
-      );
-      offered.delete(`${waiting.serverId} ${waiting.userId}`);
+      await write(waiting.serverId, waiting.userId, waiting.organisationId, kept(tokens, { ...described, client }));
+      const offer = `${waiting.serverId} ${waiting.userId} `;
+      for (const key of offered.keys()) if (key.startsWith(offer)) offered.delete(key);
       feed.announce([tellConnection(waiting.serverId, waiting.userId)]);
       return { resumeAt: waiting.resumeAt };
     },

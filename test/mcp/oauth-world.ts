@@ -54,9 +54,17 @@ export const authorizeUrl = (
 };
 
 /** Opens the consent page and presses a button; where the browser is sent then. */
-export async function consent(gateway: TestGateway, asked: Asked): Promise<URL> {
-  const cookie = `gw_session=${asked.session}`;
-  const page = await fetch(authorizeUrl(gateway, asked), { headers: { cookie }, redirect: 'manual' });
+export const consent = (gateway: TestGateway, asked: Asked): Promise<URL> =>
+  consentAt(gateway, authorizeUrl(gateway, asked), asked);
+
+/** The same at an address that a client made. */
+export async function consentAt(
+  gateway: TestGateway,
+  address: string,
+  { session, decision = 'approve' }: Pick<Asked, 'session' | 'decision'>,
+): Promise<URL> {
+  const cookie = `gw_session=${session}`;
+  const page = await fetch(address, { headers: { cookie }, redirect: 'manual' });
   const sent = page.headers.get('location');
   if (sent !== null) return new URL(sent);
   const html = await page.text();
@@ -67,7 +75,7 @@ export async function consent(gateway: TestGateway, asked: Asked): Promise<URL> 
       request_id: field('request_id'),
       csrf_token: field('csrf_token'),
       workspace_id: workspace,
-      decision: asked.decision ?? 'approve',
+      decision,
     }),
     headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
     redirect: 'manual',

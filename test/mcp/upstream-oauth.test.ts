@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startGateway, type TestGateway } from '../harness.ts';
 import { addPerson, home, type Person } from '../people.ts';
 import { freePort } from '../servers/free-port.ts';
+import { browse as browseAs, signInAddressIn } from './browser.ts';
 import { sessionClient, textOf } from './clients.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
 
@@ -34,27 +35,8 @@ const keyOf = async ({ userId }: Person): Promise<string> => {
   return body.key;
 };
 
-/** The browser: follows redirects with the cookies of each host, and says who it is to the upstream. */
-async function browse(start: string, session: string, person: string): Promise<Response> {
-  const jar = new Map<string, Map<string, string>>();
-  let address = start;
-  for (let hop = 0; hop < 15; hop++) {
-    const { host } = new URL(address);
-    const own = jar.get(host) ?? new Map<string, string>();
-    jar.set(host, own);
-    const ours = gateway.url.includes(host) ? [`gw_session=${session}`] : [];
-    const cookie = [...ours, ...[...own].map(([name, value]) => `${name}=${value}`)].join('; ');
-    const response = await fetch(address, { redirect: 'manual', headers: { cookie, 'x-person': person } });
-    for (const line of response.headers.getSetCookie()) {
-      const [pair = ''] = line.split(';', 1);
-      own.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
-    }
-    const location = response.headers.get('location');
-    if (!location) return response;
-    address = new URL(location, address).href;
-  }
-  throw new Error('The browser was sent around in a circle');
-}
+const browse = (start: string, session: string, person: string): Promise<Response> =>
+  browseAs(start, { gatewayUrl: gateway.url, session, person });
 
 const signInAddress = async (key: string): Promise<string> => {
   const fault = await sessionClient(url, { 'x-gw-api-key': key }).then(
@@ -62,7 +44,7 @@ const signInAddress = async (key: string): Promise<string> => {
     (error: Error) => error.message,
   );
   expect(fault).toContain('authorization_url');
-  return /authorization_url: (\S+)/.exec(fault ?? '')?.[1]?.replace(/["\\,}].*$/, '') ?? '';
+  return signInAddressIn(fault ?? '') ?? '';
 };
 
 const whoami = async (key: string): Promise<string> => {

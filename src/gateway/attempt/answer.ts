@@ -2,7 +2,7 @@
 import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
 import type { Leaf } from '../../catalog/plan.ts';
 import type { CacheStatus } from '../../logs/record.ts';
-import type { Usage } from '../../providers/provider.ts';
+import type { JsonObject, Usage } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
@@ -48,6 +48,10 @@ export interface AttemptRecord {
   responseHeaders: AnswerHeaders | null;
   /** What was received; of a stream, once it has ended. In the client's dialect where it was translated. */
   received: Uint8Array | null;
+  /** The fields of an answer in JSON, and the bytes that they were read from. */
+  answered: { bytes: Uint8Array; fields: JsonObject } | null;
+  /** The beginning of the text that a stream told the client; null where it is not known without reading it again. */
+  preview: string | null;
   /** What the provider sent, where it was translated and came whole. */
   original: Uint8Array | null;
   /** As a stream reported it, or an answer that was translated. */
@@ -58,6 +62,8 @@ export interface AttemptRecord {
   model: string | null;
   /** Characters that a stream delivered, for providers that report no usage. */
   producedCharacters: number;
+  /** They themselves, where a stream without usage brought nothing but text. */
+  producedText: string | null;
   cacheStatus: CacheStatus;
   /** What guardrails said; null where none guards the target. */
   guard: GuardState | null;

@@ -142,9 +142,12 @@ export function failed(record: AttemptRecord, error: GatewayError): Answer {
 function forgetEarlierTry(record: AttemptRecord): void {
   record.responseHeaders = null;
   record.received = null;
+  record.answered = null;
+  record.preview = null;
   record.original = null;
   record.usage = null;
   record.model = null;
+  record.producedText = null;
   record.firstTokenMs = null;
 }
 
@@ -207,6 +210,7 @@ function whole(
       return { form: 'error', error: concealedError(fault, secrets) };
     }
     // Read here, so that nobody has to parse the answer a second time.
+    record.answered = fields && { bytes, fields };
     record.usage = fields && readResponseUsage(fields);
     record.model = typeof fields?.model === 'string' ? fields.model : null;
     return { form: 'bytes', bytes };

@@ -13,9 +13,17 @@ export class GrowingText {
     for (let index = 0; index < piece.length; index++) this.#characters[start + index] = piece.charCodeAt(index);
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   get whole(): string {
+    return this.beginning(this.#length);
+  }
+
+  beginning(length: number): string {
     const { buffer, byteOffset } = this.#characters;
-    return Buffer.from(buffer, byteOffset, 2 * this.#length).toString('utf16le');
+    return Buffer.from(buffer, byteOffset, 2 * Math.min(length, this.#length)).toString('utf16le');
   }
 
   #grow(): void {

@@ -1,6 +1,7 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
 
 import { readJsonBytes } from '../../bounded-json.ts';
+import { promptPreview } from '../../logs/preview.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { memoize } from '../../memoize.ts';
 import type { JsonObject } from '../../providers/provider.ts';
@@ -23,6 +24,7 @@ export class JsonBody {
   readonly form = 'json';
   #bytes: Bytes;
   #json: JsonObject | null;
+  #preview: string | null = null;
 
   constructor(bytes: Bytes, json: JsonObject) {
     this.#bytes = bytes;
@@ -38,8 +40,15 @@ export class JsonBody {
     return this.#json;
   }
 
+  /** The beginning of what is asked, as lists of logs show it. */
+  get preview(): string {
+    return this.#preview ?? promptPreview(this.json);
+  }
+
   /** Nobody will ask for its fields soon: a stream takes long, and seldom is another target asked behind it. */
   setAside(): void {
+    // A copy, since a piece of a text keeps all of it alive.
+    this.#preview = Buffer.from(this.preview).toString();
     this.#json = null;
     // They mostly came with a head, which they would keep alive.
     if (this.#bytes.buffer.byteLength > this.#bytes.length) this.#bytes = new Uint8Array(this.#bytes);

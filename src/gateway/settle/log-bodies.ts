@@ -1,4 +1,5 @@
 /** The bodies and headers of a finished call that its record keeps: all of them, or the answer alone where only failures are kept. */
+import { answerPreview } from '../../logs/preview.ts';
 import type { LogBodies, LogMessage } from '../../logs/record.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
@@ -36,6 +37,7 @@ function bodiesOf(
       headers: requestHeaders(context, deps.settings.maskedHeaders),
       body: 'bytes' in context.body ? context.body.bytes : null,
       contentType: fields['content-type'] ?? '',
+      preview: context.body.form === 'json' ? context.body.preview : null,
     },
   };
   const transformed = transformedRequest(deps, context, record);
@@ -114,6 +116,10 @@ function bodiesOnFailure(
   return response ? { response } : {};
 }
 
+/** What a step changed is no longer what was parsed. */
+const previewOfAnswered = ({ answered }: AttemptRecord, body: Uint8Array | null): string | null =>
+  answered && answered.bytes === body ? answerPreview(answered.fields) : null;
+
 function responseOf(
   deps: GatewayDeps,
   context: RequestContext,
@@ -130,5 +136,6 @@ function responseOf(
     body: isKept ? (body ?? nothing) : null,
     size: body?.length ?? 0,
     contentType: headers?.['content-type'] ?? '',
+    preview: record.preview ?? previewOfAnswered(record, body),
   };
 }

@@ -3,6 +3,8 @@ import { type Plane, savedProvider, startPlane, workspaceKey } from '../../../te
 import * as anthropic from '../../../test/providers/anthropic.ts';
 import * as openai from '../../../test/providers/openai.ts';
 import { bytes, json, type SimulatedProvider, startProvider, stream } from '../../../test/providers/simulated.ts';
+import { keptBodies } from '../../logs/messages.ts';
+import { knownPreviewsOf, previewsOf } from '../../logs/preview.ts';
 import type { LogRecord } from '../../logs/record.ts';
 
 let plane: Plane;
@@ -241,6 +243,18 @@ describe('bodies', () => {
   test('of a stream, what the client received', async () => {
     const { bodies } = await recordOf(chat, { ...question, stream: true });
     expect(textOf(bodies.response?.body)).toBe(openai.wholeStream(['from a']).join('').replace(openai.usage, ''));
+  });
+
+  test.each([
+    ['whole', false],
+    ['streamed', true],
+  ])('%s, their beginnings are those that a reader of the bytes finds', async (_, stream) => {
+    const { bodies } = await recordOf(chat, { ...question, stream });
+    const known = knownPreviewsOf(bodies);
+    expect(known).not.toContain(null);
+    const read = previewsOf(undefined, () => keptBodies(bodies));
+    expect(read.answer).not.toBe('');
+    expect(known).toEqual([read.prompt, read.answer]);
   });
 
   test('vectors are not kept', async () => {

@@ -149,6 +149,7 @@ function askedIn({ body }: RequestContext): { text: unknown; beside: unknown } |
 
 /** Of an answer in any of the dialects, whole or in pieces. */
 function producedTokens(record: AttemptRecord, model: string): number {
+  if (record.producedText !== null) return tokensOf(record.producedText, model);
   const bytes = plainBytes(record);
   if (!bytes) return 0;
   if (!isStream(record)) {

@@ -1,5 +1,6 @@
 /** The stream to the client: events leave as they arrive; when the upstream breaks, another target goes on, or a typed error says so. Never a silent end. */
 
+import { previewLength } from '../../logs/preview.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
 import type { Waker } from '../../wire/polled.ts';
@@ -47,8 +48,10 @@ const clientLeftStatus = 499;
 class ClientStream implements BodySource, Waker {
   /** How many bytes of the stream that is read now went to the client just as they came. */
   #passed = 0;
-  /** What went to the client, once that is no longer what came. */
+  /** What went to the client behind those, once that is no longer what came. */
   #told: BodyCapture | null = null;
+  /** Those bytes, where another stream is read by now. */
+  #before: Uint8Array | null = null;
   readonly #context: RequestContext;
   readonly #settle: (end: StreamEnd) => void;
   readonly #onFault: GatewayDeps['onFault'];
@@ -191,9 +194,7 @@ class ClientStream implements BodySource, Waker {
 
   /** From here on, what goes to the client is kept beside what comes. */
   get #retold(): BodyCapture {
-    if (this.#told) return this.#told;
-    this.#told = new BodyCapture();
-    this.#told.push(this.#events.received.bytes.subarray(0, this.#passed));
+    this.#told ??= new BodyCapture();
     return this.#told;
   }
 
@@ -206,7 +207,8 @@ class ClientStream implements BodySource, Waker {
     const record = this.#closedRecord(outcome);
     const received = this.#events.received.bytes;
     record.received = received;
-    const sent = this.#told?.bytes ?? received.subarray(0, this.#passed);
+    const passed = this.#before ?? received.subarray(0, this.#passed);
+    const sent = this.#told ? Buffer.concat([passed, this.#told.bytes]) : passed;
     this.#settle({ outcome, record, sent });
   }
 
@@ -214,11 +216,15 @@ class ClientStream implements BodySource, Waker {
   #closedRecord(outcome: StreamEnd['outcome']): AttemptRecord {
     const { record } = this.#answer;
     if (outcome !== 'complete') this.#events.abandon();
-    const { usage, usageOpen, model, characters } = this.#events.state;
+    const { usage, usageOpen, model, characters, text } = this.#events.state;
     record.usage = usage;
     record.usageOpen = usageOpen;
     record.model = model;
     record.producedCharacters = characters;
+    if ((usage === null || usageOpen) && text.length === characters) record.producedText = text.whole;
+    const { text: told } = this.#delivered;
+    // What stages made of the text is known to them alone.
+    if (this.#stages.isEmpty && told.length > 0) record.preview = told.beginning(previewLength).toWellFormed();
     if (outcome === 'client left') record.status = clientLeftStatus;
     record.endedAt = performance.now();
     return record;
@@ -268,8 +274,11 @@ class ClientStream implements BodySource, Waker {
     if (!next || this.#gone || !isEventAnswer(next)) return false;
     const { events, joined, stages } = next.content;
     await this.#takeOver(stages, untouched);
-    // Nothing that the next one says is known to be what came before.
-    if (!untouched) this.#told = this.#retold;
+    if (!untouched) {
+      this.#before ??= record.received.subarray(0, this.#passed);
+      // Nothing that the next one says is known to be what came before.
+      this.#told = this.#retold;
+    }
     this.#answer = next;
     this.#events = events;
     if (untouched) this.#delivered = events.state;

@@ -5,7 +5,7 @@ import { contentOf } from '../content.ts';
 import type { Retention } from '../embedded/files.ts';
 import { metricsOf } from '../layout.ts';
 import { everyMessage } from '../messages.ts';
-import { noPreviews, previewsOf } from '../preview.ts';
+import { noPreviews, type Previews, previewsOf } from '../preview.ts';
 import type { KeptBodies, KeptMessage, LogMetrics } from '../record.ts';
 import type { SegmentFrame } from '../segment.ts';
 import type { LogWriter } from '../store.ts';
@@ -74,7 +74,11 @@ function asFault(error: unknown): unknown {
   return Object.assign(error, { code: 'CLICKHOUSE_AWAY' });
 }
 
-function addFrame({ contexts, rows, messages }: SegmentFrame, rowValues: object[], bodyValues: object[]): void {
+function addFrame(
+  { contexts, rows, previews, messages }: SegmentFrame,
+  rowValues: object[],
+  bodyValues: object[],
+): void {
   const kept = messages.length === 0 ? [] : everyMessage(messages);
   for (const row of rows) {
     const context = contexts[row[0]];
@@ -83,13 +87,13 @@ function addFrame({ contexts, rows, messages }: SegmentFrame, rowValues: object[
     const at = row[1];
     const all = at === null ? undefined : kept[at];
     const bodies = all && metrics.endpoint_type === 'embed' ? withoutVectors(all) : all;
-    rowValues.push(rowValue(metrics, bodies));
+    const known = at === null ? undefined : previews[at];
+    rowValues.push(rowValue(metrics, bodies ? previewsOf(known, () => bodies) : noPreviews));
     if (bodies) bodyValues.push(bodyValue(metrics, bodies));
   }
 }
 
-function rowValue(metrics: LogMetrics, bodies: KeptBodies | undefined): object {
-  const { prompt, answer } = bodies ? previewsOf(bodies) : noPreviews;
+function rowValue(metrics: LogMetrics, { prompt, answer }: Previews): object {
   return {
     ...metrics,
     created_at: new Date(metrics.created_at).toISOString(),

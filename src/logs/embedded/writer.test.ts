@@ -70,6 +70,16 @@ test('a stored record has every field it was written with', () => {
 
 const empty = { headers: {}, contentType: '', body: null, size: 0 };
 
+test('beginnings that were known when the record was made are stored as they are, others are read from the bytes', () => {
+  const request = { ...jsonMessage({ messages: [{ role: 'user', content: 'in the bytes' }] }), preview: 'known' };
+  writer.write(framesIn(segmentOf([logRecord({}, { request, response: jsonMessage({ content: 'answered' }) })])));
+  const db = new Database(join(folder, `rows-${monthOf(Date.now())}.db`), { readonly: true });
+  expect(db.query('select prompt_preview, answer_preview from logs').all()).toEqual([
+    { prompt_preview: 'known', answer_preview: 'answered' },
+  ]);
+  db.close();
+});
+
 test('a segment that is imported twice is stored once', () => {
   const first = [logRecord(), logRecord()];
   const segment = segmentOf(first);

@@ -1,9 +1,10 @@
 /** Writes the embedded log store: slim rows with their columns by month, and the bodies of many records packed together by day. */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
+import { lazy } from '../../lazy.ts';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from '../layout.ts';
 import { everyMessage, replaceMessages } from '../messages.ts';
-import { noPreviews, previewsOf } from '../preview.ts';
+import { noPreviews, type Previews, previewsOf } from '../preview.ts';
 import type { SegmentFrame } from '../segment.ts';
 import { withoutVectors } from '../vectors.ts';
 import {
@@ -115,7 +116,9 @@ export class EmbeddedWriter {
   #writeFrame(frame: SegmentFrame, bodies: BodyWriter, begun: Set<MonthWriter>): void {
     const messages = storable(frame);
     const place = bodies.gather(messages);
-    const previews = messages.length === 0 ? [] : everyMessage(messages).map(previewsOf);
+    const kept = lazy(() => everyMessage(messages));
+    const previewsAt = (at: number | null): Previews =>
+      at === null ? noPreviews : previewsOf(frame.previews[at], () => kept()[at]);
     for (const [month, rows] of byMonth(frame.rows)) {
       const writer = this.#monthWriter(month);
       if (!begun.has(writer)) {
@@ -126,7 +129,7 @@ export class EmbeddedWriter {
       const cells = rows.map((row) => {
         const context = contexts[row[0]];
         if (context === undefined) throw new Error('A row names a context that its frame lacks');
-        return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previews);
+        return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previewsAt(row[1]));
       });
       bodies.newcomers += writer.insert(cells);
     }
@@ -356,7 +359,7 @@ function rowCells(
   context: number,
   metadataSet: number,
   place: Place,
-  previews: readonly { prompt: string; answer: string }[],
+  { prompt, answer }: Previews,
 ): unknown[] {
   const cells: unknown[] = [context, metadataSet];
   for (const at of ownCells) {
@@ -365,7 +368,6 @@ function rowCells(
     cells.push(objectsAt.has(at) && value !== null ? JSON.stringify(value) : value);
   }
   const at = row[1];
-  const { prompt, answer } = (at === null ? undefined : previews[at]) ?? noPreviews;
   cells.push(prompt, answer);
   if (at === null) cells.push(null, null, null, null);
   else cells.push(place.day, place.block, place.part, at);

@@ -81,11 +81,10 @@ export class StatelessEra {
     const startedAt = performance.now();
     try {
       if (!statelessMethods.has(request.method)) throw noSuchMethod(request.method, 404);
-      const link = await this.#link(context, false);
       const called =
         request.method === 'server/discover'
-          ? discovered(request, link)
-          : await this.#called(context, request, posted, responder, abort, link);
+          ? discovered(request, await this.#factsOf(context))
+          : await this.#called(context, request, posted, responder, abort, await this.#link(context, false));
       const { response } = called;
       if (!response) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
       const status = response.error ? statusOfError(response, called.status) : 200;
@@ -102,6 +101,21 @@ export class StatelessEra {
       const body = JSON.stringify(errorMessage(request.id, shown));
       logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
       responder.finish(body, status, error instanceof McpError ? error.headers : {});
+    }
+  }
+
+  /** Clients give up a server whose discovery fails, so who must sign in first learns it from what he asks next. */
+  async #factsOf(context: CallContext): Promise<Omit<ServerFacts, 'protocolVersion'>> {
+    try {
+      return (await this.#link(context, false)).facts;
+    } catch (fault) {
+      if (!(fault instanceof McpError) || fault.kind !== 'authorization_required') throw fault;
+      const { name, metadata } = context.server;
+      return {
+        capabilities: metadata.capability_flags ?? { tools: {}, prompts: {}, resources: {} },
+        serverInfo: { name: metadata.name ?? name, version: metadata.version ?? '0' },
+        instructions: metadata.instructions ?? null,
+      };
     }
   }
 
@@ -287,7 +301,7 @@ export const discoverResult = ({
   _meta: { [metaKeys.serverInfo]: { name: 'unknown', version: '0', ...serverInfo } },
 });
 
-const discovered = (request: RpcRequest, { facts }: Link): Called => ({
+const discovered = (request: RpcRequest, facts: Omit<ServerFacts, 'protocolVersion'>): Called => ({
   response: { kind: 'response', id: request.id, result: discoverResult(facts) },
   text: null,
   status: 200,

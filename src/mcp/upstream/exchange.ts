@@ -154,6 +154,12 @@ export async function exchange(
       await answer.body?.cancel();
       throw new McpError('upstream_unauthorized', 'the upstream refuses the credentials of this integration (401)');
     }
+    const challenge = answer.status === 403 && usesTokens(upstream) ? answer.headers.get('www-authenticate') : null;
+    const wider = challenge?.includes('insufficient_scope') ? await tokens.wider(upstream, identity, challenge) : null;
+    if (wider) {
+      await answer.body?.cancel();
+      throw wider;
+    }
     return { answer, tokenRefreshed };
   } catch (fault) {
     if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))

@@ -3,7 +3,14 @@ import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import { encodeHeaderValue } from '../protocol/header-values.ts';
-import { isFields, type JsonRpcFields, type RpcResponse, written } from '../protocol/json-rpc.ts';
+import {
+  isFields,
+  type JsonRpcFields,
+  type RpcError,
+  type RpcResponse,
+  unsupportedVersion,
+  written,
+} from '../protocol/json-rpc.ts';
 import { metaKeys, nameField, statelessVersion } from '../protocol/versions.ts';
 import { answerIn, answers, isEventStream, readStream, strangeAnswer, textOf } from './answers.ts';
 import { CallTime, exchange, timeoutOf, type UpstreamDeps } from './exchange.ts';
@@ -176,7 +183,7 @@ export async function openStatelessLink(
   return new StatelessLink(deps, upstream, identity, client, facts);
 }
 
-async function discovered(link: StatelessLink): Promise<JsonRpcFields> {
+async function discovered(link: StatelessLink, again = true): Promise<JsonRpcFields> {
   let answer: LinkAnswer;
   try {
     answer = await link.request({ id: 'gw-discover', method: 'server/discover', params: {} });
@@ -186,8 +193,16 @@ async function discovered(link: StatelessLink): Promise<JsonRpcFields> {
     throw fault;
   }
   const { response, status } = answer;
+  // It refuses the revision and offers the same: the refusal was passing.
+  if (again && response?.error && offersOurs(response.error)) return discovered(link, false);
   if (response?.error || !response?.result || !Array.isArray(response.result.supportedVersions)) {
     throw new WrongEra(status, false);
   }
   return response.result;
 }
+
+const offersOurs = ({ code, data }: RpcError): boolean =>
+  code === unsupportedVersion &&
+  isFields(data) &&
+  Array.isArray(data.supported) &&
+  data.supported.includes(statelessVersion);

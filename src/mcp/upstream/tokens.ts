@@ -1,5 +1,6 @@
 /** Who holds the tokens with which upstreams are called. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
+import type { McpError } from '../errors.ts';
 
 export interface UpstreamToken {
   token: string;
@@ -22,4 +23,6 @@ export interface UpstreamTokens {
   bearer(upstream: McpUpstream, holder: TokenHolder, renew: boolean): Promise<UpstreamToken | null>;
   /** The upstream refused us and told where its authorization server is described. */
   learn(upstream: McpUpstream, wwwAuthenticate: string | null): void;
+  /** The upstream wants more than the person allowed: the error that asks him for it; null where asking would not help. */
+  wider(upstream: McpUpstream, holder: TokenHolder, wwwAuthenticate: string | null): Promise<McpError | null>;
 }
