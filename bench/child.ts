@@ -41,6 +41,13 @@ export async function startChild(args: string[], env: Record<string, string> = {
   };
 }
 
+/** Where load goes: a program, and what each request to it carries. */
+export interface Aim {
+  child: Child;
+  headers: Record<string, string>;
+  model?: string;
+}
+
 /** The file that `npm start` runs. */
 export const builtProgram = (): string =>
   execFileSync('node', ['scripts/program.mjs'], { cwd: root, encoding: 'utf8' });

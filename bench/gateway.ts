@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import runtimeSettings from '../scripts/runtime-settings.json';
-import { builtProgram, type Child, residentMegabytes, startChild } from './child.ts';
+import { type Aim, builtProgram, type Child, residentMegabytes, startChild } from './child.ts';
 import {
-  type Aim,
   afterRest,
   ask,
   compareLatency,

@@ -2,7 +2,8 @@
 import { checks } from '../src/guardrails/catalogue.ts';
 import { CheckContext } from '../src/guardrails/context.ts';
 import type { CheckIo } from '../src/guardrails/io.ts';
-import { entitiesIn, type PiiCategory, piiCategories } from '../src/guardrails/pii/entities.ts';
+import { entitiesIn } from '../src/guardrails/pii/entities.ts';
+import { type PiiCategory, piiCategories } from '../src/guardrails/pii/entity.ts';
 import { type Labelled, piiCorpus } from './pii-corpus.ts';
 import { printTable } from './table.ts';
 

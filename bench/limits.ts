@@ -1,8 +1,8 @@
 /** What limits cost a call: on every level, embedded and in Redis, and with ten thousand policies in the workspace. */
 import { redisInstalled, startRedis } from '../test/servers/redis.ts';
+import type { Aim } from './child.ts';
 import { type Child, startChild } from './child.ts';
 import { compare, startProgram } from './gateway.ts';
-import type { Aim } from './load.ts';
 import { printTable } from './table.ts';
 import { differingTraffic } from './traffic.ts';
 

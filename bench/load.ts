@@ -1,12 +1,6 @@
 /** Makes load and takes its measure. */
-import { type Child, cpuMicroseconds, idleMicroseconds } from './child.ts';
+import { type Aim, cpuMicroseconds, idleMicroseconds } from './child.ts';
 import { sameTraffic, type Traffic } from './traffic.ts';
-
-export interface Aim {
-  child: Child;
-  headers: Record<string, string>;
-  model?: string;
-}
 
 export interface Measured {
   cpuPerRequest: number;

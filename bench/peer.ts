@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../test/servers/free-port.ts';
-import type { Aim } from './load.ts';
+import type { Aim } from './child.ts';
 
 const peerPackage = '@portkey-ai/gateway';
 

@@ -1,5 +1,5 @@
 /** Sentences with personal data of every form that is promised, and with what only looks like it. Made from a seed, so that every run sees the same. */
-import type { PiiCategory } from '../src/guardrails/pii/entities.ts';
+import type { PiiCategory } from '../src/guardrails/pii/entity.ts';
 
 export interface Labelled {
   text: string;

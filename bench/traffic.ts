@@ -1,5 +1,5 @@
 /** What clients send: prompts of 0.5 to 32 kB that all differ, and heads with a trace of their own, as SDKs behind tracing send them. */
-import type { Aim } from './load.ts';
+import type { Aim } from './child.ts';
 
 const smallest = 512;
 const largest = 32 * 1024;

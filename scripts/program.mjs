@@ -23,7 +23,7 @@ export function builtFrom(file) {
   return file === entries[0] ? builtProgram() : join(root, file);
 }
 
-function builtProgram() {
+export function builtProgram() {
   const digest = digestOfSources();
   const program = join(folder, 'main.js');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return program;

@@ -37,7 +37,7 @@ import { createImpersonation } from './identity/impersonation.ts';
 import { openTokenReader } from './identity/jwt/open.ts';
 import { createKeyring, type Keyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
-import { createPasswords } from './identity/passwords.ts';
+import { createPasswords, type PasswordCost, type Passwords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createMasterKeyFollower } from './jobs/master-keys.ts';
 import { createPriceFollower } from './jobs/prices.ts';
@@ -89,6 +89,8 @@ interface AppOptions {
   watchLogs?: (record: LogRecord) => void;
   /** Hears of the secrets of a first start as soon as they count, also where the start fails after that. */
   onFirstStart?: (made: FirstStart) => void;
+  /** A cheaper hash, for tests alone: no setting of an operator lowers the recommended cost. */
+  passwordCost?: PasswordCost;
 }
 
 const shutdownGraceMs = 30_000;
@@ -125,11 +127,18 @@ type OpenServices = Services & {
   keyring: Keyring;
 };
 
-async function openServices(settings: Settings, clock: Clock, log: Log): Promise<OpenServices> {
+/** What every service is opened with. */
+interface Basics {
+  clock: Clock;
+  log: Log;
+  passwords: Passwords;
+}
+
+async function openServices(settings: Settings, basics: Basics): Promise<OpenServices> {
   preparedFolder(settings.dataDir);
-  const folder = lockedFolder(settings.dataDir, clock.now());
+  const folder = lockedFolder(settings.dataDir, basics.clock.now());
   try {
-    return await openInFolder(settings, clock, log, folder);
+    return await openInFolder(settings, basics, folder);
   } catch (error) {
     folder.close();
     throw error;
@@ -138,8 +147,7 @@ async function openServices(settings: Settings, clock: Clock, log: Log): Promise
 
 async function openInFolder(
   settings: Settings,
-  clock: Clock,
-  log: Log,
+  { clock, log, passwords }: Basics,
   folder: OpenServices['folder'],
 ): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
@@ -180,7 +188,7 @@ async function openInFolder(
     store,
     feed,
     vault,
-    passwords: createPasswords(),
+    passwords,
     loginThrottle: createLoginThrottle(clock),
     trail,
     keyring: createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens }),
@@ -232,7 +240,7 @@ async function closeServices(services: OpenServices): Promise<void> {
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? stderrLog;
-  const services = await openServices(settings, clock, log);
+  const services = await openServices(settings, { clock, log, passwords: createPasswords(options.passwordCost) });
   try {
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);

@@ -1,14 +1,14 @@
 /** Wrong input of every kind, to every endpoint that the running program's document lists: refused with words, never a fault, never a trace. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { createOpenApiDocument } from '../src/admin/kernel/openapi/openapi.ts';
 import { resources } from '../src/admin/resources.ts';
 import { type JsonSchema, jsonSchemaOf, type ListedOperation, operationsOf } from '../src/http/openapi-document.ts';
 import { wholeDocument } from '../src/openapi.ts';
 import { type Cast, makeCast } from './actors.ts';
-import { createDigest } from './digest.ts';
+import { countChanges } from './change-counter.ts';
+import { schemaCompiler } from './document-schemas.ts';
 import { type Json, onEachEngine, startGateway, type TestGateway } from './harness.ts';
 import { type Mutant, mutants, sampleOf } from './mutants.ts';
 
@@ -25,8 +25,7 @@ const named = ({ method, path }: ListedOperation): string => `${method.toUpperCa
 const bodySchema = ({ operation }: ListedOperation): JsonSchema | undefined =>
   jsonSchemaOf(operation.requestBody?.content);
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-const compile = (schema: JsonSchema): ValidateFunction => ajv.compile({ ...schema, components: document.components });
+const compile = schemaCompiler(document, { strict: false, validateFormats: false });
 const isErrorBody = compile(document.components.schemas.Error ?? {});
 
 interface Answer {
@@ -37,14 +36,14 @@ interface Answer {
 onEachEngine('bad input', (start) => {
   const isFirstEngine = start === startGateway;
   let gateway: TestGateway;
-  let digest: () => Promise<string>;
+  let changes: () => Promise<number>;
   /** Kept from test to test until a call that was not refused may have changed it. */
   let cast: Cast | null = null;
   beforeAll(async () => {
     gateway = await start();
     // What happens by itself would look like a change.
     await gateway.app.jobs.stop();
-    digest = await createDigest(gateway.app.services.store);
+    changes = await countChanges(gateway.app.services.store);
   });
   afterAll(() => gateway.stop());
 
@@ -60,7 +59,7 @@ onEachEngine('bad input', (start) => {
     cast ??= await makeCast(gateway, []);
     const players = cast;
     const headers = credentialFor(listed, players);
-    let state = await digest();
+    let known = await changes();
     const judge = (answer: Answer, what: string): Answer => {
       if (answer.status >= 500) throw new Error(`${what}: ${answer.status} ${gateway.faults.at(-1)}`);
       if (answer.status < 400) {
@@ -74,10 +73,10 @@ onEachEngine('bad input', (start) => {
     };
     /** After a refusal everything is as it was; after anything else, what is now is what must stay. */
     const settle = async (answer: Answer | null, what: string): Promise<void> => {
-      const after = await digest();
-      if (after !== state && (!answer || answer.status >= 400))
+      const after = await changes();
+      if (after !== known && (!answer || answer.status >= 400))
         throw new Error(`${what}: refused, yet something changed`);
-      state = after;
+      known = after;
     };
     const send = async (what: string, init: RequestInit, query = ''): Promise<Answer> => {
       const response = await fetch(gateway.url + pathOf(listed, players) + query, {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from './process.ts';
 import { freePort } from './servers/free-port.ts';
-import { newDatabase, postgresInstalled } from './servers/postgres.ts';
+import { newMigratedDatabase, postgresInstalled } from './servers/postgres.ts';
 
 /**
  * A line to PostgreSQL that the test can cut and freeze: cut, it refuses connections as a stopped server does; frozen, it
@@ -56,7 +56,7 @@ async function openLine(database: URL) {
 describe.if(postgresInstalled)('a gateway whose PostgreSQL goes away', () => {
   test('says so, stays up, recovers by itself, and still ends when told to', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-outage-'));
-    const line = await openLine(new URL(await newDatabase()));
+    const line = await openLine(new URL(await newMigratedDatabase()));
     const served = await serve({ GW_DATA_DIR: folder, DATABASE_URL: line.url.href });
     const ask = (method: string, path: string, key = served.adminKey) =>
       fetch(served.url + path, { method, headers: { 'x-gw-api-key': key } });
@@ -92,7 +92,7 @@ describe.if(postgresInstalled)('a gateway whose PostgreSQL goes away', () => {
 
   test('is answered 503 while it is silent, and served as before once it speaks again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-silence-'));
-    const line = await openLine(new URL(await newDatabase()));
+    const line = await openLine(new URL(await newMigratedDatabase()));
     line.url.searchParams.set('query_timeout', '500');
     const served = await serve({ GW_DATA_DIR: folder, DATABASE_URL: line.url.href });
     const ask = (method: string, path: string, body?: object) =>

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, root, type Served, saveProvider, serve } from './process.ts';
+import { builtProgram, type Command, root, type Served, saveProvider, serve } from './process.ts';
 import * as openai from './providers/openai.ts';
 import { type SimulatedProvider, startProvider } from './providers/simulated.ts';
 import { until } from './servers/wire-calls.ts';
 
 const mostFiles = 96;
 const withFewFiles: Command = {
-  words: ['sh', '-c', `ulimit -n ${mostFiles}; exec "$0" "$@"`, process.execPath, 'src/main.ts'],
+  words: ['sh', '-c', `ulimit -n ${mostFiles}; exec "$0" "$@"`, process.execPath, builtProgram()],
   folder: root,
 };
 

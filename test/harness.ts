@@ -1,6 +1,6 @@
 /** Starts the program inside the test on a free loopback port, with a data folder and a clock of its own, and talks to it over HTTP. */
 import { describe, expect } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from '../src/app.ts';
@@ -8,7 +8,11 @@ import type { Clock } from '../src/clock.ts';
 import { readEnvironment } from '../src/environment.ts';
 import type { Log } from '../src/log.ts';
 import type { LogRecord } from '../src/logs/record.ts';
-import { newDatabase, postgresInstalled } from './servers/postgres.ts';
+import { migratedFile } from './servers/migrated.ts';
+import { newMigratedDatabase, postgresInstalled } from './servers/postgres.ts';
+
+/** The least that argon2id takes: no test is about how long a password is hashed. */
+const passwordCost = { memoryCost: 8, timeCost: 1 };
 
 export class TestClock implements Clock {
   #offsetMs = 0;
@@ -114,6 +118,7 @@ function parse(text: string): Json {
 
 export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gw-test-'));
+  if (env.DATABASE_URL === undefined) copyFileSync(await migratedFile(), join(dataDir, 'state.db'));
   const clock = new TestClock();
   const faults: string[] = [];
   const log: Log = {
@@ -130,7 +135,8 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     ...env,
   });
   const records: LogRecord[] = [];
-  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs: (record) => records.push(record) });
+  const watchLogs = (record: LogRecord) => void records.push(record);
+  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs, passwordCost });
   return new TestGateway(app, clock, dataDir, faults, records);
 }
 
@@ -138,6 +144,6 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
 export function onEachEngine(title: string, suite: (start: typeof startGateway) => void): void {
   describe(`${title} (SQLite)`, () => suite(startGateway));
   describe.if(postgresInstalled)(`${title} (PostgreSQL)`, () =>
-    suite(async (env = {}) => startGateway({ DATABASE_URL: await newDatabase(), ...env })),
+    suite(async (env = {}) => startGateway({ DATABASE_URL: await newMigratedDatabase(), ...env })),
   );
 }

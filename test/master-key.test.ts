@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root, run, type Served, saveProvider, serve } from './process.ts';
+import { builtProgram, root, run, type Served, saveProvider, serve } from './process.ts';
 import * as openai from './providers/openai.ts';
 import { type SimulatedProvider, startProvider } from './providers/simulated.ts';
-import { newDatabase, postgresInstalled } from './servers/postgres.ts';
+import { newMigratedDatabase, postgresInstalled } from './servers/postgres.ts';
 
 const folders: string[] = [];
 const newFolder = (): string => {
@@ -47,7 +47,7 @@ async function heardOf(server: Served, key: string, slug: string): Promise<numbe
 
 /** Begins a rotation and kills it as soon as it has told the others. */
 async function killedRotation(env: Record<string, string>): Promise<void> {
-  const child = Bun.spawn([process.execPath, 'src/main.ts', 'master-key', 'rotate'], {
+  const child = Bun.spawn([process.execPath, builtProgram(), 'master-key', 'rotate'], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdout: 'pipe',
@@ -104,7 +104,7 @@ test('with a key file and SQLite', async () => {
 test.if(postgresInstalled)(
   'with keys of the environment, PostgreSQL and two processes',
   async () => {
-    const DATABASE_URL = await newDatabase();
+    const DATABASE_URL = await newMigratedDatabase();
     const old = { DATABASE_URL, GW_MASTER_KEY: 'a'.repeat(40) };
     const next = { DATABASE_URL, GW_MASTER_KEY: 'b'.repeat(40) };
     const first = await serve({ ...old, GW_DATA_DIR: newFolder() });

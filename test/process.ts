@@ -1,7 +1,8 @@
 /** Runs the program as a process of its own, as an operator does. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import runtimeSettings from '../scripts/runtime-settings.json' with { type: 'json' };
+import { lazy } from '../src/lazy.ts';
 
 export const root = join(import.meta.dir, '..');
 
@@ -11,14 +12,18 @@ interface Finished {
   stderr: string;
 }
 
-/** What is started: the program from its sources. */
-const fromSources: Command = { words: [process.execPath, 'src/main.ts'], folder: root };
-
 /** A command line before its arguments, and the folder that it runs in. */
 export interface Command {
   words: readonly [string, ...string[]];
   folder: string;
 }
+
+/** The file that `npm start` runs, built from the sources as they are: it starts in half the time that the sources take. */
+export const builtProgram = lazy((): string =>
+  execFileSync('node', ['scripts/program.mjs'], { cwd: root, encoding: 'utf8' }),
+);
+
+const builtCommand = (): Command => ({ words: [process.execPath, builtProgram()], folder: root });
 
 function launch(args: string[], env: Record<string, string>, { words, folder }: Command): ChildProcess {
   // Only what the program needs: a variable of the developer's shell must not reach a test.
@@ -32,7 +37,7 @@ function launch(args: string[], env: Record<string, string>, { words, folder }: 
 }
 
 /** Runs a command to its end. */
-export function run(args: string[], env: Record<string, string> = {}, command = fromSources): Promise<Finished> {
+export function run(args: string[], env: Record<string, string> = {}, command = builtCommand()): Promise<Finished> {
   const child = launch(args, env, command);
   let stdout = '';
   let stderr = '';
@@ -55,7 +60,7 @@ export interface Served {
 }
 
 /** Starts `gw serve` on a free port and waits until it says that it serves. */
-export async function serve(env: Record<string, string>, command = fromSources): Promise<Served> {
+export async function serve(env: Record<string, string>, command = builtCommand()): Promise<Served> {
   const child = launch(['serve'], { PORT: '0', ...env }, command);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   let stdout = '';

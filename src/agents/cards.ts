@@ -13,7 +13,7 @@ import { isOk, type WireAnswer } from '../wire/client/answer.ts';
 import { collected } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 
-const patienceMs = 10_000;
+const longestMs = 10_000;
 const keptMs = 60_000;
 const failureMs = 5_000;
 const mostKept = 2_000;
@@ -34,6 +34,7 @@ interface Kept {
 
 export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCards {
   const kept = new Map<string, Kept>();
+  const patienceMs = Math.min(longestMs, deps.requestTimeout);
 
   const atPlaces = async (base: string, ask: Ask, version: string | null): Promise<CardResult> => {
     const startedAt = performance.now();

@@ -8,7 +8,7 @@ interface Entry {
   status: number;
   /** The JSON-RPC code; −32000 carries its own name in `data.code`. */
   code: number;
-  /** Set for faults of the protocol: a JSON-RPC answer with status 200. HTTP+JSON tells the reason by this name. */
+  /** How 1.0 names a fault of the protocol. */
   reason?: string;
 }
 
@@ -17,6 +17,7 @@ const catalogue = {
   invalid_request: { status: 400, code: -32600 },
   invalid_params: { status: 400, code: -32602, reason: 'INVALID_PARAMS' },
   task_not_found: { status: 404, code: -32001, reason: 'TASK_NOT_FOUND' },
+  content_type_not_supported: { status: 415, code: -32005, reason: 'CONTENT_TYPE_NOT_SUPPORTED' },
   unsupported_operation: { status: 400, code: -32004, reason: 'UNSUPPORTED_OPERATION' },
   invalid_path: { status: 400, code: -32000 },
   unauthorized: { status: 401, code: -32000 },
@@ -61,9 +62,10 @@ export class AgentError extends Error {
     return catalogue[this.kind];
   }
 
-  /** Of the HTTP answer to a JSON-RPC request. */
+  /** Of the HTTP answer to a JSON-RPC request: faults of the protocol come with 200, as agents send them. */
   get rpcStatus(): number {
-    return this.#entry.reason === undefined ? this.#entry.status : 200;
+    const { code, status } = this.#entry;
+    return code === -32000 || code === -32603 ? status : 200;
   }
 
   get status(): number {
@@ -71,9 +73,11 @@ export class AgentError extends Error {
   }
 
   get rpc(): object {
-    const { code } = this.#entry;
+    const { code, reason } = this.#entry;
     const data =
-      code === -32000 ? { code: this.kind, ...(this.hookResults && { hook_results: this.hookResults }) } : null;
+      code === -32000
+        ? { code: this.kind, ...(this.hookResults && { hook_results: this.hookResults }) }
+        : reason && detailsOf(reason);
     return { code, message: this.message, ...(data && { data }) };
   }
 
@@ -88,13 +92,16 @@ export class AgentError extends Error {
         ...(this.hookResults && { hook_results: this.hookResults }),
       };
     }
-    const details = [{ '@type': errorInfo, reason, domain: 'a2a-protocol.org' }];
+    const details = detailsOf(reason);
     const word = status === 404 ? 'NOT_FOUND' : 'INVALID_ARGUMENT';
     return { code, message: this.message, error: { code: status, status: word, message: this.message, details } };
   }
 }
 
-const errorInfo = 'type.googleapis.com/google.rpc.ErrorInfo';
+/** As 1.0 tells why. */
+const detailsOf = (reason: string): object[] => [
+  { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' },
+];
 
 const kindOf: Partial<Record<GatewayErrorCode, AgentErrorKind>> = {
   invalid_api_key: 'unauthorized',

@@ -3,9 +3,11 @@
 import { mayUse } from '../catalog/access-rules.ts';
 import { interfacesOf } from '../catalog/agents/card.ts';
 import type { AgentServer } from '../catalog/agents/server.ts';
+import { digestOf } from '../catalog/digest.ts';
 import { guardsOfAgent } from '../catalog/guards.ts';
 import type { Arrival, Identified } from '../gateway/context.ts';
 import { GatewayError } from '../gateway/errors.ts';
+import { arrivalHeaders } from '../gateway/response/reply.ts';
 import type { UpstreamIdentity } from '../mcp/principal.ts';
 import { CallTime, exchange } from '../mcp/upstream/exchange.ts';
 import type { WireAnswer } from '../wire/client/answer.ts';
@@ -18,7 +20,7 @@ import type { AgentDeps } from './deps.ts';
 import { AgentError, agentErrorOf, noSuchTask } from './errors.ts';
 import { httpOperation, type Operation, rpcOperation } from './operations.ts';
 import { type AgentPath, agentPath, readPath } from './path.ts';
-import { InvalidRpc, type Posted, posted } from './request.ts';
+import { type Posted, posted, UnreadableRpc } from './request.ts';
 import { carriedReply, denied, isJson, isStream, placeOf, streamReply, wholeReply } from './respond.ts';
 import { rewrittenCard } from './rewritten-card.ts';
 import { httpTarget, rpcTarget } from './target.ts';
@@ -72,7 +74,7 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
       call = new AgentCall(deps, identified, { server, identity, operation, posted: body });
       return await answered(call, { request, path, method, isCard });
     } catch (fault) {
-      if (fault instanceof InvalidRpc) id = fault.id;
+      if (fault instanceof UnreadableRpc) id = fault.id;
       return refused(fault, { arrival, identified, call, id, slug: raw.server });
     }
   };
@@ -85,7 +87,7 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
     await requireAllowed(call);
     call.admission = await services.admit(call.context, call.inputTokens);
     const origin = deps.originOf(request);
-    if (isCard) return cardReply(call, origin);
+    if (isCard) return cardReply(call, origin, request.headers.get('if-none-match'));
     const bytes = await guardedBody(call);
     const url = await targetOf(call, path);
     const ask = (to: string, sent: Bytes | null) => asked(call, { url: to, method, bytes: sent, request });
@@ -122,7 +124,8 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
     }
   };
 
-  const cardReply = async (call: AgentCall, origin: string): Promise<Reply> => {
+  /** `known`: the entity tag of the card that the client has. */
+  const cardReply = async (call: AgentCall, origin: string, known: string | null): Promise<Reply> => {
     const { server, identity, identified } = call;
     const version = identified.own.fields['a2a-version']?.slice(0, 32) ?? null;
     call.reached = true;
@@ -133,10 +136,20 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
       throw new AgentError('upstream_error', `the agent${result.fault === 'card' ? "'s card" : ''} ${result.error}`);
     }
     deps.observe(server, result.card, version);
-    const body = new TextEncoder().encode(JSON.stringify(rewrittenCard(result.card, placeOf(call, origin))));
-    const headers = { 'content-type': 'application/json', 'cache-control': 'private, max-age=60' };
-    call.settle({ status: 200, headers, body, failure: null, answerText: '' });
-    return { status: 200, headers, body };
+    const card = rewrittenCard(result.card, placeOf(call, origin));
+    const etag = `"${digestOf(card)}"`;
+    const isKnown = known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) ?? false;
+    const headers = {
+      'content-type': 'application/json',
+      'cache-control': 'private, max-age=60',
+      etag,
+      vary: 'A2A-Version',
+      ...arrivalHeaders(identified),
+    };
+    const status = isKnown ? 304 : 200;
+    const body = isKnown ? null : new TextEncoder().encode(JSON.stringify(card));
+    call.settle({ status, headers, body, failure: null, answerText: '' });
+    return { status, headers, body };
   };
 
   /** What goes to the agent, once guardrails have seen it. */

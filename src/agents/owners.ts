@@ -58,7 +58,8 @@ export function createOwners(store: Store, clock: Clock, onFault: (fault: unknow
       }
     } catch (fault) {
       onFault(fault);
-      for (const [key, owner] of batch) if (!waiting.has(key)) waiting.set(key, owner);
+      // The newest wait first; a database that stays away must not fill the memory.
+      for (const [key, owner] of batch) if (waiting.size < mostKept && !waiting.has(key)) waiting.set(key, owner);
       schedule(retryMs);
     }
   };
@@ -94,7 +95,7 @@ export function createOwners(store: Store, clock: Clock, onFault: (fault: unknow
       const key = keyOf(agent, kind, id);
       if (kept.has(key) || waiting.has(key)) return;
       keep(key, owner);
-      waiting.set(key, owner);
+      if (waiting.size < mostKept) waiting.set(key, owner);
       schedule(writeMs);
     },
     async close() {

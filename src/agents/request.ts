@@ -3,7 +3,7 @@ import { readJson } from '../bounded-json.ts';
 import { type Bytes, collected } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
-import { AgentError } from './errors.ts';
+import { AgentError, type AgentErrorKind } from './errors.ts';
 import { type Fields, isFields } from './fields.ts';
 
 const largestBody = 10 * 1024 * 1024;
@@ -28,7 +28,7 @@ const nothing: Posted = { bytes: null, text: '', id: undefined, method: '', para
 export async function posted(request: Incoming, isRpc: boolean): Promise<Posted> {
   const bytes = await bodyOf(request);
   if (!bytes || bytes.length === 0) {
-    if (isRpc) throw new AgentError('parse_error', 'Parse error: the body is empty');
+    if (isRpc) throw new UnreadableRpc('parse_error', 'Parse error: the body is empty');
     return nothing;
   }
   const text = new TextDecoder().decode(bytes);
@@ -36,14 +36,16 @@ export async function posted(request: Incoming, isRpc: boolean): Promise<Posted>
   try {
     value = readJson(text);
   } catch (fault) {
-    if (isRpc) throw new AgentError('parse_error', 'Parse error: the body is no JSON that can be read');
+    if (isRpc && !isJsonType(request)) throw new UnreadableRpc('content_type_not_supported', 'Send application/json');
+    if (isRpc) throw new UnreadableRpc('parse_error', 'Parse error: the body is no JSON that can be read');
     // What looks like JSON and cannot be read here might be read there.
     if (/^\s*[{[]/.test(text)) throw new AgentError('parse_error', 'the body is no JSON that can be read');
     if (!(fault instanceof SyntaxError)) throw fault;
     return { ...nothing, bytes, text };
   }
   if (!isFields(value)) {
-    if (isRpc || Array.isArray(value)) throw new AgentError('invalid_request', 'Invalid Request: send one JSON object');
+    if (isRpc) throw new UnreadableRpc('invalid_request', 'Invalid Request: send one JSON object');
+    if (Array.isArray(value)) throw new AgentError('invalid_request', 'Invalid Request: send one JSON object');
     return { ...nothing, bytes, text };
   }
   if (!isRpc && value.jsonrpc === undefined) return { ...nothing, bytes, text, json: value, params: value };
@@ -52,22 +54,26 @@ export async function posted(request: Incoming, isRpc: boolean): Promise<Posted>
 
 function rpcOf({ jsonrpc, id, method, params }: Fields): Pick<Posted, 'id' | 'method' | 'params'> {
   const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
-  if (jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || !isId) {
-    throw new InvalidRpc(isId && id !== undefined ? id : null);
+  const isCall = jsonrpc === '2.0' && typeof method === 'string' && method !== '' && isId;
+  if (!isCall || (params !== undefined && params !== null && !isFields(params))) {
+    const known = isId && id !== undefined ? id : null;
+    throw new UnreadableRpc('invalid_request', 'Invalid Request: the body is no JSON-RPC 2.0 request', known);
   }
-  if (params !== undefined && params !== null && !isFields(params)) throw new InvalidRpc(id ?? null);
   return { id: id ?? null, method, params: isFields(params) ? params : {} };
 }
 
-/** It was read, so that the answer can name its id. */
-export class InvalidRpc extends AgentError {
+/** Refused in JSON-RPC, although no call could be read: with its id where that much is known. */
+export class UnreadableRpc extends AgentError {
   readonly id: string | number | null;
 
-  constructor(id: string | number | null) {
-    super('invalid_request', 'Invalid Request: the body is no JSON-RPC 2.0 request');
+  constructor(kind: AgentErrorKind, message: string, id: string | number | null = null) {
+    super(kind, message);
     this.id = id;
   }
 }
+
+const isJsonType = ({ headers }: Incoming): boolean =>
+  /^application\/([\w.+-]+\+)?json\b/i.test(headers.get('content-type')?.trim() ?? '');
 
 async function bodyOf({ body, length }: Incoming): Promise<Bytes | null> {
   if (!body) return null;

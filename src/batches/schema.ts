@@ -1,7 +1,7 @@
 /** Rows of what the gateway keeps itself: files that were uploaded to it, the batches that it runs from them, and what came of each line. */
 import type { TokenGrant } from '../identity/jwt/claims.ts';
 import type { JsonText } from '../store/json.ts';
-import type { Timestamp } from '../store/schema.ts';
+import type { Timestamp } from '../store/tables/columns.ts';
 
 export interface ManagedFileTable {
   id: string;

@@ -10,7 +10,7 @@ import type { BreakerRule, Leaf, LeafProvider, Plan, PlanNode, Strategy } from '
 import { targetFields } from './target-fields.ts';
 import { exceededTargetLimit, type TargetLimits } from './target-limits.ts';
 
-export { parseConfig } from './config-schema.ts';
+export { parseConfig } from './parse-config.ts';
 
 interface PlanIdentity {
   id: string;

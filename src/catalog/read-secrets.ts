@@ -1,7 +1,8 @@
 /** Reads the secret references that mappings of a workspace name. */
 import { lazy } from '../lazy.ts';
+import type { SecretSource } from '../secrets/manager.ts';
 import type { FindSource } from '../secrets/mapping.ts';
-import { type SecretSource, sourceOf } from '../secrets/source.ts';
+import { sourceOf } from '../secrets/source.ts';
 import type { Db } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { SecretMapping } from './saved.ts';

@@ -1,7 +1,7 @@
 /** How many targets a config may have, and how deep they may stand. */
 import { describe, expect, test } from 'bun:test';
 import { type Json, when } from '../../test/plans.ts';
-import { parseConfig } from './config-schema.ts';
+import { parseConfig } from './parse-config.ts';
 import { exceededTargetLimit } from './target-limits.ts';
 
 const limits = { root: 4, conditionalRoot: 6, nested: 5 };

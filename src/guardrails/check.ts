@@ -1,11 +1,10 @@
 /** What a check is: a value with an id, the parameters it takes, the events it serves, and one function over the text of a request or an answer. */
 import { z } from 'zod';
 import type { JsonObject } from '../providers/provider.ts';
-import type { CheckContext } from './context.ts';
+import type { CheckContext, HookEvent } from './context.ts';
 import type { CheckIo } from './io.ts';
 import type { TextScanner } from './scanner.ts';
 
-export type HookEvent = 'beforeRequestHook' | 'afterRequestHook';
 export type Category = 'BASIC' | 'PRO' | 'PARTNER';
 
 /** A place of a segment that a check replaces. */

@@ -1,7 +1,8 @@
 /** What a check sees of a request and of its answer. */
 import type { JsonObject } from '../providers/provider.ts';
-import type { HookEvent } from './check.ts';
 import { inputSegments, outputSegments, type TextSegment } from './text/segments.ts';
+
+export type HookEvent = 'beforeRequestHook' | 'afterRequestHook';
 
 /** One side of an exchange as checks see it. */
 export interface Side {

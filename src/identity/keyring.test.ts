@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onEachEngine, startGateway, type TestGateway } from '../../test/harness.ts';
 import { addKey, addPerson, addWorkspace, archiveWorkspace, type Home, home } from '../../test/people.ts';
-import { newDatabase, postgresInstalled } from '../../test/servers/postgres.ts';
+import { newMigratedDatabase, postgresInstalled } from '../../test/servers/postgres.ts';
 import { startApp } from '../app.ts';
 import { readEnvironment } from '../environment.ts';
 import { silentLog } from '../log.ts';
@@ -249,7 +249,7 @@ onEachEngine('the keyring', (start) => {
 
 describe.if(postgresInstalled)('two nodes on one PostgreSQL', () => {
   test('a key revoked on one is refused on the other within a second', async () => {
-    const DATABASE_URL = await newDatabase();
+    const DATABASE_URL = await newMigratedDatabase();
     const GW_MASTER_KEY = 'one key for both nodes, as the manual says';
     const one = await startGateway({ DATABASE_URL, GW_MASTER_KEY });
     const folder = mkdtempSync(join(tmpdir(), 'gw-second-node-'));

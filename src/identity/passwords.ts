@@ -13,10 +13,17 @@ export interface Passwords {
   verify(password: string, hash: string | null): Promise<boolean>;
 }
 
-/** OWASP's second recommended setting for argon2id: 19 MiB, two passes. */
-const cost = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+/** What one argon2id hash costs: kibibytes of memory, and passes over them. */
+export interface PasswordCost {
+  memoryCost: number;
+  timeCost: number;
+}
 
-export function createPasswords(): Passwords {
+/** OWASP's second recommended setting for argon2id: 19 MiB, two passes. */
+const recommendedCost: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
+
+export function createPasswords(chosen: PasswordCost = recommendedCost): Passwords {
+  const cost = { algorithm: 'argon2id', ...chosen } as const;
   const lanes = createLanes(Math.max(1, availableParallelism() - 1));
   let decoy: Promise<string> | undefined;
   return {

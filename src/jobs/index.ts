@@ -2,6 +2,7 @@
 import type { Services } from '../admin/kernel/services.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { createAgentCardJob } from './agent-cards.ts';
+import { createAgentOwnerJob } from './agent-owners.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
 import { createExportRun, createExportSweep } from './log-exports.ts';
@@ -33,6 +34,7 @@ export const createJobs = (services: Services, ordered: OrderedWork, { mailer, p
   createMcpSync(services),
   createOauthSweep(services),
   createAgentCardJob(services),
+  createAgentOwnerJob(services),
   createMailJob(services, mailer),
   createWebhookJob(services, post),
   createManagedBatchRun(services, ordered),

@@ -4,7 +4,8 @@
  * ways through the pattern at once, one code unit after the other. Back-references are the price: no linear engine has them.
  */
 import { assemble, type Edge, type Look, op, type PatternRoom, type Program } from './program.ts';
-import { type CodeUnits, lineEnds, PatternFault, parsePattern, wordUnits } from './syntax.ts';
+import { lineEnds, PatternFault, parsePattern, wordUnits } from './syntax.ts';
+import type { CodeUnits } from './unicode.ts';
 
 export type { PatternRoom } from './program.ts';
 

@@ -1,5 +1,6 @@
 /** Lays the tree of a pattern out as instructions for the matcher. */
-import { type CodeUnits, PatternFault, type PatternNode } from './syntax.ts';
+import { PatternFault, type PatternNode } from './syntax.ts';
+import type { CodeUnits } from './unicode.ts';
 
 /** Numbers rather than words, and one shape for all instructions: the matcher reads them millions of times a second. */
 export const op = { unit: 0, split: 1, edge: 2, look: 3, match: 4, save: 5 } as const;

@@ -1,8 +1,5 @@
 /** Reads an ECMAScript regular expression into a tree. */
-import { caseVariants, propertyUnits } from './unicode.ts';
-
-/** Sorted, disjoint ranges of UTF-16 code units, both ends included. */
-export type CodeUnits = readonly (readonly [number, number])[];
+import { type CodeUnits, caseVariants, propertyUnits } from './unicode.ts';
 
 export type PatternNode =
   | { kind: 'unit'; units: CodeUnits }

@@ -1,5 +1,7 @@
 /** What Unicode says of code units: which differ only in case, and which have a property. */
-import type { CodeUnits } from './syntax.ts';
+
+/** Sorted, disjoint ranges of UTF-16 code units, both ends included. */
+export type CodeUnits = readonly (readonly [number, number])[];
 
 let knownVariants: ReadonlyMap<number, readonly number[]> | undefined;
 

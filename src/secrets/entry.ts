@@ -1,6 +1,5 @@
 /** One secret in memory: what was fetched, when, and how its manager has behaved since. */
-import type { SecretFault, SecretPayload } from './manager.ts';
-import type { SecretSource } from './source.ts';
+import type { SecretFault, SecretPayload, SecretSource } from './manager.ts';
 
 /** A part of its age after which a value is refreshed while it is still used. */
 const refreshAhead = 0.8;

@@ -1,13 +1,26 @@
 /** What a secret manager is to the rest: the form of its credentials, and one function that fetches a secret. */
 import type { z } from 'zod';
 import type { Authentication } from '../providers/authentication.ts';
-import type { SecretSource } from './source.ts';
 
 export const managerTypes = ['aws_sm', 'azure_kv', 'hashicorp_vault', 'gcp_sm', 'environment', 'file'] as const;
 export type ManagerType = (typeof managerTypes)[number];
 
 /** In the wire's words. */
 export type AuthConfig = Readonly<Record<string, string>>;
+
+/** A secret reference as it is used: where the secret is, and how to get in. */
+export interface SecretSource {
+  id: string;
+  organisationId: string;
+  slug: string;
+  manager: ManagerType;
+  auth: AuthConfig;
+  path: string;
+  /** Of the reference itself; a mapping may name another. */
+  key: string | null;
+  /** The same for the same secret got in the same way: what is kept of it stands under this. */
+  fingerprint: string;
+}
 
 /** Text, or fields where the manager itself stores fields. */
 export type SecretPayload = string | Readonly<Record<string, unknown>>;

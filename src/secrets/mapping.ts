@@ -1,8 +1,8 @@
 /** Which field of an object takes which secret, and how its value is taken out of what the manager stores. */
 import { jsonOrNothing } from '../bounded-json.ts';
 import type { SecretMapping } from '../catalog/saved.ts';
+import type { SecretSource } from './manager.ts';
 import { SecretFault, type SecretPayload } from './manager.ts';
-import type { SecretSource } from './source.ts';
 
 /** A mapping with its reference found. */
 export interface SecretUse {

@@ -3,9 +3,9 @@ import type { Log } from '../log.ts';
 import { throttled } from '../log.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { type Ages, SecretEntry } from './entry.ts';
+import type { SecretSource } from './manager.ts';
 import { SecretFault, type SecretPayload } from './manager.ts';
 import { pick, type SecretUse } from './mapping.ts';
-import type { SecretSource } from './source.ts';
 
 /** Fetches a secret from its manager; fails with a SecretFault. */
 export type FetchSecret = (source: SecretSource) => Promise<SecretPayload>;

@@ -1,21 +1,8 @@
-/** A secret reference as it is used: where the secret is, and how to get in. */
+/** A secret reference as it is stored and as it is used. */
 import { createHash } from 'node:crypto';
 import { decode, type JsonText } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
-import type { AuthConfig, ManagerType } from './manager.ts';
-
-export interface SecretSource {
-  id: string;
-  organisationId: string;
-  slug: string;
-  manager: ManagerType;
-  auth: AuthConfig;
-  path: string;
-  /** Of the reference itself; a mapping may name another. */
-  key: string | null;
-  /** The same for the same secret got in the same way: what is kept of it stands under this. */
-  fingerprint: string;
-}
+import type { AuthConfig, ManagerType, SecretSource } from './manager.ts';
 
 const purpose = 'secret-reference-auth';
 

@@ -21,6 +21,7 @@ import type { RateLimit, StoredUsageLimit } from '../limits/entries.ts';
 import type { JsonText } from './json.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { AgentTables } from './tables/agents.ts';
+import type { Flag, Timestamp } from './tables/columns.ts';
 import type { CompanySignInTables } from './tables/company-sign-in.ts';
 import type { GuardrailTables } from './tables/guardrails.ts';
 import type { InstallationTables } from './tables/installation.ts';
@@ -33,8 +34,7 @@ import type { PromptTables } from './tables/prompts.ts';
 import type { ScimTables } from './tables/scim.ts';
 import type { SecretTables } from './tables/secrets.ts';
 
-export type Timestamp = string;
-export type Flag = 0 | 1;
+export type { Flag, Timestamp };
 
 export interface OrganisationTable {
   id: string;

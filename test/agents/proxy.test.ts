@@ -78,6 +78,16 @@ describe('the card', () => {
     },
   );
 
+  test('is not sent again to who has it', async () => {
+    const first = await call('/.well-known/agent-card.json');
+    const etag = first.headers.get('etag') ?? '';
+    expect(first.headers.get('vary')).toBe('A2A-Version');
+    const again = await call('/.well-known/agent-card.json', { headers: { 'if-none-match': `"other", W/${etag}` } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const other = await call('/.well-known/agent-card.json', { headers: { 'if-none-match': '"other"' } });
+    expect(other.status).toBe(200);
+  });
+
   test('shows no skill that is switched off, and a message that names it is refused', async () => {
     await saveAgent(gateway, { slug: 'skilled', url: agent.url });
     const own = { key: gateway.workspaceKey };
@@ -126,7 +136,7 @@ describe('tasks of others', () => {
   test('are not found, over either binding, in any generation, whatever the spelling', async () => {
     const { id, contextId } = await newTask();
     const key = await otherKey();
-    const foreign = { status: 200, body: { error: { code: -32001 } } };
+    const foreign = { status: 200, body: { error: { code: -32001, data: [{ reason: 'TASK_NOT_FOUND' }] } } };
     expect((await rpc('tasks/get', { id })).body.result.id).toBe(id);
     expect(await rpc('tasks/get', { id }, { key })).toMatchObject(foreign);
     expect(await rpc('tasks/cancel', { id }, { key })).toMatchObject(foreign);
@@ -187,16 +197,23 @@ describe('tasks of others', () => {
 
 describe('what is refused', () => {
   test.each([
-    ['broken JSON', '{"a":', 400, -32700],
-    ['nothing', '', 400, -32700],
-    ['a list', '[]', 400, -32600],
-    ['no method', '{"jsonrpc":"2.0","id":3}', 400, -32600],
-    ['another version', '{"jsonrpc":"1.0","id":3,"method":"x"}', 400, -32600],
-  ])('%s', async (_, body, status, code) => {
+    ['broken JSON', '{"a":', null, -32700],
+    ['nothing', '', null, -32700],
+    ['a list', '[]', null, -32600],
+    ['a text', '"x"', null, -32600],
+    ['no method', '{"jsonrpc":"2.0","id":3}', 3, -32600],
+    ['another version', '{"jsonrpc":"1.0","id":"a","method":"x"}', 'a', -32600],
+    ['params that are a list', '{"jsonrpc":"2.0","id":3,"method":"x","params":[]}', 3, -32600],
+  ])('%s, in JSON-RPC', async (_, body, id, code) => {
     const response = await call('', { method: 'POST', body });
-    expect(response.status).toBe(status);
-    const text = await response.text();
-    if (text.includes('jsonrpc')) expect(JSON.parse(text).error.code).toBe(code);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id, error: { code } });
+  });
+
+  test('what is no JSON and does not say that it is', async () => {
+    const response = await call('', { method: 'POST', body: 'Hello', headers: { 'content-type': 'text/plain' } });
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32005 } });
+    expect((await call('/message:send', { method: 'POST', body: '{"a":' })).status).toBe(400);
   });
 
   test('a body beyond 10 MB is a 413, a WebSocket a 426, TRACE a 405, a climbing path a 400', async () => {

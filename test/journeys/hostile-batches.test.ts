@@ -6,7 +6,7 @@ import { type Json, onEachEngine, type TestGateway } from '../harness.ts';
 import { storeOf } from '../people.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
-import { newDatabase, postgresInstalled } from '../servers/postgres.ts';
+import { newMigratedDatabase, postgresInstalled } from '../servers/postgres.ts';
 import { startWorld, type World } from '../world.ts';
 
 const question = { model: '@a/gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] };
@@ -223,7 +223,7 @@ onEachEngine('batches in hostile hands', (start) => {
 
 test.if(postgresInstalled)('two nodes on one database run every line once', async () => {
   const provider = await startProvider(openai.says('Answer'));
-  const env = { DATABASE_URL: await newDatabase(), GW_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const env = { DATABASE_URL: await newMigratedDatabase(), GW_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
   const world = await startWorld({ a: { provider: 'openai', simulated: provider } }, env);
   const shared = { ...env, PORT: '0', GW_DATA_DIR: `${world.gateway.dataDir}-2`, TRUSTED_CUSTOM_HOSTS: '127.0.0.1' };
   const second = await startApp(readEnvironment(shared), { clock: world.gateway.clock });

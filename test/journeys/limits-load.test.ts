@@ -7,7 +7,7 @@ import type { Json } from '../harness.ts';
 import { type Served, serve } from '../process.ts';
 import * as openai from '../providers/openai.ts';
 import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
-import { newDatabase, postgresInstalled } from '../servers/postgres.ts';
+import { newMigratedDatabase, postgresInstalled } from '../servers/postgres.ts';
 import { redisInstalled, startRedis } from '../servers/redis.ts';
 
 const adminKey = 'gw-admin-key-0123456789abcdefghijklmnop';
@@ -202,7 +202,7 @@ describe.if(redisInstalled && postgresInstalled)('three processes on one Redis a
       GW_MASTER_KEY: 'a-master-key-that-all-three-nodes-share',
       TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
       NODE_ENV: 'production',
-      DATABASE_URL: await newDatabase(),
+      DATABASE_URL: await newMigratedDatabase(),
       REDIS_URL: redis.url,
       LIMITS_STORE_TIMEOUT_MS: '30000',
     };

@@ -2,9 +2,8 @@
 import { readEnvironment } from '../../src/environment.ts';
 import { type OpenSecrets, openSecrets } from '../../src/gateway/secrets/open.ts';
 import type { Log } from '../../src/log.ts';
-import type { AuthConfig, ManagerType } from '../../src/secrets/manager.ts';
+import type { AuthConfig, ManagerType, SecretSource } from '../../src/secrets/manager.ts';
 import type { SecretUse } from '../../src/secrets/mapping.ts';
-import type { SecretSource } from '../../src/secrets/source.ts';
 import { TestClock } from '../harness.ts';
 
 export interface SecretLab {

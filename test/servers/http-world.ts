@@ -43,7 +43,7 @@ export function httpWorld(): { serve(answer: Answer, tls?: Certificate | null): 
       const asked: string[] = [];
       const failed: unknown[] = [];
       const listener = new HttpListener(
-        { hostname: '127.0.0.1', port: 0, tls },
+        { hostname: '127.0.0.1', port: 0, tls, ticks: false },
         {
           async answer(request) {
             asked.push(`${request.method} ${request.target}`);

@@ -6,7 +6,12 @@ import { lazy } from '../../lazy.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { AuditAction, AuditResource } from './audit/audit-vocabulary.ts';
+import type { Dependant } from './dependant.ts';
+import type { Page } from './lists/page.ts';
 import type { Services } from './services.ts';
+import type { NamedWorkspace } from './workspace-lock.ts';
+
+export type { Dependant, NamedWorkspace, Page };
 
 /** Who may call. `scope: null` lets in every listed kind of caller; the handler then decides what they see. */
 export type Access =
@@ -35,18 +40,6 @@ export interface Paging {
   allowZero?: boolean;
   /** 1 where pages are counted from one. */
   first?: 1;
-}
-
-export interface Page {
-  index: number;
-  size: number;
-  offset: number;
-}
-
-export interface NamedWorkspace {
-  id: string;
-  slug: string;
-  status: 'active' | 'archived';
 }
 
 /** What the caller's side of the exchange looks like. */
@@ -160,15 +153,6 @@ export function endpoint<
     reply: lazy(reply),
   };
   return { ...declaration, ...schemas } as unknown as Endpoint;
-}
-
-/** What hangs on a workspace and stands in the way of its removal. */
-export interface Dependant {
-  /** As the refusal names it: `API keys`. */
-  kind: string;
-  count(db: Db, workspaceId: string): Promise<number>;
-  /** Removes them with the workspace when the caller forces it; answers what changed. */
-  remove(db: Db, workspaceId: string, now: Date): Promise<Change[]>;
 }
 
 /** A resource of the control plane: its folder exports one of these. */

@@ -17,7 +17,7 @@ import type { ChangeFeed } from '../../store/changes.ts';
 import type { Store } from '../../store/database.ts';
 import type { Vault } from '../../store/vault.ts';
 import type { SsoService } from '../sso/service.ts';
-import type { Dependant } from './endpoint.ts';
+import type { Dependant } from './dependant.ts';
 
 export interface Services {
   settings: Settings;

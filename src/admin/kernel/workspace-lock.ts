@@ -2,7 +2,12 @@
 import { forbidden, notFound } from '../../http/errors.ts';
 import { type Caller, runsAll } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
-import type { NamedWorkspace } from './endpoint.ts';
+
+export interface NamedWorkspace {
+  id: string;
+  slug: string;
+  status: 'active' | 'archived';
+}
 
 /** A workspace of the organisation by id or slug, archived ones included. */
 export async function findWorkspace(db: Db, organisationId: string, reference: string): Promise<NamedWorkspace | null> {

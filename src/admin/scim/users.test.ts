@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onEachEngine, startGateway, type TestGateway } from '../../../test/harness.ts';
 import { addKey, addOrganisation, addPerson, type Home, home, signIn, storeOf } from '../../../test/people.ts';
 import { openScim, type ScimDoor, verifyDomain } from '../../../test/scim-world.ts';
-import { newDatabase, postgresInstalled } from '../../../test/servers/postgres.ts';
+import { newMigratedDatabase, postgresInstalled } from '../../../test/servers/postgres.ts';
 import { startApp } from '../../app.ts';
 import { readEnvironment } from '../../environment.ts';
 
@@ -440,7 +440,10 @@ onEachEngine('SCIM users', (start) => {
 });
 
 test.if(postgresInstalled)('a person deactivated on one node is refused on the other within a second', async () => {
-  const env = { DATABASE_URL: await newDatabase(), GW_MASTER_KEY: 'one key for both nodes, as the manual says' };
+  const env = {
+    DATABASE_URL: await newMigratedDatabase(),
+    GW_MASTER_KEY: 'one key for both nodes, as the manual says',
+  };
   const one = await startGateway(env);
   const folder = mkdtempSync(join(tmpdir(), 'gw-second-node-'));
   const two = await startApp(readEnvironment({ ...env, PORT: '0', GW_DATA_DIR: folder }), { clock: one.clock });

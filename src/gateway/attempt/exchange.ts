@@ -114,13 +114,22 @@ function sentSpecially(
   signal: Abortable,
 ): Promise<WireAnswer | Answer> | null {
   const { deps, target } = call;
-  if (upstream.endpoint.steps) return inSteps(call, upstream, signal);
+  if (upstream.endpoint.steps) return answeredInSteps(call, upstream, signal);
   const authentication = target.provider.authentication?.(upstream.facts);
   return authentication ? sendWith(authentication, deps, target, upstream, signal) : null;
 }
 
+async function answeredInSteps(
+  call: AttemptContext,
+  upstream: Upstream,
+  signal: Abortable,
+): Promise<WireAnswer | Answer> {
+  const made = await inSteps(call, upstream, signal);
+  return 'body' in made ? made : inClientsDialect(call.record, new Headers(), made);
+}
+
 /** Nothing that the provider said of its own body is true of the translated one. */
-export function inClientsDialect(
+function inClientsDialect(
   record: AttemptRecord,
   received: AnswerHeaders,
   { status, bytes, contentType, usage, model }: TranslatedAnswer,

@@ -7,7 +7,7 @@ import type { JsonObject, Provider, TargetFields } from '../../providers/provide
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import { splitModel } from '../request/select.ts';
+import { splitModel } from '../request/model-name.ts';
 
 export interface Target {
   provider: Provider;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
 import { GatewayError } from '../errors.ts';
-import type { AwsKeys } from './aws.ts';
+import type { AwsKeys } from './aws-signature.ts';
 import type { CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 

@@ -6,7 +6,7 @@ import type { AttemptContext } from '../attempt/context.ts';
 import { failed } from '../attempt/exchange.ts';
 import { jsonOf } from '../dialects/dialect.ts';
 import { GatewayError } from '../errors.ts';
-import { judge } from './guard-output.ts';
+import { judge } from './judge.ts';
 import { asEvent, type Lens } from './lenses/lens.ts';
 import { replayed } from './replay.ts';
 import type { GuardState } from './state.ts';

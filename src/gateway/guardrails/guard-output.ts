@@ -5,9 +5,8 @@ import type { Answer, Content } from '../attempt/answer.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import type { AnswerStep } from '../attempt/steps.ts';
 import { buffered } from './buffered-stream.ts';
-import { denied } from './denial.ts';
+import { judge } from './judge.ts';
 import { lensOf } from './lenses/index.ts';
-import { outputFacts, run, runAsync } from './run.ts';
 import type { GuardState } from './state.ts';
 import { streamStages } from './stream-guard.ts';
 
@@ -44,32 +43,7 @@ async function guardWhole(call: AttemptContext, state: GuardState, answer: Answe
   return judged.json === json ? answer : withJson(answer, judged.json);
 }
 
-/** What the hooks make of a whole answer: another one, or none. */
-export async function judge(
-  call: AttemptContext,
-  state: GuardState,
-  json: JsonObject,
-): Promise<{ json: JsonObject } | { denial: Answer }> {
-  const { deps, context, record } = call;
-  const { sync } = state.guards.output;
-  const facts = outputFacts(call, state, json);
-  let answer = json;
-  if (sync.length > 0) {
-    const outcome = await run(deps, context, sync, facts);
-    state.after = outcome.results;
-    state.outputFailed = outcome.failed;
-    answer = outcome.json;
-    if (outcome.denial) {
-      // The provider has done its work, and is paid for it.
-      record.withheld = true;
-      return { denial: await denied(call, state, outcome.denial) };
-    }
-  }
-  runAsync(call, state, 'after', outputFacts(call, state, answer));
-  return { json: answer };
-}
-
-export const withJson = (answer: Answer, json: JsonObject): Answer => ({
+const withJson = (answer: Answer, json: JsonObject): Answer => ({
   ...answer,
   content: { form: 'bytes', bytes: Buffer.from(JSON.stringify(json)) },
 });

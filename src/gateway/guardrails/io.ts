@@ -13,7 +13,7 @@ import { collected } from '../../wire/client/collected.ts';
 import { decodedBody } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
-import { signed } from '../credentials/aws.ts';
+import { signed } from '../credentials/aws-signature.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import { filledProvider, renewedProvider, renewedSecrets } from '../secrets/filled-target.ts';

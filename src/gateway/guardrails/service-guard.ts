@@ -2,7 +2,7 @@
 import type { Guards } from '../../catalog/guards.ts';
 import type { CompiledHook } from '../../guardrails/compile.ts';
 import type { HookFacts } from '../../guardrails/context.ts';
-import type { HookResults } from '../../guardrails/results.ts';
+import type { HookResult, HookResults } from '../../guardrails/results.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -15,6 +15,13 @@ export interface ServiceVerdict {
   /** What goes on; the very same object where nothing changed. */
   value: JsonObject;
 }
+
+/** A stream is checked event by event: what failed or changed one of them stands. */
+const worseOf = (before: readonly HookResult[], now: HookResult[]): HookResult[] =>
+  now.map((result, index) => {
+    const earlier = before[index];
+    return earlier && result.verdict && !result.transformed ? earlier : result;
+  });
 
 const refused = 'The guardrail checks of this server failed.';
 
@@ -63,8 +70,8 @@ export class ServiceGuard {
     };
     const outcome = await this.#run(guards.output.sync, facts);
     if (outcome) {
-      this.state.after = outcome.results;
-      this.state.outputFailed = outcome.failed;
+      this.state.after = worseOf(this.state.after, outcome.results);
+      this.state.outputFailed ||= outcome.failed;
     }
     if (outcome?.denial) return { denial: outcome.denial.message ?? outcome.denial.softText ?? refused, value: json };
     this.#beside('after', facts);

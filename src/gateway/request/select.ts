@@ -19,6 +19,7 @@ import { refuseHost } from '../upstream/host-guard.ts';
 import { type ClientBody, inTime, readBody, requireContentType } from './body.ts';
 import type { OwnHeaders } from './headers.ts';
 import { metadataOf } from './metadata.ts';
+import { splitModel } from './model-name.ts';
 import { unreadBody, wantsNitro } from './nitro.ts';
 import { requireSavedOnly } from './saved-only.ts';
 import { requireSingleTarget } from './single-target.ts';
@@ -293,12 +294,4 @@ function parseProvider(header: string): Pick<RequestProvider, 'savedSlug' | 'nam
   if (!value.startsWith('@')) return { savedSlug: null, name: value, model: null };
   const { slug, model } = splitModel(value);
   return { savedSlug: slug, name: null, model };
-}
-
-/** `@slug/model` at its first slash; the model may hold further ones. */
-export function splitModel(text: string): { slug: string; model: string | null } {
-  const slash = text.indexOf('/');
-  return slash === -1
-    ? { slug: text.slice(1), model: null }
-    : { slug: text.slice(1, slash), model: text.slice(slash + 1) };
 }

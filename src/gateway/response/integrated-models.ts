@@ -3,7 +3,7 @@ import type { PlanNode } from '../../catalog/plan.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import { splitModel } from '../request/select.ts';
+import { splitModel } from '../request/model-name.ts';
 
 type Saved = RequestContext['workspace']['providers'][number];
 

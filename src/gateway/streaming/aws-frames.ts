@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { ProviderFault } from '../../providers/faults.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
-import type { EventCutter } from './framing.ts';
+import type { EventCutter } from './event-cutter.ts';
 
 /** Length and header length, and then their checksum. */
 const lengths = 8;

@@ -2,14 +2,8 @@
 import { ProviderFault } from '../../providers/faults.ts';
 import type { Framing, ServerEvent } from '../../providers/provider.ts';
 import { FrameCutter } from './aws-frames.ts';
+import type { EventCutter } from './event-cutter.ts';
 import { EventSplitter, readEvents } from './sse.ts';
-
-/** Cuts bytes into events; what is incomplete is held. */
-export interface EventCutter {
-  push(chunk: Uint8Array): ServerEvent[];
-  /** What is left when the bytes end. */
-  rest(): ServerEvent[];
-}
 
 export function cutterOf(framing: Framing): EventCutter {
   if (framing === 'aws') return new FrameCutter();

@@ -8,7 +8,8 @@ import { saidByProvider, tooDeep } from '../response/translated-answer.ts';
 import { concealedError } from '../upstream/conceal.ts';
 import { GivenUp } from '../upstream/send.ts';
 import type { Upstream } from '../upstream/upstream-request.ts';
-import { cutterOf, type EventCutter } from './framing.ts';
+import type { EventCutter } from './event-cutter.ts';
+import { cutterOf } from './framing.ts';
 import { writeEvent } from './sse.ts';
 
 interface TranslatedTerms {

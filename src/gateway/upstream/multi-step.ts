@@ -5,9 +5,7 @@ import type { JsonObject, ProviderCall, RawAnswer, Step } from '../../providers/
 import { StreamedCall } from '../../providers/streamed-call.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import { answerOf, isOk, type WireAnswer } from '../../wire/client/answer.ts';
-import type { Answer } from '../attempt/answer.ts';
 import type { AttemptContext } from '../attempt/context.ts';
-import { inClientsDialect } from '../attempt/exchange.ts';
 import { keptFile } from '../managed/kept-file.ts';
 import { encoded, refusal, type TranslatedAnswer } from '../response/translated-answer.ts';
 import { sendAuthorised } from './authorised.ts';
@@ -20,15 +18,6 @@ const callsAtOnce = 5;
 
 /** The answer; or the response that is still to be read, where the last call streams. */
 export async function inSteps(
-  call: AttemptContext,
-  upstream: Upstream,
-  signal: Abortable,
-): Promise<Answer | WireAnswer> {
-  const made = await walk(call, upstream, signal);
-  return 'body' in made ? made : inClientsDialect(call.record, new Headers(), made);
-}
-
-async function walk(
   call: AttemptContext,
   upstream: Upstream,
   signal: Abortable,

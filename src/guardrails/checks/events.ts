@@ -1,5 +1,5 @@
 /** The events that checks serve. */
-import type { HookEvent } from '../check.ts';
+import type { HookEvent } from '../context.ts';
 
 export const before: readonly HookEvent[] = ['beforeRequestHook'];
 export const after: readonly HookEvent[] = ['afterRequestHook'];

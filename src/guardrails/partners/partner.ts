@@ -3,16 +3,8 @@ import { z } from 'zod';
 import { listOf, objectOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import { postJson } from '../ask.ts';
-import {
-  type Check,
-  type CheckResult,
-  defineCheck,
-  type Edit,
-  failedCheck,
-  type HookEvent,
-  type Setup,
-} from '../check.ts';
-import type { CheckContext } from '../context.ts';
+import { type Check, type CheckResult, defineCheck, type Edit, failedCheck, type Setup } from '../check.ts';
+import type { CheckContext, HookEvent } from '../context.ts';
 import { editsTo } from '../edits.ts';
 import type { CheckIo } from '../io.ts';
 import { inputSegments } from '../text/segments.ts';

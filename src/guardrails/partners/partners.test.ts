@@ -1,6 +1,6 @@
 /** Every partner check against a partner that refuses a wrong address, a wrong key and a body without what it needs. */
 import { describe, expect, test } from 'bun:test';
-import type { HookEvent } from '../check.ts';
+import type { HookEvent } from '../context.ts';
 import { CheckContext } from '../context.ts';
 import type { CheckIo, OutboundCall } from '../io.ts';
 import { partnerChecks } from './index.ts';

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { listOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
-import type { Check, HookEvent } from '../check.ts';
+import type { Check } from '../check.ts';
 import { after, before, both } from '../checks/events.ts';
+import type { HookEvent } from '../context.ts';
 import { type Asking, inputText, messagesOf, partnerCheck, secret, verdictOf } from './partner.ts';
 
 const timeoutMs = 60_000;

@@ -1,5 +1,5 @@
 /** Postal addresses: a house number, the name of a street and what a street is called, with the place behind it. What a street is called is looked for first, because few texts hold it. */
-import type { Entity } from './entities.ts';
+import type { Entity } from './entity.ts';
 
 const street =
   /\b(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct|circle|cir|place|pl|square|sq|terrace|ter|way|parkway|pkwy|highway|hwy|trail|trl|alley|aly|crescent|close|row|mews|plaza)\b/gi;

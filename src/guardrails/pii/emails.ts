@@ -1,5 +1,5 @@
 /** Addresses of e-mail. */
-import type { Entity } from './entities.ts';
+import type { Entity } from './entity.ts';
 
 const longestLocal = 64;
 const longestDomain = 253;

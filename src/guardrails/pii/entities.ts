@@ -1,27 +1,10 @@
 /** Personal data in a text, found by form and checksum, in time that grows with the text only. */
 import { addressesIn } from './addresses.ts';
 import { emailsIn } from './emails.ts';
+import type { Entity, PiiCategory } from './entity.ts';
 import { ipV6In } from './ip-v6.ts';
 import { namesIn } from './names.ts';
 import { numbersIn } from './numbers.ts';
-
-export const piiCategories = [
-  'EMAIL_ADDRESS',
-  'PHONE_NUMBER',
-  'LOCATION_ADDRESS',
-  'NAME',
-  'IP_ADDRESS',
-  'CREDIT_CARD',
-  'SSN',
-] as const;
-
-export type PiiCategory = (typeof piiCategories)[number];
-
-export interface Entity {
-  category: PiiCategory;
-  start: number;
-  end: number;
-}
 
 /** All that is found, in order, none inside another. */
 export function entitiesIn(text: string, categories: ReadonlySet<PiiCategory>): Entity[] {

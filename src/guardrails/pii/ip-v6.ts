@@ -1,6 +1,6 @@
 /** IPv6 addresses. */
 import { isIPv6 } from 'node:net';
-import type { Entity } from './entities.ts';
+import type { Entity } from './entity.ts';
 
 const longest = 45;
 

@@ -1,5 +1,5 @@
 /** Names of people where the text itself says that they are names: behind a title, or where somebody is introduced. */
-import type { Entity } from './entities.ts';
+import type { Entity } from './entity.ts';
 
 const name = "[\\p{Lu}][\\p{L}'’-]{1,24}";
 const titled = new RegExp(

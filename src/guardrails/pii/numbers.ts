@@ -1,7 +1,7 @@
 /** Numbers that mean something: cards, social security numbers, phone numbers and IPv4 addresses, told apart by form and checksum. */
 import { cardRuns } from './cards.ts';
 import { DigitRuns, dot, isDigit, joinAt, mostGroups, unjoined } from './digit-runs.ts';
-import type { Entity, PiiCategory } from './entities.ts';
+import type { Entity, PiiCategory } from './entity.ts';
 import { phoneRuns, phoneStart } from './phones.ts';
 import { socialSecurityRuns } from './social-security.ts';
 

@@ -1,6 +1,7 @@
 /** Reads a stream for personal data: text is held back up to a space that nothing found can reach across. */
 import type { Finding, TextScanner } from '../scanner.ts';
-import { type Entity, entitiesIn, type PiiCategory } from './entities.ts';
+import { entitiesIn } from './entities.ts';
+import type { Entity, PiiCategory } from './entity.ts';
 
 /** Numbers with spaces in them are shorter than this; what has no spaces is held as a whole. */
 const reach = 48;

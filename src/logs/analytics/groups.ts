@@ -1,22 +1,27 @@
 /** The groups of calls that can be asked for, and their columns. */
-import type { Aggregate, GroupField, Measure, PlainSum } from '../query.ts';
+import type { Aggregate, GroupBy, GroupField, Measure, PlainSum } from '../query.ts';
 import * as figure from './figures.ts';
 
-/** What calls are grouped by, in the words of the service, and the field of a record behind each. */
+const field = (name: GroupField): GroupBy => ({ by: 'field', field: name });
+const metadata = (key: string): GroupBy => ({ by: 'metadata', key });
+
+/** What calls are grouped by, in the words of the service, and where a record has it. */
 export const groupings = {
-  ai_service: 'ai_org',
-  model: 'ai_model',
-  status_code: 'response_status_code',
-  api_key: 'api_key_id',
-  config: 'config',
-  workspace: 'workspace_slug',
-  provider: 'virtual_key',
-  prompt: 'prompt_slug',
-  mcp_server: 'mcp_server',
-  mcp_method: 'mcp_method',
-  mcp_tool: 'mcp_tool',
-  user: 'user_id',
-} as const satisfies Record<string, GroupField>;
+  ai_service: field('ai_org'),
+  model: field('ai_model'),
+  status_code: field('response_status_code'),
+  api_key: field('api_key_id'),
+  config: field('config'),
+  workspace: field('workspace_slug'),
+  provider: field('virtual_key'),
+  prompt: field('prompt_slug'),
+  mcp_server: field('mcp_server'),
+  mcp_method: field('mcp_method'),
+  mcp_tool: field('mcp_tool'),
+  agent_server: metadata('agent.server'),
+  agent_method: metadata('agent.method'),
+  user: field('user_id'),
+} as const satisfies Record<string, GroupBy>;
 export type Grouping = keyof typeof groupings;
 export const groupingNames = Object.keys(groupings) as [Grouping, ...Grouping[]];
 

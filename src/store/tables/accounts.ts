@@ -1,5 +1,5 @@
 /** Rows of accounts: passwords and the links that set one anew. */
-import type { Timestamp } from '../schema.ts';
+import type { Timestamp } from './columns.ts';
 
 /** A password counts in the organisation that took it. The same hash in several means that one password opens them all. */
 export interface UserPasswordTable {

@@ -2,7 +2,7 @@
 import type { JwtSettings } from '../../identity/jwt/settings.ts';
 import type { SsoSettings } from '../../identity/sso/settings.ts';
 import type { JsonText } from '../json.ts';
-import type { Flag, Timestamp } from '../schema.ts';
+import type { Flag, Timestamp } from './columns.ts';
 
 /** An organisation without a row lets its people sign in with passwords, and has neither single sign-on nor JWT. */
 export interface AuthSettingsTable {

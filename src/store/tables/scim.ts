@@ -1,6 +1,6 @@
 /** Rows of SCIM: what an identity provider told us about people and groups, and the workspaces that groups lead to. */
 import type { WorkspaceRole } from '../../identity/roles.ts';
-import type { Flag, Timestamp } from '../schema.ts';
+import type { Flag, Timestamp } from './columns.ts';
 
 /** One row for each organisation that has touched its SCIM settings. */
 export interface ScimSettingsTable {

@@ -1,7 +1,7 @@
 /** Secret references: where secrets are, and which workspaces may use them. */
 import type { ManagerType } from '../../secrets/manager.ts';
 import type { JsonText } from '../json.ts';
-import type { Flag, Timestamp } from '../schema.ts';
+import type { Flag, Timestamp } from './columns.ts';
 
 export interface SecretReferenceTable {
   id: string;

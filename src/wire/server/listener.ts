@@ -10,6 +10,8 @@ interface Listening {
   hostname: string;
   port: number;
   tls: TLSOptions | null;
+  /** False where a test moves the time: then nobody but the test calls `tick`. */
+  ticks?: boolean;
 }
 
 export interface ListenerHost extends Pick<Host, 'answer' | 'refusal' | 'failed'> {
@@ -30,9 +32,9 @@ export class HttpListener implements Host {
   readonly #connections = new Set<ClientConnection>();
   readonly #relays = new Set<Relay>();
   readonly #server: Bun.TCPSocketListener<ClientConnection>;
-  readonly #ticking: ReturnType<typeof setInterval>;
+  readonly #ticking: ReturnType<typeof setInterval> | undefined;
 
-  constructor({ hostname, port, tls }: Listening, answering: ListenerHost) {
+  constructor({ hostname, port, tls, ticks = true }: Listening, answering: ListenerHost) {
     this.secure = tls !== null;
     this.#answering = answering;
     this.#server = Bun.listen<ClientConnection>({
@@ -41,7 +43,7 @@ export class HttpListener implements Host {
       socket: this.#handler(),
       ...(tls && { tls }),
     });
-    this.#ticking = setInterval(() => this.tick(performance.now()), tickMs);
+    this.#ticking = ticks ? setInterval(() => this.tick(performance.now()), tickMs) : undefined;
   }
 
   get port(): number {

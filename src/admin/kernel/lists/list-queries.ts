@@ -1,7 +1,7 @@
 /** The queries behind a list: how many rows match, and one page of them. */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
 import type { Schema } from '../../../store/schema.ts';
-import type { Page } from '../endpoint.ts';
+import type { Page } from './page.ts';
 
 /** A query that says which rows, and nothing yet about their columns. */
 type Matches<Tables, Named extends keyof Tables> = SelectQueryBuilder<Tables, Named, object>;

@@ -4,7 +4,7 @@ import { unknownResource } from '../protocol/errors.ts';
 import { normalised, operationsOf, patched, type ScimResource } from '../protocol/patch.ts';
 import { projectionOf } from '../protocol/projection.ts';
 import { listQuery, parametersOf, searchParameters } from '../protocol/query.ts';
-import type { ScimAnswer, ScimCall, ScimRoute } from '../protocol/routes.ts';
+import type { ScimAnswer, ScimCall, ScimRoute } from '../protocol/route.ts';
 import { listResponse } from '../protocol/schemas.ts';
 import { findScimGroup, listScimGroups, mayBeSortedBy, membersOfGroups } from './find.ts';
 import { type GroupInput, groupInput, groupResource } from './resource.ts';

@@ -1,6 +1,6 @@
 /** What clients ask before anything else, and what this service does not have. */
 import { ScimError, unknownResource } from './errors.ts';
-import type { ScimCall, ScimRoute } from './routes.ts';
+import type { ScimCall, ScimRoute } from './route.ts';
 import { listResponse, resourceType, schemaOf, serviceProviderConfig } from './schemas.ts';
 
 const kindsOf = ({ kinds }: ScimCall) => [kinds.user, kinds.group];

@@ -15,7 +15,8 @@ import { requireStorable } from '../../kernel/validate.ts';
 import { organisationOfToken, type ScimSettings } from '../settings.ts';
 import { resourceKinds } from './attributes.ts';
 import { ScimError, scimErrorOf, scimErrorResponse, unknownResource } from './errors.ts';
-import { type ScimAnswer, type ScimCall, type ScimRoute, scimRoutes } from './routes.ts';
+import type { ScimAnswer, ScimCall, ScimRoute } from './route.ts';
+import { scimRoutes } from './routes.ts';
 
 interface ScimParts {
   services: Services;

@@ -1,7 +1,7 @@
 /** Which configs are accepted, saved or sent along, and what is said about the others. */
 import { describe, expect, test } from 'bun:test';
 import { type Json, when } from '../../test/plans.ts';
-import { parseConfig } from './config-schema.ts';
+import { parseConfig } from './parse-config.ts';
 
 const a = { name: 'a', provider: '@a' };
 const b = { name: 'b', provider: '@b' };

@@ -1,0 +1,6 @@
+/** Which rows of a list a call asks for. */
+export interface Page {
+  index: number;
+  size: number;
+  offset: number;
+}
