@@ -50,6 +50,7 @@ import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
 import { readMasterKey } from './master-key-source.ts';
+import { mcpGauges } from './mcp/gauges.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
@@ -242,6 +243,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
   const log = options.log ?? stderrLog;
   const services = await openServices(settings, { clock, log, passwords: createPasswords(options.passwordCost) });
   try {
+    if (!settings.guardrails) log.warn('Guardrails are switched off: no request passes any.');
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);
     const { store, feed, trail, keyring } = services;
@@ -261,6 +263,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const catalog = createCatalog(store, feed, services.vault, clock, {
       capacity: workspacesInMemory,
       outageGraceMs: settings.outageGraceMs,
+      guardrails: settings.guardrails,
       warn: (message) => log.warn(message),
     });
     const sink = options.watchLogs ? watched(services.logs, options.watchLogs) : services.logs;
@@ -325,6 +328,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       isStoreAway: isAway,
       log,
     });
+    services.telemetry.watch(mcpGauges(mcp, services.mcpUpstreams.deps.breakers));
     services.checkIo = gateway.checkIo;
     const reference = createReference(wholeDocument);
     const receiver = otelReceiver({

@@ -147,6 +147,7 @@ export const environmentSchema = () =>
     DISABLE_ORG_CREATION: flag(),
     AUDIT_LOGS_ENABLED: onUnlessOff(),
     SCIM_ENABLED: onUnlessOff(),
+    GUARDRAILS_ENABLED: onUnlessOff(),
     SCIM_MEMBERSHIP_USER_MODE: flag(),
     GW_OUTAGE_GRACE_SECONDS: wholeNumber(300, 0, 86_400),
     CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
@@ -238,6 +239,8 @@ export interface Settings {
   sensitiveRateLimit: number;
   organisationCreation: boolean;
   auditLogs: boolean;
+  /** False: no guardrail runs, and none can be managed. */
+  guardrails: boolean;
   /** `userMode`: memberships of groups are written through users. */
   scim: { enabled: boolean; userMode: boolean };
   /** How long keys and configs in memory count while the database cannot be reached. */
@@ -376,6 +379,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     sensitiveRateLimit: values.ADMIN_SENSITIVE_RATE_LIMIT,
     organisationCreation: !values.DISABLE_ORG_CREATION,
     auditLogs: values.AUDIT_LOGS_ENABLED,
+    guardrails: values.GUARDRAILS_ENABLED,
     scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,

@@ -58,14 +58,22 @@ export class TestGateway {
   readonly faults: string[];
   /** The log records of calls, as they were written. */
   readonly records: LogRecord[];
+  /** Every line that the program would have written to standard error. */
+  readonly lines: readonly string[];
 
-  constructor(app: App, clock: TestClock, dataDir: string, faults: string[], records: LogRecord[]) {
+  constructor(
+    app: App,
+    clock: TestClock,
+    dataDir: string,
+    { faults, lines, records }: { faults: string[]; lines: string[]; records: LogRecord[] },
+  ) {
     if (!app.firstStart) throw new Error('The data folder was not empty');
     this.app = app;
     this.clock = clock;
     this.dataDir = dataDir;
     this.faults = faults;
     this.records = records;
+    this.lines = lines;
     this.adminKey = app.firstStart.adminKey;
     this.workspaceKey = app.firstStart.workspaceKey;
     this.owner = { email: app.firstStart.ownerEmail, password: app.firstStart.ownerPassword };
@@ -121,10 +129,15 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   if (env.DATABASE_URL === undefined) copyFileSync(await migratedFile(), join(dataDir, 'state.db'));
   const clock = new TestClock();
   const faults: string[] = [];
+  const lines: string[] = [];
+  const line = (message: string, fields?: object) => `${message} ${JSON.stringify(fields)}`;
   const log: Log = {
-    info: () => undefined,
-    warn: () => undefined,
-    error: (message, fields) => void faults.push(`${message} ${JSON.stringify(fields)}`),
+    info: (message, fields) => void lines.push(line(message, fields)),
+    warn: (message, fields) => void lines.push(line(message, fields)),
+    error: (message, fields) => {
+      lines.push(line(message, fields));
+      faults.push(line(message, fields));
+    },
   };
   const settings = readEnvironment({
     PORT: '0',
@@ -137,7 +150,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   const records: LogRecord[] = [];
   const watchLogs = (record: LogRecord) => void records.push(record);
   const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs, passwordCost });
-  return new TestGateway(app, clock, dataDir, faults, records);
+  return new TestGateway(app, clock, dataDir, { faults, lines, records });
 }
 
 /** Runs a suite on the embedded store and, where it is installed, on PostgreSQL. */

@@ -3,10 +3,10 @@ import { throttled } from '../log.ts';
 import { connectRedis } from '../redis/connect.ts';
 import type { ChangeFeed } from '../store/changes.ts';
 import { createCache, patienceMs, type ResponseCache } from './cache.ts';
-import type { CacheEngine } from './engine.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { purgesIn } from './purge.ts';
 import { createRedisEngine } from './redis-engine.ts';
+import { SharedIndex } from './semantic/shared-index.ts';
 import { ThreadedIndex } from './semantic/threaded-index.ts';
 
 interface CacheNeeds {
@@ -22,9 +22,24 @@ interface CacheNeeds {
 
 export function openCache({ redisUrl, memoryBytes, semanticEntries, now, feed, warn }: CacheNeeds): ResponseCache {
   const told = throttled(warn);
-  const engine = redisUrl === null ? createMemoryEngine(memoryBytes, now) : openRedisEngine(redisUrl, told);
-  const index = new ThreadedIndex({ mostPerWorkspace: semanticEntries, patienceMs, warn: told });
-  const cache = createCache(engine, index, told);
+  const local = new ThreadedIndex({ mostPerWorkspace: semanticEntries, patienceMs, warn: told });
+  const redis =
+    redisUrl && connectRedis(redisUrl, (fault) => told(`The cache in Redis cannot be reached (${fault.message}).`));
+  const cache = redis
+    ? createCache(
+        { ...createRedisEngine(redis), close: () => redis.close() },
+        new SharedIndex({
+          redis,
+          local,
+          nodeId: Bun.randomUUIDv7(),
+          mostPerWorkspace: semanticEntries,
+          patienceMs,
+          now,
+          warn: told,
+        }),
+        told,
+      )
+    : createCache(createMemoryEngine(memoryBytes, now), local, told);
   feed.subscribe((changes) => {
     if (changes === 'all') return;
     for (const scope of purgesIn(changes)) {
@@ -32,9 +47,4 @@ export function openCache({ redisUrl, memoryBytes, semanticEntries, now, feed, w
     }
   });
   return cache;
-}
-
-function openRedisEngine(url: string, warn: (message: string) => void): CacheEngine {
-  const redis = connectRedis(url, (fault) => warn(`The cache in Redis cannot be reached (${fault.message}).`));
-  return { ...createRedisEngine(redis), close: () => redis.close() };
 }

@@ -27,6 +27,7 @@ const known = new WeakMap<WorkspaceCatalog, WeakMap<Leaf, Guards>>();
 
 /** Null where nothing guards the target, as for most. */
 export function guardsOf(workspace: WorkspaceCatalog, leaf: Leaf): Guards | null {
+  if (workspace.guardrails.isOff) return null;
   const { input, output } = workspace.guardrails.defaults;
   const { before, after } = leaf.hooks;
   if (before.length === 0 && after.length === 0 && input.length === 0 && output.length === 0) return null;
@@ -55,8 +56,9 @@ const knownOfServers = new WeakMap<WorkspaceCatalog, WeakMap<McpServer, Guards>>
 
 /** What guards the tools of an MCP server: what it names itself, and those defaults that apply to MCP. Null where nothing does. */
 export function guardsOfServer(workspace: WorkspaceCatalog, server: McpServer): Guards | null {
-  const { defaults } = workspace.guardrails;
+  const { defaults, isOff } = workspace.guardrails;
   const { input, output } = server.guardrails;
+  if (isOff) return null;
   if (input.length + output.length + defaults.input.length + defaults.output.length === 0) return null;
   let ofWorkspace = knownOfServers.get(workspace);
   if (!ofWorkspace) {
@@ -76,7 +78,7 @@ export function guardsOfServer(workspace: WorkspaceCatalog, server: McpServer): 
 /** What guards the messages of an agent: what its integration names, and nothing besides. Null where it names nothing. */
 export function guardsOfAgent(workspace: WorkspaceCatalog, { settings }: AgentServer): Guards | null {
   const { input_guardrails: input = [], output_guardrails: output = [] } = settings;
-  if (input.length + output.length === 0) return null;
+  if (workspace.guardrails.isOff || input.length + output.length === 0) return null;
   const faults: string[] = [];
   return {
     input: hookSet(hooksOf(workspace, input, 'input', faults)),

@@ -84,7 +84,7 @@ const shortestAge = 60;
 const longestAge = 7_776_000;
 
 /** Null for `DISABLED`, which switches off what is inherited. */
-function cacheRule({
+export function cacheRule({
   mode,
   max_age: age,
   coalesce = false,

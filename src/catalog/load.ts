@@ -12,6 +12,8 @@ interface CatalogOptions {
   capacity: number;
   /** How long workspaces in memory count while the database cannot be reached. */
   outageGraceMs?: number;
+  /** False: the operator has switched guardrails off. */
+  guardrails?: boolean;
   /** Told of what is saved and cannot be used. */
   warn?: (message: string) => void;
 }
@@ -28,7 +30,7 @@ export function createCatalog(
   feed: ChangeFeed,
   vault: Vault,
   clock: Clock,
-  { capacity, outageGraceMs = 0, warn = () => undefined }: CatalogOptions,
+  { capacity, outageGraceMs = 0, guardrails = true, warn = () => undefined }: CatalogOptions,
 ): Catalog {
   /** In the order of use: the one that was used longest ago comes first. */
   const known = new Map<string, WorkspaceCatalog>();
@@ -74,7 +76,10 @@ export function createCatalog(
     };
     const reading: Reading = {
       overtakenBy: new Set(),
-      answer: readWorkspace(db, vault, workspaceId, clock.now(), warn).then(settle, fail),
+      answer: readWorkspace(db, vault, workspaceId, clock.now(), warn).then(
+        (found) => settle(found && (guardrails ? found : unguarded(found))),
+        fail,
+      ),
     };
     readings.set(workspaceId, reading);
     return reading.answer;
@@ -96,6 +101,11 @@ export function createCatalog(
     },
   };
 }
+
+const unguarded = (workspace: WorkspaceCatalog): WorkspaceCatalog => ({
+  ...workspace,
+  guardrails: { ...workspace.guardrails, isOff: true },
+});
 
 /** The organisations and workspaces whose catalog a change concerns. */
 const idsOf = (changes: readonly Change[]): Set<string> =>

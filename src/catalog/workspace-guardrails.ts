@@ -20,6 +20,8 @@ export interface SavedGuardrail {
 }
 
 export interface WorkspaceGuardrails {
+  /** The operator has switched all guardrails off. */
+  readonly isOff?: boolean;
   /** By id or slug: the workspace's own, or the organisation's. */
   find(reference: string): SavedGuardrail | null;
   /** Ids of those that every request passes, in their order; a reference that leads nowhere is kept as it is. */

@@ -1,6 +1,6 @@
 /** One request on its way through the stages: what each of them found out. */
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
-import type { Leaf, Plan, RetryRule } from '../catalog/plan.ts';
+import type { CacheRule, Leaf, Plan, RetryRule } from '../catalog/plan.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { McpDetails } from '../logs/record.ts';
@@ -27,6 +27,8 @@ export interface Arrival {
   traceId: string;
   spanId: string;
   parentSpanId: string;
+  /** What `traceparent` says of its trace; null where the request does not stand in one. */
+  parentSampled: boolean | null;
   spanName: string;
 }
 
@@ -49,6 +51,8 @@ export interface PromptUse {
 
 /** Where the caller stands. */
 export interface Identified extends Arrival {
+  /** When the caller was known, on the clock of `startedAt`. */
+  identifiedAt: number;
   /** Where the client named a saved prompt instead of sending a body of its own. */
   prompt?: PromptUse;
   caller: KeyCaller;
@@ -68,6 +72,8 @@ export interface HeaderRules {
   strictOff: boolean;
   /** Counts where the config says nothing of retries. */
   retry: RetryRule | null;
+  /** Counts where the config says nothing of caches. */
+  cache: CacheRule | null;
   debug: boolean;
 }
 

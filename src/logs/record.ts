@@ -164,11 +164,26 @@ export interface LogBodies {
   hookResults: LogMessage | null;
 }
 
+/** What is known of a call and not stored with it. Times are in milliseconds. */
+export interface TelemetryFacts {
+  hooks: HookResults | null;
+  /** From the request's arrival to the beginning of this attempt. */
+  beganMs: number;
+  /** Whether the W3C parent was sampled; null where the request named none. */
+  parentSampled: boolean | null;
+  keyName: string;
+  authenticationMs: number;
+  /** Checking the limits of key and workspace; null where there was nothing to check. */
+  limitCheckMs: number | null;
+  /** What the gateway did with answers once the provider was asked; null where none was. */
+  postProcessingMs: number | null;
+}
+
 export interface LogRecord {
   readonly metrics: LogMetrics;
   readonly bodies: Partial<LogBodies>;
-  /** What guardrails said, for telemetry; the store keeps it with the bodies. */
-  readonly hooks?: HookResults | null;
+  /** What telemetry tells beside the record; absent for records of calls that the gateway did not make. */
+  readonly facts?: TelemetryFacts;
   /** How many bytes of bodies it keeps alive, where that can be told without reading it. */
   readonly weight?: number;
   /** Whose it is, where that can be told without reading it. */

@@ -39,6 +39,8 @@ export interface McpGateway {
   cors(others: Cors): Cors;
   /** Another node says that a session has ended. */
   sessionEnded(digest: string): void;
+  /** How many sessions this node knows. */
+  activeSessions(): number;
   readonly openStreams: number;
   /** Ends streams that would stay open for ever, and resolves when every answer is out. */
   idle(): Promise<void>;
@@ -195,6 +197,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       }),
     cors: (others) => mcpCors(others, allowedOrigins, (target) => pathForm.test(target)),
     sessionEnded: (digest) => sessions.end(digest),
+    activeSessions: () => sessions.size,
     get openStreams() {
       return keeper.size;
     },

@@ -1,197 +1,195 @@
 /** Metrics of calls for Prometheus. A call adds to a few arrays; the text is written when somebody scrapes. */
-import { Registry } from 'prom-client';
-import type { LogMetrics } from '../logs/record.ts';
+import type { LogMetrics, LogRecord, TelemetryFacts } from '../logs/record.ts';
+import { Exposition, type Labels, type Sample } from './exposition.ts';
+import { GuardrailMetrics } from './guardrail-metrics.ts';
+import { McpMetrics } from './mcp-metrics.ts';
+import { Histogram, Series } from './series.ts';
 import type { MetricSettings } from './variables.ts';
 
 const usualBuckets = [
   1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000,
 ];
-/** Further combinations of labels are counted together, so that no client can make the program's memory grow. */
-const mostSeries = 5_000;
-const rest = 'other';
+const mostSeries = 2_000;
 
-/** Histograms of milliseconds, each read from a record; null where a call has none. */
+type Measure = (metrics: LogMetrics, facts: TelemetryFacts | undefined) => number | null;
+
+/** Histograms, each read from a record; null where a call has none. */
 const durations = {
   http_request_duration_seconds: {
     help: 'Time from a request to the end of its answer, in seconds',
-    of: (m) => m.response_time,
-    scale: 1_000,
+    of: (m) => m.response_time / 1_000,
   },
   gw_request_duration_milliseconds: {
     help: 'Time from a request to the end of its answer',
     of: (m) => m.response_time,
-    scale: 1,
   },
   llm_request_duration_milliseconds: {
     help: 'Time spent waiting for the provider',
     of: (m) => m.upstream_response_time,
-    scale: 1,
   },
   llm_last_byte_diff_duration_milliseconds: {
     help: 'Time from the first token of a stream to its end',
     of: (m) => (m.first_token_time === null ? null : m.response_time - m.first_token_time),
-    scale: 1,
   },
   gw_processing_time_excluding_last_byte_ms: {
     help: 'Time that the gateway itself took',
     of: (m) => m.gateway_processing_time,
-    scale: 1,
   },
-} as const satisfies Record<string, { help: string; of: (metrics: LogMetrics) => number | null; scale: number }>;
+  authentication_duration_milliseconds: {
+    help: 'Time until the caller was known',
+    of: (_, facts) => facts?.authenticationMs ?? null,
+  },
+  api_key_rate_limit_check_duration_milliseconds: {
+    help: 'Time spent asking rate limits and budgets',
+    of: (_, facts) => facts?.limitCheckMs ?? null,
+  },
+  pre_request_processing_duration_milliseconds: {
+    help: 'Time from the chosen config to the request to the provider, without the cache',
+    of: (m) => m.timings?.pre_processing ?? null,
+  },
+  post_request_processing_duration_milliseconds: {
+    help: 'Time that the gateway took with the answer of the provider',
+    of: (_, facts) => facts?.postProcessingMs ?? null,
+  },
+  llm_cache_processing_duration_milliseconds: {
+    help: 'Time spent asking the cache',
+    of: (m) => m.timings?.cache_processing ?? null,
+  },
+  grpc_req_conversion_duration_milliseconds: {
+    help: 'Time spent converting gRPC requests; no series, since there is no gRPC listener',
+    of: () => null,
+  },
+} as const satisfies Record<string, { help: string; of: Measure }>;
 
 type Duration = keyof typeof durations;
 const durationNames = Object.keys(durations) as Duration[];
+/** Targets that were tried before the one that answered are no requests of their own. */
+const ofEachTarget: Duration = 'llm_request_duration_milliseconds';
 
-interface Series {
-  labels: Record<string, string>;
+interface CallSums {
   requests: number;
   cost: number;
   tokens: number;
-  /** For each histogram: how many fell into each bucket, and behind them the sum. */
-  buckets: Record<Duration, Float64Array>;
+  durations: Record<Duration, Histogram>;
 }
 
-interface Value {
-  labels: Record<string, string | number>;
-  value: number;
-  metricName?: string;
-}
-
-export type Gauges = Readonly<Record<string, { help: string; read(): number }>>;
+export type Gauges = Readonly<Record<string, { help: string; read(): number | Iterable<Sample> }>>;
 
 export class CallMetrics {
   readonly #settings: MetricSettings;
-  readonly #bounds: readonly number[];
-  readonly #series = new Map<string, Series>();
-  readonly #registry = new Registry();
+  readonly #calls: Series<CallSums>;
+  readonly #exposition: Exposition;
+  readonly #guardrails: GuardrailMetrics;
+  readonly #mcp: McpMetrics;
 
-  constructor(settings: MetricSettings, gauges: Gauges = {}) {
+  constructor(settings: MetricSettings) {
     this.#settings = settings;
-    this.#bounds = settings.buckets.length > 0 ? settings.buckets.toSorted((a, b) => a - b) : usualBuckets;
-    this.#register('request_count', 'counter', 'Requests that the gateway has answered', (series) => series.requests);
-    this.#register(
-      'llm_cost_sum',
-      'gauge',
-      'What calls have cost since the start, in US cents',
-      (series) => series.cost,
+    const ms = rising(settings.buckets, usualBuckets);
+    const seconds = rising(
+      settings.httpBuckets,
+      ms.map((bound) => bound / 1_000),
     );
-    this.#register('llm_token_sum', 'gauge', 'Tokens that calls have used since the start', (series) => series.tokens);
-    for (const name of durationNames) this.#registerHistogram(name);
-    for (const [name, { help, read }] of Object.entries(gauges)) {
-      this.#add(name, 'gauge', help, () => [{ labels: {}, value: read() }]);
-    }
+    this.#calls = new Series(mostSeries, () => ({
+      requests: 0,
+      cost: 0,
+      tokens: 0,
+      durations: histograms((name) => new Histogram(name === 'http_request_duration_seconds' ? seconds : ms)),
+    }));
+    this.#exposition = new Exposition(settings.commonLabels);
+    this.#register();
+    this.#guardrails = new GuardrailMetrics(this.#exposition, ms);
+    this.#mcp = new McpMetrics(this.#exposition, ms);
   }
 
-  observe(metrics: LogMetrics): void {
-    const series = this.#seriesOf(metrics);
-    series.cost += metrics.cost;
-    series.tokens += metrics.total_units;
-    this.#measure(series, 'llm_request_duration_milliseconds', metrics);
-    // Targets that were tried before the one that answered are no requests of their own.
+  observe({ metrics, facts }: LogRecord): void {
+    const sums = this.#calls.of(this.#labelsOf(metrics, facts));
+    sums.cost += metrics.cost;
+    sums.tokens += metrics.total_units;
+    sums.durations[ofEachTarget].add(metrics.upstream_response_time);
+    if (facts?.hooks) this.#guardrails.observe(facts.hooks);
     if (metrics.id !== metrics.internal_trace_id) return;
-    series.requests += 1;
+    sums.requests += 1;
     for (const name of durationNames) {
-      if (name !== 'llm_request_duration_milliseconds') this.#measure(series, name, metrics);
+      const measured = name === ofEachTarget ? null : durations[name].of(metrics, facts);
+      if (measured !== null) sums.durations[name].add(measured);
+    }
+    if (metrics.mcp_method !== '') this.#mcp.observe(metrics);
+  }
+
+  /** Figures of other parts, read when somebody scrapes. */
+  watch(gauges: Gauges, type: 'gauge' | 'counter' = 'gauge'): void {
+    for (const [name, { help, read }] of Object.entries(gauges)) {
+      this.#exposition.add(name, type, help, () => {
+        const value = read();
+        return typeof value === 'number' ? [{ labels: {}, value }] : value;
+      });
     }
   }
 
   /** The exposition format. */
   text(): Promise<string> {
-    return this.#registry.metrics();
+    return this.#exposition.text();
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#exposition.contentType;
   }
 
-  #measure(series: Series, name: Duration, metrics: LogMetrics): void {
-    const ms = durations[name].of(metrics);
-    if (ms === null) return;
-    const counts = series.buckets[name];
-    let at = 0;
-    while (at < this.#bounds.length && ms > (this.#bounds[at] ?? 0)) at++;
-    counts[at] = (counts[at] ?? 0) + 1;
-    const sum = this.#bounds.length + 1;
-    counts[sum] = (counts[sum] ?? 0) + ms;
-  }
-
-  #seriesOf(metrics: LogMetrics): Series {
-    const { modelLabel, configLabel, metadataKeys } = this.#settings;
+  #labelsOf(metrics: LogMetrics, facts: TelemetryFacts | undefined): Labels {
+    const { modelLabel, configLabel, keyLabel, metadataKeys } = this.#settings;
     const labels: Record<string, string> = {
-      method: metrics.request_method,
+      method: knownMethods.has(metrics.request_method) ? metrics.request_method : 'other',
       endpoint: metrics.endpoint_type,
       code: String(metrics.response_status_code),
       provider: metrics.ai_org,
       source: metrics.source,
       stream: metrics.stream_mode === 1 ? 'true' : 'false',
       cacheStatus: metrics.cache_status ?? '',
-      ...(modelLabel && { model: metrics.ai_model }),
-      ...(configLabel && {
-        config_name: metrics.config === 'inline' || metrics.config === '' ? 'N/A' : metrics.config,
-      }),
     };
-    for (const key of metadataKeys) labels[`metadata_${key.replace(/\W/g, '_')}`] = metrics.metadata[key] ?? '';
-    return (
-      this.#known(labels) ??
-      this.#known(Object.fromEntries(Object.keys(labels).map((name) => [name, rest])), true) ??
-      this.#make(labels)
+    if (modelLabel) labels.model = metrics.ai_model;
+    if (configLabel) labels.config_name = metrics.config === 'inline' || metrics.config === '' ? 'N/A' : metrics.config;
+    if (keyLabel) labels.api_key_name = facts?.keyName ?? '';
+    for (const key of metadataKeys) labels[metadataLabel(key)] = metrics.metadata[key] ?? '';
+    return labels;
+  }
+
+  #register(): void {
+    const sums = (of: (sums: CallSums) => number) => () =>
+      [...this.#calls.all()].map(({ labels, values }) => ({ labels, value: of(values) }));
+    const { add } = { add: this.#exposition.add.bind(this.#exposition) };
+    add(
+      'request_count',
+      'counter',
+      'Requests that the gateway has answered',
+      sums(({ requests }) => requests),
     );
-  }
-
-  #known(labels: Record<string, string>, always = false): Series | null {
-    const key = Object.values(labels).join('\u0000');
-    const known = this.#series.get(key);
-    if (known) return known;
-    if (this.#series.size >= mostSeries && !always) return null;
-    const made = this.#make(labels);
-    this.#series.set(key, made);
-    return made;
-  }
-
-  #make(labels: Record<string, string>): Series {
-    const room = () => new Float64Array(this.#bounds.length + 2);
-    const buckets = Object.fromEntries(durationNames.map((name) => [name, room()])) as Record<Duration, Float64Array>;
-    return { labels, requests: 0, cost: 0, tokens: 0, buckets };
-  }
-
-  #register(name: string, type: 'counter' | 'gauge', help: string, read: (series: Series) => number): void {
-    this.#add(name, type, help, () =>
-      [...this.#series.values()].map((series) => ({ labels: series.labels, value: read(series) })),
+    add(
+      'llm_cost_sum',
+      'gauge',
+      'What calls have cost since the start, in US cents',
+      sums(({ cost }) => cost),
     );
-  }
-
-  #registerHistogram(name: Duration): void {
-    this.#add(name, 'histogram', durations[name].help, () =>
-      [...this.#series.values()].flatMap((series) => this.#bucketsOf(name, series)),
+    add(
+      'llm_token_sum',
+      'gauge',
+      'Tokens that calls have used since the start',
+      sums(({ tokens }) => tokens),
     );
-  }
-
-  #bucketsOf(name: Duration, { labels, buckets }: Series): Value[] {
-    const counts = buckets[name];
-    const { scale } = durations[name];
-    const values: Value[] = [];
-    let total = 0;
-    for (const [at, bound] of this.#bounds.entries()) {
-      total += counts[at] ?? 0;
-      values.push({ metricName: `${name}_bucket`, labels: { ...labels, le: bound / scale }, value: total });
+    for (const name of durationNames) {
+      add(name, 'histogram', durations[name].help, () =>
+        [...this.#calls.all()].flatMap(({ labels, values }) => values.durations[name].samples(name, labels)),
+      );
     }
-    total += counts[this.#bounds.length] ?? 0;
-    if (total === 0) return [];
-    values.push({ metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: total });
-    values.push({ metricName: `${name}_sum`, labels, value: (counts[this.#bounds.length + 1] ?? 0) / scale });
-    values.push({ metricName: `${name}_count`, labels, value: total });
-    return values;
-  }
-
-  /** The library writes the format; the values are ours, since its own objects cost a call many times more. */
-  #add(name: string, type: string, help: string, read: () => Value[]): void {
-    const metric = {
-      name,
-      help,
-      type,
-      aggregator: 'sum',
-      get: async () => ({ name, help, type, aggregator: 'sum', values: read() }),
-    };
-    this.#registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
   }
 }
+
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Names of labels are letters, digits and underscores. */
+const metadataLabel = (key: string): string => `metadata_${key.replace(/\W/g, '_')}`;
+
+const rising = (chosen: readonly number[], usual: readonly number[]): readonly number[] =>
+  chosen.length > 0 ? [...new Set(chosen)].toSorted((a, b) => a - b) : usual;
+
+const histograms = (make: (name: Duration) => Histogram): Record<Duration, Histogram> =>
+  Object.fromEntries(durationNames.map((name) => [name, make(name)])) as Record<Duration, Histogram>;

@@ -2,13 +2,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ApiError, errorResponse } from '../http/errors.ts';
 import type { WebHandler } from '../http/web.ts';
-import type { CallMetrics } from './metrics.ts';
 
 const loopback = /^(127\.|::1$|::ffff:127\.)/;
 const forwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 export const metricsEndpoint =
-  (metrics: CallMetrics, token: string | null): WebHandler =>
+  (token: string | null, answer: () => Promise<Response>): WebHandler =>
   async (request, peer) => {
     if (new URL(request.url).pathname !== '/metrics' || (request.method !== 'GET' && request.method !== 'HEAD'))
       return null;
@@ -21,7 +20,7 @@ export const metricsEndpoint =
       const words = 'Metrics are open to this machine alone; set METRICS_TOKEN and send it as a bearer token';
       return errorResponse(new ApiError(token === null ? 'AB03' : 'AB05', words), Bun.randomUUIDv7());
     }
-    return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } });
+    return answer();
   };
 
 function isToken(header: string, token: string): boolean {

@@ -1,8 +1,10 @@
 /** Cached answers through the whole program: statuses, keys, streams in each dialect, coalescing, purging. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { anthropicMessage } from '../cached-answers.ts';
 import * as anthropic from '../providers/anthropic.ts';
 import * as openai from '../providers/openai.ts';
+import { respondsWith } from '../providers/responses.ts';
 import { json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { startWorld, type World } from '../world.ts';
 
@@ -170,6 +172,63 @@ describe('streams', () => {
     expect(anthropicMessage(told.text)).toMatchObject({ text: 'Bonjour', last: 'message_stop' });
   });
 
+  test('responses are replayed in their own dialect, both ways', async () => {
+    const turn = (stream: boolean, body: object) => ask({ ...body, stream }, {}, '/v1/responses');
+    const one = { model: 'gpt-4o-mini', input: `Question ${++asked}` };
+    a.script(respondsWith('Guten', ' Tag'));
+    const streamed = await turn(true, one);
+    const again = await turn(true, one);
+    expect([streamed.status, again.status, again.text === streamed.text]).toEqual(['MISS', 'HIT', true]);
+    const message = { type: 'message', content: [{ type: 'output_text', text: 'Guten Tag' }] };
+    const rebuilt = await turn(false, one);
+    expect([rebuilt.status, JSON.parse(rebuilt.text)]).toMatchObject([
+      'HIT',
+      { object: 'response', output: [message] },
+    ]);
+    const two = { model: 'gpt-4o-mini', input: `Question ${++asked}` };
+    const whole = await turn(false, two);
+    const told = await turn(true, two);
+    expect([whole.status, told.status]).toEqual(['MISS', 'HIT']);
+    const final = await ResponseStream.fromReadableStream(
+      new Blob([...told.text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => `${data}\n`)).stream(),
+    ).finalResponse();
+    expect(final).toMatchObject({ status: 'completed', output_text: 'Guten Tag', output: [message] });
+    expect(a.calls).toHaveLength(2);
+  });
+
+  test('completions are replayed, both ways', async () => {
+    const turn = (stream: boolean, body: object) => ask({ ...body, stream }, {}, '/v1/completions');
+    const choice = (text: string, finish_reason: string | null) => ({ text, index: 0, logprobs: null, finish_reason });
+    const completion = (...choices: object[]) => ({
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: 1,
+      model: 'm',
+      choices,
+    });
+    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+    a.script((call, response) => {
+      if (!call.json.stream) return json(200, { ...completion(choice('Once upon', 'stop')), usage })(call, response);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const part of [choice('Once', null), choice(' upon', 'stop')]) {
+        response.write(`data: ${JSON.stringify(completion(part))}\n\n`);
+      }
+      response.end('data: [DONE]\n\n');
+    });
+    const one = { model: 'gpt-4o-mini', prompt: `Question ${++asked}` };
+    const streamed = await turn(true, one);
+    const again = await turn(true, one);
+    expect([streamed.status, again.status, again.text === streamed.text]).toEqual(['MISS', 'HIT', true]);
+    expect(JSON.parse((await turn(false, one)).text)).toMatchObject({ choices: [{ text: 'Once upon' }] });
+    const two = { model: 'gpt-4o-mini', prompt: `Question ${++asked}` };
+    await turn(false, two);
+    const told = await turn(true, two);
+    expect([told.status, [...told.text.matchAll(/"text":"([^"]*)"/g)].map(([, word]) => word).join('')]).toEqual([
+      'HIT',
+      'Once upon',
+    ]);
+  });
+
   test('a stream that breaks is not kept', async () => {
     const body = question({ stream: true });
     a.script((_, response) => {
@@ -182,6 +241,58 @@ describe('streams', () => {
     a.script(openai.says('whole'));
     expect(await statusOf(body)).toBe('MISS');
   });
+});
+
+describe('sound', () => {
+  const sound = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * 31) % 256));
+  const speak = async (input: string) => {
+    const body = { model: 'gpt-4o-mini-tts', voice: 'alloy', input };
+    const answer = await world.call('/v1/audio/speech', body, { 'x-gw-config': cached });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return [answer.headers.get('x-gw-cache-status'), answer.headers.get('content-type'), bytes.equals(sound)];
+  };
+  const answers = (headers: Record<string, string>, bytes: Buffer) => {
+    a.script((_, response) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg', ...headers });
+      response.end(bytes);
+    });
+  };
+
+  test('is kept with its type, byte for byte', async () => {
+    answers({ 'content-length': String(sound.length) }, sound);
+    expect(await speak('Hi')).toEqual(['MISS', 'audio/mpeg', true]);
+    expect(await speak('Hi')).toEqual(['HIT', 'audio/mpeg', true]);
+    answers({ 'transfer-encoding': 'chunked' }, sound);
+    expect(await speak('Hello')).toEqual(['MISS', 'audio/mpeg', true]);
+    expect(await speak('Hello')).toEqual(['HIT', 'audio/mpeg', true]);
+  });
+
+  test('is not kept where nothing marks its end', async () => {
+    answers({ connection: 'close', 'transfer-encoding': 'identity' }, sound);
+    await speak('cut');
+    expect((await speak('cut'))[0]).toBe('MISS');
+  });
+
+  test('is not kept where it is larger than an entry may be', async () => {
+    const large = Buffer.alloc(11 * 1024 * 1024, 7);
+    answers({ 'content-length': String(large.length) }, large);
+    await speak('long');
+    expect((await speak('long'))[0]).toBe('MISS');
+  });
+});
+
+test('the header x-gw-cache stands in for the cache of a config, and a fault in it is named', async () => {
+  const config = await world.saveConfig({ provider: '@a' });
+  const body = question();
+  const through = (value: string) => ask(body, { 'x-gw-config': config, 'x-gw-cache': value });
+  expect([(await through('simple')).status, (await through('{"mode":"simple","max_age":60}')).status]).toEqual([
+    'MISS',
+    'HIT',
+  ]);
+  expect((await ask(body, { 'x-gw-config': config })).status).toBe('DISABLED');
+  for (const wrong of ['fuzzy', '{"mode":"simple","max_age":"x"}', '{"mode"']) {
+    expect((await through(wrong)).text).toContain('x-gw-cache');
+  }
 });
 
 test('each target of a fallback has its own lookup', async () => {

@@ -266,3 +266,20 @@ describe('batches', () => {
     expect(a.calls.map((call) => call.json?.messages[0].content)).toEqual(['write to {{EMAIL_ADDRESS_1}}']);
   });
 });
+
+describe('switched off by the operator', () => {
+  test('no guardrail runs, and the routes of guardrails are not there', async () => {
+    const off = await startWorld({ a: { provider: 'openai', simulated: a } }, { GUARDRAILS_ENABLED: 'OFF' });
+    const config = await off.saveConfig({ provider: '@a', input_guardrails: guard(secretWord, { deny: true }) });
+    const answer = await off.call(
+      '/v1/chat/completions',
+      { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'a secret' }] },
+      { 'x-gw-config': config },
+    );
+    expect([answer.status, (await answer.text()).includes('hook_results'), a.calls.length]).toEqual([200, false, 1]);
+    const routes = [await off.gateway.get('/v1/guardrails'), await off.gateway.get('/v1/guardrails/checks')];
+    expect(routes.map(({ status }) => status)).toEqual([404, 404]);
+    expect(off.gateway.lines.join()).toContain('Guardrails are switched off');
+    await off.stop();
+  });
+});

@@ -22,6 +22,7 @@ import {
   workspaceQuery,
 } from './schema.ts';
 import { archiveGuardrails, currentContent, insertGuardrail, openContent, requireNoDefault } from './store.ts';
+import { whileSwitchedOn } from './switch.ts';
 import { updateGuardrail } from './update.ts';
 
 const tag = 'Guardrails';
@@ -180,6 +181,6 @@ export const guardrailsResource: Resource = {
     deleteGuardrail,
     listVersions,
     invokeGuardrail,
-  ],
+  ].map(whileSwitchedOn),
   dependants: [guardrailsOfWorkspace],
 };

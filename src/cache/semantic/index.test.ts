@@ -1,7 +1,11 @@
-/** The index finds the nearest of many, keeps workspaces and partitions apart, and forgets; by itself and in its thread. */
-import { afterAll, describe, expect, test } from 'bun:test';
+/** The index finds the nearest of many, keeps workspaces and partitions apart, and forgets; by itself, in its thread, and shared by nodes. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type RedisServer, redisInstalled, startRedis } from '../../../test/servers/redis.ts';
+import { connectRedis, type Redis } from '../../redis/connect.ts';
 import type { CachePlace, PurgeScope } from '../engine.ts';
+import type { RedisCommands } from '../redis-engine.ts';
 import type { Neighbour } from './semantic-index.ts';
+import { SharedIndex } from './shared-index.ts';
 import { ThreadedIndex } from './threaded-index.ts';
 import { VectorIndex } from './vector-index.ts';
 
@@ -35,6 +39,60 @@ const made: Record<string, () => Tested> = {
     return index;
   },
 };
+
+const sharedIndex = (nodeId: string, redis: RedisCommands, patienceMs = 60_000, warnings: string[] = []) =>
+  new SharedIndex({
+    redis,
+    local: Object.assign(new VectorIndex(mostPerWorkspace, () => 0), { close: async () => undefined }),
+    nodeId,
+    mostPerWorkspace: 2 * mostPerWorkspace,
+    patienceMs,
+    now: () => 0,
+    warn: (message) => void warnings.push(message),
+  });
+
+test.each([
+  ['refuses', () => Promise.reject(new Error('gone'))],
+  ['does not answer', () => new Promise(() => undefined)],
+  ['answers nonsense', async () => [['1-0', 'x']]],
+])('a Redis that %s leaves a node with its own questions', async (_, command) => {
+  const warnings: string[] = [];
+  const index = sharedIndex('n', { command }, 5, warnings);
+  const one = vector(numbers(1));
+  index.add('p', one, place('k'), 60);
+  expect((await index.nearest('w', 'p', one))?.place.key).toBe('k');
+  index.purge({ workspaceId: 'w', namespace: null, key: null });
+  expect(await index.nearest('w', 'p', one)).toBeNull();
+});
+
+/** Questions are asked at one node and answered at another. */
+if (redisInstalled) {
+  let redis: Redis;
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = connectRedis(server.url, () => undefined);
+    while ((await redis.command('', ['PING']).catch(() => null)) !== 'PONG') await Bun.sleep(5);
+  });
+  afterAll(async () => {
+    await redis.close();
+    await server.kill();
+  });
+  made['of two nodes that share a Redis'] = () => {
+    // One connection for both, so that what one node writes is there when the other reads.
+    const [asker, other] = ['asker', 'other'].map((nodeId) => sharedIndex(nodeId, redis));
+    const run = Bun.randomUUIDv7();
+    return {
+      add: (partition, question, at, ttl) =>
+        asker?.add(partition, question, { ...at, workspaceId: run + at.workspaceId }, ttl),
+      nearest: async (workspaceId, partition, question) =>
+        (await other?.nearest(run + workspaceId, partition, question)) ?? null,
+      purge(scope) {
+        for (const one of [asker, other]) one?.purge({ ...scope, workspaceId: run + scope.workspaceId });
+      },
+    };
+  };
+} else test.skip('of two nodes that share a Redis', () => undefined);
 
 for (const [name, make] of Object.entries(made)) {
   describe(name, () => {

@@ -78,6 +78,7 @@ async function ask(
     translation: null,
     base: baseAddress(call.path),
     usageAsked: false,
+    sensitive: [],
   };
   const now = deps.clock.now().getTime();
   const answer = await answerTo(deps, target, upstream);

@@ -47,6 +47,7 @@ async function resolve(
     ...receive(lab.deps, incoming, own, asked, matched),
     caller: workspaceCaller(),
     workspace,
+    identifiedAt: 0,
     credentialHeader: 'x-gw-api-key',
     keyHeaders: new Set(),
   });

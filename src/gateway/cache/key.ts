@@ -4,11 +4,11 @@ import type { CachePlace } from '../../cache/engine.ts';
 import { cacheKey } from '../../cache/key.ts';
 import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
 import { guardsOf } from '../../catalog/guards.ts';
-import type { Leaf } from '../../catalog/plan.ts';
+import type { CacheRule, Leaf } from '../../catalog/plan.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 
-/** Operations whose answers are kept; those on files, batches, jobs and stored things are not. */
+/** Operations whose answers are kept; those on files, batches, jobs and stored things are not, and neither is passthrough, which may create something. */
 const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'chatComplete',
   'complete',
@@ -16,6 +16,7 @@ const cacheable: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
   'rerank',
   'moderate',
   'imageGenerate',
+  'createSpeech',
   'createModelResponse',
   'messages',
   'messagesCountTokens',
@@ -31,8 +32,11 @@ const providerHeaders = [
   'openai-project',
 ] as const;
 
+export const cacheRuleOf = ({ context, leaf }: Pick<AttemptContext, 'context' | 'leaf'>): CacheRule | null =>
+  leaf.cache ?? context.rules.cache;
+
 export const isCacheable = ({ context, leaf, target, shaped }: AttemptContext): boolean =>
-  leaf.cache !== null &&
+  cacheRuleOf({ context, leaf }) !== null &&
   cacheable.has(context.matched.route.kind) &&
   context.body.form === 'json' &&
   !context.plan.passthrough &&

@@ -13,7 +13,7 @@ import type { SendStep } from '../attempt/steps.ts';
 import { timeoutOf } from '../context.ts';
 import { readEvents, writeEvent } from '../streaming/sse.ts';
 import type { Coalescing } from './coalesce.ts';
-import { isCacheable, placeOf } from './key.ts';
+import { cacheRuleOf, isCacheable, placeOf } from './key.ts';
 import { questionOf } from './question.ts';
 import { rebuilt } from './rebuild.ts';
 import { replayed } from './replay.ts';
@@ -36,8 +36,8 @@ export function recallStep(cache: ResponseCache, coalescing: Coalescing, semanti
   };
 
   async function recalled(call: AttemptContext): Promise<Answer | null> {
-    const { leaf, record, context } = call;
-    const rule = leaf.cache;
+    const { record, context } = call;
+    const rule = cacheRuleOf(call);
     if (!rule) return null;
     const place = placeOf(call);
     record.cache = { place, ttlSeconds: ageOf(rule, context.workspace.settings.default_cache_max_age), answer: null };

@@ -3,6 +3,7 @@ import type { ResponseCache } from '../../cache/cache.ts';
 import { type CacheEntry, largestEntry } from '../../cache/engine.ts';
 import type { SemanticIndex } from '../../cache/semantic/semantic-index.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
+import type { ByteReader, ReadBytes } from '../../wire/client/answer.ts';
 import type { Answer } from '../attempt/answer.ts';
 import type { AnswerStep } from '../attempt/steps.ts';
 import type { Settler } from '../settle/settlement.ts';
@@ -23,6 +24,11 @@ export const recordStep: AnswerStep = {
       if (content.bytes.length <= largestEntry) pending.answer = { body: content.bytes, stream: null, contentType };
       return answer;
     }
+    if (content.form === 'raw') {
+      return copied(answer, (body, contentType) => {
+        pending.answer = { body, stream: null, contentType };
+      });
+    }
     return content.form === 'events'
       ? watched(answer, (stream) => {
           pending.answer = { body: null, stream, contentType: 'application/json' };
@@ -30,6 +36,46 @@ export const recordStep: AnswerStep = {
       : answer;
   },
 };
+
+/** A body that is carried through is kept when it came to an end that HTTP itself marks. */
+function copied(answer: Answer, complete: (body: Uint8Array, contentType: string) => void): Answer {
+  const { content, headers } = answer;
+  const marksItsEnd = headers?.has('content-length') || headers?.has('transfer-encoding');
+  if (content.form !== 'raw' || !content.body || !marksItsEnd || headers?.has('content-encoding')) return answer;
+  const body = new CopiedBody(content.body, (bytes) =>
+    complete(bytes, headers?.get('content-type') ?? 'application/octet-stream'),
+  );
+  return { ...answer, content: { ...content, body } };
+}
+
+class CopiedBody implements ByteReader {
+  readonly #body: ByteReader;
+  readonly #complete: (bytes: Uint8Array) => void;
+  #parts: Uint8Array[] | null = [];
+  #size = 0;
+
+  constructor(body: ByteReader, complete: (bytes: Uint8Array) => void) {
+    this.#body = body;
+    this.#complete = complete;
+  }
+
+  async read(): Promise<ReadBytes> {
+    const piece = await this.#body.read();
+    if (piece.done) {
+      if (this.#parts) this.#complete(Buffer.concat(this.#parts));
+      this.#parts = null;
+    } else {
+      this.#size += piece.value.length;
+      if (this.#size > largestEntry) this.#parts = null;
+      this.#parts?.push(piece.value.slice());
+    }
+    return piece;
+  }
+
+  cancel(): Promise<void> {
+    return this.#body.cancel();
+  }
+}
 
 /** Only a stream that came to its proper end is kept. */
 function watched(answer: Answer, complete: (stream: Uint8Array) => void): Answer {

@@ -9,7 +9,7 @@ import {
 } from '../../guardrails/io.ts';
 import { isObject, listOf, objectOf, parsed } from '../../providers/json.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
-import { collected } from '../../wire/client/collected.ts';
+import { type Bytes, collected } from '../../wire/client/collected.ts';
 import { decodedBody } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
@@ -17,6 +17,7 @@ import { signed } from '../credentials/aws-signature.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import { filledProvider, renewedProvider, renewedSecrets } from '../secrets/filled-target.ts';
+import { concealedBytes, secretsSent } from '../upstream/conceal.ts';
 import { marked } from '../upstream/host-guard.ts';
 import { checked, unlessSaid } from '../upstream/send.ts';
 
@@ -104,13 +105,24 @@ async function outbound(deps: GatewayDeps, asked: OutboundCall, tenant: string):
         url = URL.parse(location, url)?.href ?? '';
         continue;
       }
+      const bytes = await bounded(answer, maxBytes, asked);
       return {
         status: answer.status,
         header: (name) => answer.headers.get(name),
-        bytes: await bounded(answer, maxBytes, asked),
+        // Results tell what services answered, and some of them say back what they were sent.
+        bytes: concealedBytes(bytes, secretsOf(asked)),
       };
     }
   });
+}
+
+const harmlessHeaders = new Set(['content-type', 'user-agent', 'accept']);
+
+/** Any header that a check was given may be a credential. */
+function secretsOf({ url, headers }: OutboundCall): readonly string[] {
+  const own = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
+  if (own.length === 0 && !url.includes('?')) return [];
+  return secretsSent({ credential: null, fields: {}, customHeaders: Object.fromEntries(own) }, { url, headers });
 }
 
 async function once(
@@ -138,7 +150,7 @@ async function once(
   return deps.http.call({ url, pinned, method: asked.method, headers, unlessSaid, body, tenant }, signal);
 }
 
-async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCall): Promise<Uint8Array> {
+async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCall): Promise<Bytes> {
   const announced = Number(answer.headers.get('content-length') ?? 0);
   if (method !== 'HEAD' && isOk(answer) && announced > limit) {
     await answer.body?.cancel();

@@ -33,7 +33,9 @@ export function reported(call: AttemptContext, answer: Answer): Answer {
   if (content.form !== 'events') return answer;
   const stages = [...content.stages, ...restoringStages(kind, state)];
   if (resultsTold(call)) stages.push(new ResultEvents(state, kind));
-  return marked(call, state.inputFailed && !state.softDenied, { ...answer, content: { ...content, stages } });
+  // Of a stream that was held until its end, it is known already what guardrails say of it.
+  const failed = (state.inputFailed || state.outputFailed) && !state.softDenied;
+  return marked(call, failed, { ...answer, content: { ...content, stages } });
 }
 
 /** What was replaced for the provider is put back for the client, behind the cache, which others read too. */

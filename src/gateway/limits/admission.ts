@@ -31,6 +31,8 @@ export class Admission {
   #count: Reservation | null = null;
   readonly #holds: Hold[] = [];
   #ended = false;
+  /** Milliseconds spent asking the limits; null where they were not asked. */
+  checkedMs: number | null = null;
 
   constructor(limits: Limits, context: RequestContext, now: () => number) {
     this.#limits = limits;
@@ -136,11 +138,14 @@ export class Admission {
   /** The reservation, or the refusal of the first limit that has no room. */
   #reserve(demands: readonly Demand[]): MaybePromise<Reservation | GatewayError> {
     const id = Bun.randomUUIDv7();
+    const askedAt = performance.now();
     const result = this.#limits.reserve({ id, organisationId: this.organisationId, demands });
-    const read = (known: Awaited<typeof result>): Reservation | GatewayError =>
-      known.granted
+    const read = (known: Awaited<typeof result>): Reservation | GatewayError => {
+      this.checkedMs = (this.checkedMs ?? 0) + performance.now() - askedAt;
+      return known.granted
         ? known.reservation
         : limitRefusal(known.refusedBy.limit, known.state, known.refusedBy.least, this.#now());
+    };
     return result instanceof Promise ? result.then(read, unavailable) : read(result);
   }
 }

@@ -52,5 +52,5 @@ const isExempt = ({ matched, request }: RequestContext): boolean =>
   exempt.has(matched.route.kind) ||
   (request.method === 'GET' && matched.route.kind !== 'realtime' && matched.route.scopes === undefined);
 
-const reservesOnce = ({ plan: { root }, matched }: RequestContext): boolean =>
-  root.kind === 'leaf' && root.cache === null && matched.route.kind !== 'realtime';
+const reservesOnce = ({ plan: { root }, rules, matched }: RequestContext): boolean =>
+  root.kind === 'leaf' && root.cache === null && rules.cache === null && matched.route.kind !== 'realtime';

@@ -57,6 +57,7 @@ function standing(
   }
   return {
     ...arrival,
+    identifiedAt: performance.now(),
     query: queryWithout(credential, arrival),
     caller,
     workspace,

@@ -55,6 +55,7 @@ export function receive(
     traceId: named(own.get('trace-id')) ?? parent?.traceId ?? requestId,
     spanId: named(own.get('span-id')) ?? requestId,
     parentSpanId: named(own.get('parent-span-id')) ?? parent?.spanId ?? '',
+    parentSampled: parent && own.get('trace-id') === null ? parent.sampled : null,
     spanName: (own.get('span-name') ?? `${request.method} ${asked.path}`).slice(0, longestName),
   };
 }
@@ -64,9 +65,17 @@ const longestName = 512;
 const named = (header: string | null): string | null => header?.slice(0, longestName) ?? null;
 
 /** W3C trace context: `version-trace-parent-flags`; version ff and ids of zeros alone are not valid. */
-const traceContext = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/;
+const traceContext = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-function traceParent({ fields: { traceparent: header } }: OwnHeaders): { traceId: string; spanId: string } | null {
+interface TraceParent {
+  traceId: string;
+  spanId: string;
+  sampled: boolean;
+}
+
+function traceParent({ fields: { traceparent: header } }: OwnHeaders): TraceParent | null {
   const match = header && traceContext.exec(header);
-  return match ? { traceId: match[1] ?? '', spanId: match[2] ?? '' } : null;
+  if (!match) return null;
+  const [, traceId = '', spanId = '', flags = ''] = match;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

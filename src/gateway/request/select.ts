@@ -3,7 +3,7 @@ import { readJson } from '../../bounded-json.ts';
 import { compileConfig, parseConfig, planForProvider } from '../../catalog/compile.ts';
 import { faultOfForwardedHeader } from '../../catalog/forward-headers.ts';
 import { guardrailFaults } from '../../catalog/guardrail-faults.ts';
-import { retryRule } from '../../catalog/inheritance.ts';
+import { cacheRule, retryRule } from '../../catalog/inheritance.ts';
 import type { Plan } from '../../catalog/plan.ts';
 import type { GatewaySettings } from '../../environment.ts';
 import { faultOfCustomHost } from '../../http/custom-host.ts';
@@ -139,6 +139,7 @@ export function unplanned({ settings }: GatewayDeps, identified: Identified): Re
       forwardHeaders: null,
       strictOff: false,
       retry: null,
+      cache: null,
       debug: identified.own.flag('debug') !== false,
     },
     provider: { savedSlug: null, name: null, credential: null, model: null },
@@ -197,16 +198,7 @@ function inlinePlan(deps: GatewayDeps, text: string, organisationId: string): Pl
 }
 
 function compileInline({ settings, providers }: GatewayDeps, text: string): Plan {
-  let value: unknown;
-  try {
-    value = readJson(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new GatewayError('invalid_config_json', `x-gw-config is not valid JSON (${reason})`, {
-      field: 'x-gw-config',
-    });
-  }
-  const parsed = parseConfig(value, 'inline', {
+  const parsed = parseConfig(jsonIn('x-gw-config', text), 'inline', {
     faultOfCustomHost: (url) => faultOfCustomHost(url, settings.trustedHosts),
     needsCredential: (name) => providers.get(name)?.needsCredential ?? true,
     faultsOfGuardrail: guardrailFaults((url) => faultOfCustomHost(url, settings.trustedHosts)),
@@ -235,11 +227,32 @@ function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
     forwardHeaders: own.once(forwardedNames),
     strictOff: strict === false,
     retry: retryOf(own.milliseconds('retry-count')),
+    cache: own.once(cacheOf),
     debug: own.flag('debug') !== false,
   };
 }
 
 const retryOf = (attempts: number | null): HeaderRules['retry'] => (attempts === null ? null : retryRule({ attempts }));
+
+/** The word of a mode, or the object that a config would hold. */
+function cacheOf(own: OwnHeaders): HeaderRules['cache'] {
+  const header = own.get('cache');
+  if (header === null) return null;
+  const field = 'x-gw-cache';
+  const parsed = parseConfig({ cache: header.startsWith('{') ? jsonIn(field, header) : header }, 'inline');
+  if (parsed.ok) return parsed.config.cache ? cacheRule(parsed.config.cache) : null;
+  const faults = parsed.errors.map(({ path, message }) => `path: ${path}, message: ${message}`);
+  throw new GatewayError('invalid_config', `${field} is not valid: ${faults.join('; ')}`, { field, faults });
+}
+
+function jsonIn(header: string, text: string): unknown {
+  try {
+    return readJson(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GatewayError('invalid_config_json', `${header} is not valid JSON (${reason})`, { field: header });
+  }
+}
 
 function forwardedNames(own: OwnHeaders): HeaderRules['forwardHeaders'] {
   const header = own.get('forward-headers');

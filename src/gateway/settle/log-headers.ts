@@ -60,7 +60,7 @@ export function maskedHeaders(
   return shown ?? headers;
 }
 
-const sensitiveNames = (own: OwnHeaders): readonly string[] => {
+export const sensitiveNames = (own: OwnHeaders): readonly string[] => {
   const list = own.get('sensitive-headers');
   return list === null ? [] : list.split(',').map((name) => name.trim().toLowerCase());
 };

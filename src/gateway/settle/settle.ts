@@ -1,8 +1,14 @@
 /** What remains when a request has ended, however it ended: usage, cost, and one log record for each target that was tried. */
 import type { PlanNode } from '../../catalog/plan.ts';
-import type { HookResults } from '../../guardrails/results.ts';
 import { exactCents } from '../../logs/cents.ts';
-import type { AttemptReason, CallTimings, LogBodies, LogMetrics, LogRecord } from '../../logs/record.ts';
+import type {
+  AttemptReason,
+  CallTimings,
+  LogBodies,
+  LogMetrics,
+  LogRecord,
+  TelemetryFacts,
+} from '../../logs/record.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -89,9 +95,8 @@ class CallRecord implements LogRecord {
     return this.#metrics;
   }
 
-  get hooks(): HookResults | null {
-    const { guard } = this.#call.record;
-    return guard && loggedResults(guard);
+  get facts(): TelemetryFacts {
+    return factsOf(this.#call, this.#endedAt);
   }
 
   get bodies(): Partial<LogBodies> {
@@ -180,6 +185,23 @@ function metricsOf(
     mcp: service?.mcp ?? null,
     timings: service ? null : timingsOf(context, record),
     guardrails: record.guard && guardrailSummary(record.guard),
+  };
+}
+
+/** What only telemetry tells. */
+function factsOf({ context, record, outcome }: SettledCall, endedAt: number): TelemetryFacts {
+  const { startedAt, identifiedAt, parentSampled, caller, admission } = context;
+  const { sentAt, guard, retries, upstreamMs } = record;
+  const waited = retries.reduce((total, { waitMs }) => total + waitMs, 0);
+  const until = outcome ? endedAt : record.endedAt;
+  return {
+    hooks: guard && loggedResults(guard),
+    beganMs: Math.max(0, record.startedAt - startedAt),
+    parentSampled,
+    keyName: caller.keyName,
+    authenticationMs: identifiedAt - startedAt,
+    limitCheckMs: admission?.checkedMs ?? null,
+    postProcessingMs: sentAt === null ? null : Math.max(0, until - sentAt - upstreamMs - waited),
   };
 }
 

@@ -31,7 +31,8 @@ export function secretsSent(target: Pick<Target, 'credential' | 'fields' | 'cust
   }
   for (const value of Object.values(target.customHeaders)) add(value);
   for (const [name, value] of Object.entries(sent.headers)) {
-    if (secretName.test(name)) add(value.replace(/^[a-z][a-z0-9-]*\s+(?=\S+$)/i, ''));
+    if (secretName.test(name) || sent.sensitive?.includes(name.toLowerCase()))
+      add(value.replace(/^[a-z][a-z0-9-]*\s+(?=\S+$)/i, ''));
   }
   for (const [name, value] of URL.parse(sent.url)?.searchParams ?? []) if (secretName.test(name)) add(value);
   return [...found].sort((one, other) => other.length - one.length);
@@ -43,6 +44,8 @@ interface SentWith {
   passthrough?: boolean;
   url: string;
   headers: Readonly<Record<string, string>>;
+  /** Headers that the caller or the operator called sensitive, in lower case. */
+  sensitive?: readonly string[];
 }
 
 /** As long as it was, so that lengths that were told stay true. */
@@ -81,6 +84,15 @@ export function concealedAnswer(answer: WireAnswer, target: Target, sent: SentWi
   const packed = sent.passthrough && answer.headers.get('content-encoding');
   if (packed) return concealedPacking({ ...answer, headers }, answer.body, secrets);
   return { ...answer, headers, body: concealedReader(answer.body, secrets) };
+}
+
+/** The same for an answer whose body is unpacked already, and for whatever was sent in these headers. */
+export function concealedFrom(answer: WireAnswer, url: string, headers: Readonly<Record<string, string>>): WireAnswer {
+  if (answer.status < 400) return answer;
+  const secrets = secretsSent({ credential: null, fields: {}, customHeaders: headers }, { url, headers });
+  if (secrets.length === 0) return answer;
+  const body = answer.body && concealedReader(answer.body, secrets);
+  return { ...answer, headers: concealedHeaders(answer.headers, secrets), body };
 }
 
 const longestPacked = 4 * 1024 * 1024;

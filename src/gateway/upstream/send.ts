@@ -34,7 +34,9 @@ export async function send(
 ): Promise<WireAnswer> {
   try {
     const answer = await begin(deps, target, upstream, signal);
-    const concealed = concealedAnswer(decodedAnswer(answer, upstream), target, upstream);
+    if (answer.status < 400) return decodedAnswer(answer, upstream);
+    const sensitive = [...deps.settings.maskedHeaders, ...upstream.sensitive];
+    const concealed = concealedAnswer(decodedAnswer(answer, upstream), target, { ...upstream, sensitive });
     return concealed instanceof Promise ? await concealed : concealed;
   } catch (fault) {
     throw unsendable(upstream.headers) ?? explain(fault, signal, target);

@@ -12,6 +12,7 @@ import { canonicalForm } from '../request/canonical-form.ts';
 import { editFields } from '../request/form.ts';
 import { rewritten } from '../request/json-rewrite.ts';
 import { isRepeated, spliceString } from '../request/json-splice.ts';
+import { sensitiveNames } from '../settle/log-headers.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
 import { asksForUsage, withUsageAsked } from './stream-usage.ts';
@@ -54,6 +55,8 @@ export interface Upstream extends Sent {
   base: BaseAddress;
   /** The stream was asked for its usage although the client did not ask. */
   usageAsked: boolean;
+  /** Headers that the caller called sensitive: an error that says their values back does not. */
+  sensitive: readonly string[];
 }
 
 export function buildUpstream(context: RequestContext, leaf: Leaf, target: Target, operation: Operation): Upstream {
@@ -95,6 +98,7 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
     translation,
     base,
     usageAsked,
+    sensitive: context.own.once(sensitiveNames),
   };
 }
 

@@ -1,7 +1,19 @@
 /** Server-side tools in chat completions. */
 
-import { asList, asObject, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import { approvalPrefix, verdictIn } from './approvals.ts';
+import {
+  type Answered,
+  asList,
+  asObject,
+  type Json,
+  referenceIn,
+  type ServerReference,
+  type ToolDialect,
+} from './dialect.ts';
 import { LiveChat } from './live-chat.ts';
+
+/** Calls that wait for a person are told by their id. */
+const isWaiting = ({ id }: Json): boolean => String(id).startsWith(approvalPrefix);
 
 const message = (answer: Json): Json => asObject(asList(answer.choices)[0]?.message);
 
@@ -75,10 +87,47 @@ export const chat: ToolDialect = {
       ],
     };
   },
-  final(answer, { executed, ours, usage, limited }) {
+  answered: (body) => {
+    const turns = asList(body.messages);
+    return turns
+      .flatMap(({ tool_calls }) => asList(tool_calls).filter(isWaiting))
+      .map((call): Answered => {
+        const { name, arguments: given } = asObject(call.function);
+        const at = turns.findIndex(({ role, tool_call_id }) => role === 'tool' && tool_call_id === call.id);
+        return {
+          id: String(call.id),
+          label: null,
+          name: String(name),
+          arguments: String(given ?? '{}'),
+          approve: verdictIn(turns[at]?.content),
+          settled: turns.slice(at).some(({ role }) => role === 'assistant'),
+        };
+      });
+  },
+  resolved(body, outcomes) {
+    const messages = asList(body.messages).map((turn) => {
+      const answered = turn.role === 'tool' ? outcomes.get(String(turn.tool_call_id)) : undefined;
+      if (answered) return { ...turn, tool_call_id: answered.call.id, content: answered.output };
+      if (!asList(turn.tool_calls).some(isWaiting)) return turn;
+      const tool_calls = asList(turn.tool_calls).map((call) => ({
+        ...call,
+        id: outcomes.get(String(call.id))?.call.id ?? call.id,
+      }));
+      return { ...turn, tool_calls };
+    });
+    return { ...body, messages };
+  },
+  final(answer, { executed, ours, usage, limited, approvals }) {
     const [choice, ...others] = asList(answer.choices);
     const said = message(answer);
-    const theirs = asList(said.tool_calls).filter((call) => !ours.has(String(asObject(call.function).name)));
+    const theirs = [
+      ...asList(said.tool_calls).filter((call) => !ours.has(String(asObject(call.function).name))),
+      ...approvals.map(({ id, name, arguments: given }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: given },
+      })),
+    ];
     const { tool_calls: _calls, ...plain } = said;
     const shown = {
       ...plain,

@@ -37,11 +37,39 @@ export interface Executed {
   output: string;
   /** Null where it worked. */
   error: string | null;
+  /** The approval that it waited for. */
+  approvalId?: string;
+}
+
+/** A call that waits for a person. */
+export interface Approval {
+  id: string;
+  label: string;
+  tool: string;
+  /** As the model knows the tool. */
+  name: string;
+  arguments: string;
+}
+
+/** What a person said to a call that waited for him, as the client sent it back. */
+export interface Answered {
+  id: string;
+  /** Null in dialects where the call bears the name that the model knows. */
+  label: string | null;
+  name: string;
+  arguments: string;
+  approve: boolean;
+  /** It belongs to an earlier turn and was acted upon then. */
+  settled: boolean;
+}
+
+export interface Resolved {
+  call: ModelCall;
+  output: string;
+  settled: boolean;
 }
 
 export interface ToolDialect {
-  /** True where the dialect has items that ask a person for approval. */
-  approval?: true;
   /** The servers that the request names; the request without them. */
   references(body: Json): { servers: ServerReference[]; rest: Json };
   /** Earlier rounds that the client sends back, as ordinary turns. */
@@ -51,12 +79,24 @@ export interface ToolDialect {
   calls(answer: Json): ModelCall[];
   /** The request of the next round. */
   next(body: Json, answer: Json, ours: readonly (Executed & { call: ModelCall })[]): Json;
+  /** Calls that waited for a person, and what he said. */
+  answered(body: Json): Answered[];
+  /** The request with these calls as ordinary turns. */
+  resolved(body: Json, outcomes: ReadonlyMap<string, Resolved>): Json;
   /** The last answer, with everything that was executed shown as the dialect shows it. */
   final(answer: Json, shown: ToolRound): Json;
   /** Shows the loop as a stream. */
-  live(body: Json, tools: readonly OfferedTool[], servers: readonly ServerReference[]): LiveView;
+  live(body: Json, shown: LiveStart): LiveView;
   /** The request of one round, whose answer is to be a stream. */
   streaming(body: Json): Json;
+}
+
+/** What a stream shows before the model says anything. */
+export interface LiveStart {
+  tools: readonly OfferedTool[];
+  servers: readonly ServerReference[];
+  /** Calls that were approved, and have been made. */
+  approved: readonly (Executed & { call: ModelCall; offered: OfferedTool })[];
 }
 
 export interface ToolRound {
@@ -66,7 +106,7 @@ export interface ToolRound {
   /** Names of calls that were ours: they are taken out of what the client must answer. */
   ours: ReadonlySet<string>;
   usage: Json;
-  approvals: readonly Json[];
+  approvals: readonly Approval[];
   limited: boolean;
 }
 

@@ -35,7 +35,7 @@ export function liveLoop(
   call: (round: Json) => Promise<Reply>,
   refusal: (fault: unknown) => Reply,
 ): Promise<Reply> {
-  const { dialect, body, servers } = options;
+  const { dialect, body } = options;
   const head = Promise.withResolvers<Reply>();
   let view: LiveView | null = null;
   let stream: EventStream | null = null;
@@ -72,12 +72,8 @@ export function liveLoop(
     ...options,
     ask,
     watch: {
-      offered(tools) {
-        view = dialect.live(
-          body,
-          tools,
-          servers.map(({ reference }) => reference),
-        );
+      started(shown) {
+        view = dialect.live(body, shown);
       },
       executing: (calls) => write(view?.executing(calls) ?? ''),
       executed: (done) => write(view?.executed(done) ?? ''),

@@ -1,5 +1,5 @@
 /** The stream of a loop in messages. */
-import { asList, asObject, type Executed, type Json, sse } from './dialect.ts';
+import { asList, asObject, type Executed, type Json, type LiveStart, sse } from './dialect.ts';
 import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
 
 interface Block {
@@ -15,6 +15,11 @@ export class LiveMessages implements LiveView {
   #blocks = new Map<number, Block>();
   #stop: Json = {};
   #usage: Json = {};
+  readonly #approved: LiveStart['approved'];
+
+  constructor({ approved }: LiveStart) {
+    this.#approved = approved;
+  }
 
   push(event: ModelEvent): string {
     const told = jsonOf(event.data);
@@ -39,7 +44,7 @@ export class LiveMessages implements LiveView {
     this.#usage = asObject(message.usage);
     const isFirst = this.#head === null;
     this.#head ??= message;
-    return isFirst ? sse('message_start', { type: 'message_start', message }) : '';
+    return isFirst ? sse('message_start', { type: 'message_start', message }) + this.executed(this.#approved) : '';
   }
 
   #opened(index: number, block: Json): string {

@@ -1,19 +1,29 @@
 /** The stream of a loop in responses: one sequence and one list of output items over all rounds. */
 import {
+  type Approval,
   asList,
   asObject,
   type Executed,
   type Json,
+  type LiveStart,
   type ModelCall,
   type OfferedTool,
-  type ServerReference,
   sse,
+  type ToolRound,
 } from './dialect.ts';
 import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
 
+/** The item that asks a person. */
+export const approvalItem = ({ id, label, tool, arguments: given }: Approval): Json => ({
+  type: 'mcp_approval_request',
+  id,
+  server_label: label,
+  name: tool,
+  arguments: given,
+});
+
 export class LiveResponses implements LiveView {
-  readonly #tools: readonly OfferedTool[];
-  readonly #servers: readonly ServerReference[];
+  readonly #shown: LiveStart;
   readonly #ours: ReadonlySet<string>;
   #begun: Json | null = null;
   #sequence = 0;
@@ -24,10 +34,9 @@ export class LiveResponses implements LiveView {
   readonly #calls = new Map<string, number>();
   #response: Json = {};
 
-  constructor(tools: readonly OfferedTool[], servers: readonly ServerReference[]) {
-    this.#tools = tools;
-    this.#servers = servers;
-    this.#ours = new Set(tools.map(({ name }) => name));
+  constructor(shown: LiveStart) {
+    this.#shown = shown;
+    this.#ours = new Set(shown.tools.map(({ name }) => name));
   }
 
   #tell(type: string, fields: Json): string {
@@ -57,12 +66,13 @@ export class LiveResponses implements LiveView {
     if (this.#begun) return '';
     this.#begun = response;
     const opening = this.#tell('response.created', { response }) + this.#tell('response.in_progress', { response });
-    const lists = this.#servers.map((server, index) => {
+    const { servers, tools, approved } = this.#shown;
+    const lists = servers.map((server, index) => {
       const item = {
         type: 'mcp_list_tools',
         id: `mcpl_${String(response.id)}_${index}`,
         server_label: server.label,
-        tools: this.#tools
+        tools: tools
           .filter((offered) => offered.server === server)
           .map(({ tool, description, schema }) => ({ name: tool, description, input_schema: schema })),
       };
@@ -75,7 +85,8 @@ export class LiveResponses implements LiveView {
         this.#tell('response.output_item.done', { output_index, item })
       );
     });
-    return opening + lists.join('');
+    const calls = approved.map(({ call, offered, approvalId }) => ({ ...call, tool: offered, approvalId }));
+    return opening + lists.join('') + this.executing(calls) + this.executed(approved);
   }
 
   /** Calls of our tools are shown when they are made. */
@@ -89,9 +100,9 @@ export class LiveResponses implements LiveView {
     return this.#response;
   }
 
-  executing(calls: readonly (ModelCall & { tool: OfferedTool })[]): string {
+  executing(calls: readonly (ModelCall & { tool: OfferedTool; approvalId?: string | undefined })[]): string {
     return calls
-      .map(({ id, arguments: given, tool }) => {
+      .map(({ id, arguments: given, tool, approvalId = null }) => {
         const item = {
           type: 'mcp_call',
           id: `mcp_${id}`,
@@ -101,7 +112,7 @@ export class LiveResponses implements LiveView {
           output: null,
           error: null,
           server_label: tool.server.label,
-          approval_request_id: null,
+          approval_request_id: approvalId,
         };
         const output_index = this.#output.push({ ...item, arguments: given }) - 1;
         this.#calls.set(id, output_index);
@@ -137,8 +148,8 @@ export class LiveResponses implements LiveView {
       .join('');
   }
 
-  end(final: Json, { approvals }: { approvals: readonly Json[] }): string {
-    const asked = approvals.map((item) => {
+  end(final: Json, { approvals }: Pick<ToolRound, 'approvals'>): string {
+    const asked = approvals.map(approvalItem).map((item) => {
       const output_index = this.#output.push(item) - 1;
       return (
         this.#tell('response.output_item.added', { output_index, item }) +

@@ -1,6 +1,15 @@
 /** Server-side tools in Anthropic's messages. */
 import { readJson } from '../../bounded-json.ts';
-import { asList, asObject, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import { approvalPrefix, verdictIn } from './approvals.ts';
+import {
+  type Answered,
+  asList,
+  asObject,
+  type Json,
+  referenceIn,
+  type ServerReference,
+  type ToolDialect,
+} from './dialect.ts';
 import { LiveMessages } from './live-messages.ts';
 
 const toolsOf = ({ tools }: Json): Json[] => (Array.isArray(tools) ? asList(tools) : tools ? [asObject(tools)] : []);
@@ -20,6 +29,9 @@ function toolsetOf(server: Json, toolset: Json | undefined): ServerReference | n
     },
   };
 }
+
+const isWaiting = ({ type, id }: Json): boolean => type === 'tool_use' && String(id).startsWith(approvalPrefix);
+const answers = ({ type, tool_use_id }: Json, id: unknown): boolean => type === 'tool_result' && tool_use_id === id;
 
 export const messages: ToolDialect = {
   references(body) {
@@ -113,15 +125,50 @@ export const messages: ToolDialect = {
       ],
     };
   },
-  final(answer, { executed, ours, usage }) {
+  answered: (body) => {
+    const turns = asList(body.messages);
+    const calls = turns.flatMap(({ role, content }) => (role === 'assistant' ? asList(content) : [])).filter(isWaiting);
+    return calls.map(({ id, name, input }): Answered => {
+      const at = turns.findIndex(({ content }) => asList(content).some((block) => answers(block, id)));
+      const result = asList(turns[at]?.content).find((block) => answers(block, id));
+      return {
+        id: String(id),
+        label: null,
+        name: String(name),
+        arguments: JSON.stringify(input ?? {}),
+        approve: verdictIn(result?.content),
+        settled: turns.slice(at).some(({ role }) => role === 'assistant'),
+      };
+    });
+  },
+  resolved(body, outcomes) {
+    const messages = asList(body.messages).map((turn) => {
+      if (!Array.isArray(turn.content)) return turn;
+      const content = asList(turn.content).map((block) => {
+        const asked = isWaiting(block) ? outcomes.get(String(block.id)) : undefined;
+        if (asked) return { ...block, id: asked.call.id };
+        const answered = block.type === 'tool_result' ? outcomes.get(String(block.tool_use_id)) : undefined;
+        return answered ? { ...block, tool_use_id: answered.call.id, content: answered.output } : block;
+      });
+      return { ...turn, content };
+    });
+    return { ...body, messages };
+  },
+  final(answer, { executed, ours, usage, approvals }) {
     const shown = executed.flatMap(({ id, label, tool, arguments: given, output, error }): Json[] => [
       { type: 'mcp_tool_use', id, name: tool, server_name: label, input: parsed(given) },
       { type: 'mcp_tool_result', tool_use_id: id, is_error: error !== null, content: [{ type: 'text', text: output }] },
     ]);
     const said = asList(answer.content).filter(({ type, name }) => type !== 'tool_use' || !ours.has(String(name)));
-    return { ...answer, content: [...shown, ...said], usage };
+    const asked = approvals.map(({ id, name, arguments: given }) => ({
+      type: 'tool_use',
+      id,
+      name,
+      input: parsed(given),
+    }));
+    return { ...answer, content: [...shown, ...said, ...asked], usage };
   },
-  live: () => new LiveMessages(),
+  live: (_, shown) => new LiveMessages(shown),
   streaming: (body) => ({ ...body, stream: true }),
 };
 

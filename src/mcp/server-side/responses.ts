@@ -1,13 +1,16 @@
 /** Server-side tools in OpenAI's responses. */
 
-import { asList, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
-import { LiveResponses } from './live-responses.ts';
+import { approvalPrefix } from './approvals.ts';
+import { type Answered, asList, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import { approvalItem, LiveResponses } from './live-responses.ts';
 
 const inputOf = ({ input }: Json): Json[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input);
 
+/** What only the model's side says: behind it stands an earlier turn. */
+const isAnswer = ({ type, role }: Json): boolean => type === 'mcp_call' || role === 'assistant';
+
 export const responses: ToolDialect = {
-  approval: true,
   references(body) {
     const servers: ServerReference[] = [];
     const kept = asList(body.tools).filter((tool) => {
@@ -63,6 +66,40 @@ export const responses: ToolDialect = {
       ],
     };
   },
+  answered: (body) => {
+    const items = asList(body.input);
+    return items.flatMap((response, at): Answered[] => {
+      if (response.type !== 'mcp_approval_response') return [];
+      const id = String(response.approval_request_id ?? '');
+      const request = items.find((item) => item.type === 'mcp_approval_request' && item.id === id);
+      if (!id.startsWith(approvalPrefix)) return [];
+      return [
+        {
+          id,
+          label: String(request?.server_label ?? ''),
+          name: String(request?.name ?? ''),
+          arguments: String(request?.arguments ?? '{}'),
+          approve: response.approve === true,
+          settled: items.slice(at).some(isAnswer),
+        },
+      ];
+    });
+  },
+  resolved(body, outcomes) {
+    const input = asList(body.input).flatMap((item): Json[] => {
+      if (item.type === 'mcp_approval_request' && outcomes.has(String(item.id))) return [];
+      const outcome = outcomes.get(String(item.approval_request_id));
+      if (item.type !== 'mcp_approval_response' || !outcome) return [item];
+      // Made in an earlier turn: the call itself follows.
+      if (outcome.settled && item.approve === true) return [];
+      const { call, output } = outcome;
+      return [
+        { type: 'function_call', call_id: call.id, name: call.name, arguments: call.arguments },
+        { type: 'function_call_output', call_id: call.id, output },
+      ];
+    });
+    return { ...body, input };
+  },
   final(answer, { executed, tools, servers, ours, usage, approvals, limited }) {
     const listed = servers.map((server, index) => ({
       type: 'mcp_list_tools',
@@ -72,7 +109,7 @@ export const responses: ToolDialect = {
         .filter((offered) => offered.server === server)
         .map(({ tool, description, schema }) => ({ name: tool, description, input_schema: schema })),
     }));
-    const called = executed.map(({ id, label, tool, arguments: given, output, error }) => ({
+    const called = executed.map(({ id, label, tool, arguments: given, output, error, approvalId = null }) => ({
       type: 'mcp_call',
       id,
       status: 'completed',
@@ -81,16 +118,16 @@ export const responses: ToolDialect = {
       output: error === null ? output : null,
       error,
       server_label: label,
-      approval_request_id: null,
+      approval_request_id: approvalId,
     }));
     const said = asList(answer.output).filter(({ type, name }) => type !== 'function_call' || !ours.has(String(name)));
     return {
       ...answer,
-      output: [...listed, ...called, ...said, ...approvals],
+      output: [...listed, ...called, ...said, ...approvals.map(approvalItem)],
       usage,
       ...(limited && { gw_mcp_limited: true }),
     };
   },
-  live: (_, tools, servers) => new LiveResponses(tools, servers),
+  live: (_, shown) => new LiveResponses(shown),
   streaming: (body) => ({ ...body, stream: true }),
 };

@@ -5,6 +5,8 @@ import { McpError } from '../errors.ts';
 export type CircuitState = 'closed' | 'open' | 'half_open';
 
 interface Circuit {
+  slug: string;
+  cooldownMs: number;
   consecutive: number;
   /** Of the present window. */
   calls: number;
@@ -16,6 +18,9 @@ interface Circuit {
 }
 
 const mostCircuits = 10_000;
+
+/** As metrics tell it. */
+export const severity: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };
 
 export class McpBreakers {
   readonly #now: () => number;
@@ -51,10 +56,11 @@ export class McpBreakers {
     circuit.calls++;
   }
 
-  failed(server: string, settings: BreakerSettings = defaultBreaker): void {
+  failed({ id, slug }: { id: string; slug: string }, settings: BreakerSettings = defaultBreaker): void {
     if (!settings.enabled) return;
     const now = this.#now();
-    const circuit = this.#circuits.get(server) ?? this.#opened(server, now);
+    const circuit = this.#circuits.get(id) ?? this.#opened(id, slug, now);
+    circuit.cooldownMs = settings.cooldown_ms;
     if (now - circuit.windowStart > settings.window_ms) {
       circuit.windowStart = now;
       circuit.calls = 0;
@@ -71,15 +77,27 @@ export class McpBreakers {
     }
   }
 
+  /** Those of servers that failed lately, by their slug; of servers of several workspaces that share one, the worst. */
+  states(): Map<string, CircuitState> {
+    const states = new Map<string, CircuitState>();
+    for (const [id, { slug, cooldownMs }] of this.#circuits) {
+      const state = this.stateOf(id, { ...defaultBreaker, cooldown_ms: cooldownMs });
+      if (severity[state] >= severity[states.get(slug) ?? 'closed']) states.set(slug, state);
+    }
+    return states;
+  }
+
   stateOf(server: string, settings: BreakerSettings = defaultBreaker): CircuitState {
     const circuit = this.#circuits.get(server);
     if (!circuit || circuit.openedAt === null) return 'closed';
     return this.#now() - circuit.openedAt >= settings.cooldown_ms ? 'half_open' : 'open';
   }
 
-  #opened(server: string, now: number): Circuit {
+  #opened(server: string, slug: string, now: number): Circuit {
     if (this.#circuits.size >= mostCircuits) this.#circuits.clear();
     const circuit: Circuit = {
+      slug,
+      cooldownMs: defaultBreaker.cooldown_ms,
       consecutive: 0,
       calls: 0,
       failures: 0,

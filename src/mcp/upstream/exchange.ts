@@ -147,7 +147,7 @@ export async function exchange(
       await answer.body?.cancel();
       answer = await attempt(true);
     }
-    if (answer.status >= 500) breakers.failed(upstream.id, breaker);
+    if (answer.status >= 500) breakers.failed(upstream, breaker);
     else breakers.succeeded(upstream.id);
     if (answer.status === 401) {
       tokens.learn(upstream, answer.headers.get('www-authenticate'));
@@ -163,7 +163,7 @@ export async function exchange(
     return { answer, tokenRefreshed };
   } catch (fault) {
     if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream.id, breaker);
+      breakers.failed(upstream, breaker);
     throw fault;
   }
 }

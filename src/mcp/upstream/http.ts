@@ -1,5 +1,6 @@
 /** HTTP to upstreams that customers chose: every address is checked, also behind a redirect, and the one that was checked is dialled. */
 import { GatewayError } from '../../gateway/errors.ts';
+import { concealedFrom } from '../../gateway/upstream/conceal.ts';
 import { type HostGuard, marked } from '../../gateway/upstream/host-guard.ts';
 import { version } from '../../version.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
@@ -57,13 +58,17 @@ const harmlessHeaders = new Set([
   'a2a-extensions',
 ]);
 
+const credentialsIn = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name)));
+
 export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
     const pinned = await guard.check(call.url, call.tenant ?? nobody);
     const headers = marked(call.headers, guard.mark);
     const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
     const body = answer.body && decodedBody(answer.body, answer.headers);
-    return body === answer.body ? answer : { ...answer, body };
+    const read = body === answer.body ? answer : { ...answer, body };
+    return concealedFrom(read, call.url, credentialsIn(call.headers));
   };
 
   const follow = async (first: HttpCall, signal: Abortable): Promise<{ answer: WireAnswer; url: string }> => {

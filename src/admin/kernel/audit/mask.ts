@@ -34,6 +34,7 @@ export function maskBody(value: unknown, insideConditions = false): unknown {
 
 /** An object may also be sent as its JSON text, with the same fields in it; of one that is broken nobody can tell the fields apart. */
 function maskJsonText(text: string): string {
+  if (/^https?:\/\//i.test(text)) return maskAddress(text);
   if (!/^\s*[{[]/.test(text)) return text;
   try {
     return JSON.stringify(maskBody(readJson(text)));
@@ -41,6 +42,14 @@ function maskJsonText(text: string): string {
     return namesSecret(text) ? '****' : text;
   }
 }
+
+/** An address may hold a password before its host, and keys in its query. */
+const maskAddress = (address: string): string =>
+  address
+    .replace(/^(https?:\/\/)[^/?#@]*@/i, '$1****@')
+    .replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, mark: string, name: string) =>
+      isSecret(name) || /sig(nature)?$/i.test(name) ? `${mark}${name}=****` : whole,
+    );
 
 const namesSecret = (text: string): boolean => (text.match(/[\w-]+/g) ?? []).some(isSecret);
 

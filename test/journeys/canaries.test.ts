@@ -1,0 +1,326 @@
+/** Canaries: secrets planted in every resource that takes one are found in no export, span, metric, line of the program's log or file, although every server that gets one sends it back. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Json } from '../harness.ts';
+import * as openai from '../providers/openai.ts';
+import { json, type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { newVault, vaultServer } from '../secret-managers/vault.ts';
+import { type Collector, startCollector } from '../servers/otlp-collector.ts';
+import { startWorld, type World } from '../world.ts';
+
+const planted = new Map<string, string>();
+/** Plain enough that no serialiser changes it, and unlike anything else. */
+const canary = (name: string): string => {
+  const secret = `canary-${name}-${randomBytes(12).toString('hex')}`;
+  planted.set(name, secret);
+  return secret;
+};
+
+const foundIn = (text: string | Buffer): string[] =>
+  [...planted].flatMap(([name, secret]) => (text.includes(secret) ? [name] : []));
+
+/** Refuses, and tells in its body and its headers what it was sent, as careless servers do. */
+const echo =
+  (status: number) =>
+  (call: ReceivedCall, response: ServerResponse): void => {
+    const sent = { headers: call.headers, path: call.path, body: call.body.toString() };
+    response.setHeader('x-echo', encodeURIComponent(call.headers.authorization ?? ''));
+    return void json(status, { error: { message: `Not allowed: ${JSON.stringify(sent)}` }, ...sent })(call, response);
+  };
+
+let collector: Collector;
+let provider: SimulatedProvider;
+let partner: SimulatedProvider;
+let service: SimulatedProvider;
+let vault: SimulatedProvider;
+let world: World;
+let workspaceId: string;
+
+const vaultToken = canary('vault-token');
+const managed = canary('managed-secret');
+
+beforeAll(async () => {
+  collector = startCollector();
+  provider = await startProvider(openai.says('Hello'));
+  partner = await startProvider(echo(403));
+  service = await startProvider(echo(403));
+  const state = newVault();
+  state.tokens = new Map([[vaultToken, '']]);
+  state.kv2.set('managed', { data: { key: managed }, version: 1 });
+  vault = await startProvider((call, response) => vaultServer(state)(call, response));
+  world = await startWorld(
+    {},
+    {
+      SMTP_URL: `smtp://mailer:${canary('smtp')}@127.0.0.1:1`,
+      MAIL_FROM: 'gw@example.com',
+      METRICS_TOKEN: canary('metrics-token'),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${canary('exporter-header')}`,
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+      PROMETHEUS_INCLUDE_MODEL_LABEL: 'true',
+      PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: 'true',
+      PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: 'true',
+      ORGANISATION_HEADERS_TO_MASK: 'x-installation-pass',
+    },
+  );
+  workspaceId = (await world.gateway.get('/v1/workspaces')).body.data[0].id;
+  await world.gateway.put('/v1/admin/organisation/settings', {
+    data_plane_security_settings: { block_inline_config: false },
+  });
+});
+afterAll(async () => {
+  await world.stop();
+  await collector.stop();
+  for (const server of [provider, partner, service, vault]) await server.stop();
+});
+
+const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello.' }] };
+const origin = (server: SimulatedProvider) => server.url.replace('/v1', '');
+
+const saved = async (path: string, body: object, key?: string): Promise<Json> => {
+  const { status, body: answer } = await world.gateway.post(path, body, key ? { key } : {});
+  if (status !== 200) throw new Error(`${path} was refused: ${JSON.stringify(answer)}`);
+  return answer;
+};
+
+/** Calls, and waits for the log. */
+const call = async (headers: Record<string, string>, path = '/v1/chat/completions', body: object = question) => {
+  const traceId = Bun.randomUUIDv7();
+  const answer = await world.call(path, body, { 'x-gw-trace-id': traceId, ...headers });
+  await answer.text();
+  if (answer.status !== 401) await world.records(traceId, 1);
+  return answer.status;
+};
+
+test('providers get theirs, and are made to echo them', async () => {
+  await world.saveProvider('a', 'openai', provider, {
+    key: canary('integration'),
+    configurations: { custom_host: provider.url, custom_headers: { 'x-vendor-pass': canary('custom-header') } },
+  });
+  await saved('/v1/secret-references', {
+    name: 'managed',
+    slug: 'managed',
+    manager_type: 'hashicorp_vault',
+    auth_config: { vault_auth_type: 'token', vault_addr: origin(vault), vault_token: vaultToken },
+    secret_path: 'secret/data/managed',
+    secret_key: 'key',
+  });
+  await world.saveProvider('managed', 'openai', provider, {
+    key: null,
+    secret_mappings: [{ target_field: 'key', secret_reference_id: 'managed' }],
+    configurations: { custom_host: provider.url },
+  });
+  const inline = { provider: 'openai', api_key: canary('inline-key'), custom_host: provider.url };
+  const headers = {
+    cookie: `session=${canary('cookie')}`,
+    'x-installation-pass': canary('masked-by-operator'),
+    'x-my-pass': canary('masked-by-request'),
+    'x-gw-sensitive-headers': 'x-my-pass',
+    'proxy-authorization': `Basic ${canary('proxy-authorization')}`,
+    'api-key': canary('api-key-header'),
+  };
+  for (const answer of [openai.says('Hello'), echo(400), echo(500)]) {
+    for (const target of [
+      { 'x-gw-provider': '@a' },
+      { 'x-gw-provider': '@managed' },
+      { 'x-gw-config': JSON.stringify(inline) },
+    ]) {
+      provider.script(answer);
+      await call({ ...headers, ...target });
+      await call({ ...headers, ...target }, `/v1/proxy/chat/completions?key=${canary('query')}`);
+    }
+  }
+  expect(provider.calls.some(({ headers: sent }) => sent.authorization === `Bearer ${managed}`)).toBe(true);
+  provider.script(openai.says('Hello'));
+});
+
+test('partners, webhooks and logs of guardrails get theirs, and are made to echo them', async () => {
+  const put = await world.gateway.put('/v1/plugins/lakera', {
+    credentials: { apiKey: canary('plugin'), apiBase: origin(partner) },
+  });
+  expect(put.status).toBe(200);
+  const ownCredentials = { credentials: { apiKey: canary('check-credentials'), apiBase: origin(partner) } };
+  const token = ['eyJhbGciOiJSUzI1NiIsImtpZCI6ImsifQ', 'eyJzdWIiOiJhIn0', canary('jwt')].join('.');
+  const checks = [
+    { id: 'lakera.guard', parameters: {} },
+    { id: 'lakera.guard', parameters: ownCredentials },
+    {
+      id: 'default.webhook',
+      parameters: {
+        webhookURL: `${origin(partner)}/hook?key=${canary('webhook-query')}`,
+        headers: { authorization: `Bearer ${canary('webhook-header')}` },
+      },
+    },
+    { id: 'default.jwt', parameters: { jwksUri: `${origin(partner)}/jwks`, headerKey: 'x-user-token' } },
+    {
+      id: 'default.jwt',
+      parameters: { introspectEndpoint: `${origin(partner)}/introspect`, headerKey: 'x-user-token' },
+    },
+  ];
+  const guardrail = await saved('/v1/guardrails', { name: 'All', workspace_id: workspaceId, checks, actions: {} });
+  const config = await world.saveConfig({ provider: '@a', input_guardrails: [guardrail.slug] });
+  const deniesConfig = await world.saveConfig({
+    provider: '@a',
+    input_guardrails: [{ deny: true, 'lakera.guard': { ...ownCredentials, failOnError: true } }],
+  });
+  const before = partner.calls.length;
+  const tokens = { 'x-user-token': `Bearer ${token}` };
+  expect(await call({ 'x-gw-config': config, ...tokens })).toBe(200);
+  expect(await call({ 'x-gw-config': deniesConfig, ...tokens })).toBe(446);
+  await call({ 'x-gw-config': config, ...tokens }, '/v1/chat/completions', { ...question, stream: true });
+  expect(partner.calls.length - before).toBeGreaterThan(8);
+});
+
+test('MCP servers and agents get theirs, and are made to echo them', async () => {
+  const key = world.gateway.workspaceKey;
+  await saved(
+    '/v1/mcp-integrations',
+    {
+      name: 'Tools',
+      slug: 'tools',
+      url: `${origin(service)}/mcp`,
+      transport: 'http',
+      auth_type: 'headers',
+      configurations: { headers: { authorization: `Bearer ${canary('mcp-header')}` } },
+    },
+    key,
+  );
+  await saved(
+    '/v1/mcp-integrations',
+    {
+      name: 'Machine',
+      slug: 'machine',
+      url: `${origin(service)}/mcp`,
+      transport: 'http',
+      auth_type: 'oauth_client_credentials',
+      configurations: {
+        client_credentials: {
+          token_endpoint: `${origin(service)}/token`,
+          client_id: 'gw',
+          client_secret: canary('mcp-client-secret'),
+        },
+        authorization_webhook: {
+          url: `${origin(service)}/authorise`,
+          headers: { authorization: `Bearer ${canary('mcp-webhook-header')}` },
+        },
+      },
+    },
+    key,
+  );
+  await saved(
+    '/v1/agent-integrations',
+    {
+      name: 'Helper',
+      slug: 'helper',
+      url: origin(service),
+      auth_type: 'headers',
+      configurations: { headers: { authorization: `Bearer ${canary('agent-header')}` } },
+    },
+    key,
+  );
+  const before = service.calls.length;
+  const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const own = { accept: 'application/json, text/event-stream', authorization: `Bearer ${key}` };
+  for (const slug of ['tools', 'machine']) {
+    for (const method of ['initialize', 'tools/list']) await world.call(`/${slug}/mcp`, rpc(method), own);
+  }
+  await world.call('/v1/agent/helper', rpc('message/send', { message: { kind: 'message', parts: [] } }));
+  expect(service.calls.length - before).toBeGreaterThan(3);
+});
+
+test('sign-in, provisioning and mail have theirs', async () => {
+  const { gateway } = world;
+  // The issuer is none, and is refused.
+  const sso = await gateway.put('/v1/admin/organisation/auth-settings', {
+    sso: {
+      type: 'oidc',
+      oidc: { issuer_url: `${origin(service)}/issuer`, client_id: 'gateway', client_secret: canary('sso') },
+      provisioning: { default_role: 'member', default_workspaces: [] },
+    },
+  });
+  await gateway.put('/v1/admin/organisation/auth-settings', { scim: { enabled: true } });
+  const scim = (await gateway.post('/v1/admin/organisation/auth-settings/scim/token')).body;
+  planted.set('scim-token', scim.token);
+  const listed = await fetch(`${scim.base_url}/Users`, { headers: { authorization: `Bearer ${scim.token}` } });
+  expect([sso.status, listed.status]).toEqual([400, 200]);
+  await gateway.post('/v1/invites', { email: 'new@example.com', role: 'member', workspaces: [] });
+  expect(await call({ 'x-gw-api-key': `eyJhbGciOiJSUzI1NiJ9.e30.${canary('caller-jwt')}` })).toBe(401);
+});
+
+test('the keys of callers are secrets too', () => {
+  planted.set('workspace-key', world.gateway.workspaceKey);
+  planted.set('admin-key', world.gateway.adminKey);
+});
+
+test('no export of the log holds one', async () => {
+  const { gateway } = world;
+  await gateway.app.services.logs.settled();
+  const everything =
+    'id,trace_id,created_at,request,response,is_success,ai_org,ai_model,req_units,res_units,total_units,request_url,cost,cost_currency,response_time,response_status_code,mode,config,prompt_slug,metadata';
+  const { id } = await saved('/v1/logs/exports', { filters: {}, requested_data: everything.split(',') });
+  await gateway.post(`/v1/logs/exports/${id}/start`);
+  await gateway.app.jobs.runOnce('export-runner');
+  const { body } = await gateway.get(`/v1/logs/exports/${id}/download`);
+  const text = await (await fetch(body.signed_url)).text();
+  expect(text.split('\n').length).toBeGreaterThan(20);
+  expect(foundIn(text)).toEqual([]);
+});
+
+test('no log shows one, hook results included', async () => {
+  for (const { metrics } of world.gateway.records) {
+    const { body } = await world.gateway.get(`/v1/logs/${metrics.id}`);
+    expect([metrics.request_url, foundIn(JSON.stringify(body))]).toEqual([metrics.request_url, []]);
+  }
+});
+
+test('no span holds one', async () => {
+  await collector.until(({ name }) => name.startsWith('gw.guardrail'));
+  await world.gateway.app.services.telemetry.close();
+  expect(collector.spans.length).toBeGreaterThan(40);
+  expect(collector.messages.flatMap((bytes) => foundIn(Buffer.from(bytes)))).toEqual([]);
+});
+
+test('no metric holds one', async () => {
+  const token = planted.get('metrics-token') ?? '';
+  const answer = await fetch(`${world.gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  expect([answer.status, foundIn(await answer.text())]).toEqual([200, []]);
+});
+
+test('no reply of the control plane shows one', async () => {
+  for (const path of [
+    '/v1/integrations',
+    '/v1/integrations/a',
+    '/v1/secret-references/managed',
+    '/v1/plugins',
+    '/v1/plugins/lakera',
+    '/v1/guardrails',
+    '/v1/configs',
+    '/v1/mcp-integrations',
+    '/v1/agent-integrations',
+    '/v1/admin/organisation/auth-settings',
+    '/v1/audit-logs?page_size=100',
+    '/v1/logs?page_size=200',
+    '/v1/notices',
+  ]) {
+    const { body } = await world.gateway.get(path);
+    expect([path, foundIn(JSON.stringify(body))]).toEqual([path, []]);
+  }
+});
+
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesUnder(path) : [path];
+  });
+
+test("no line of the program's log and no file of the data folder holds one", async () => {
+  const { app, dataDir, lines, faults } = world.gateway;
+  expect(faults).toEqual([]);
+  await app.stop();
+  expect(lines.flatMap(foundIn)).toEqual([]);
+  const kept = filesUnder(dataDir).filter((file) => !/-(shm|wal)$/.test(file));
+  expect(kept.flatMap((file) => foundIn(readFileSync(file)).map((secret) => `${secret} in ${file}`))).toEqual([]);
+});
