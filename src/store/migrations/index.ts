@@ -17,6 +17,7 @@ import { mcpGuardrails } from './0020_mcp_guardrails.ts';
 import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
+import { samlSessions } from './0038_saml_sessions.ts';
 
 interface Migration {
   name: string;
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   { name: 'company sign-in', up: companySignIn },
   { name: 'secret references', up: secretReferences },
   { name: 'batch tokens', up: batchTokens },
+  { name: 'saml sessions', up: samlSessions },
 ];
