@@ -22,14 +22,20 @@ export interface PipeEnd {
   firstEventMs: number | null;
 }
 
+export interface Passed {
+  bytes: Uint8Array;
+  /** Set where the stream ends behind these bytes. */
+  end?: AgentError;
+}
+
 interface Pipe {
   body: ByteReader;
   abort: Abort;
   idleMs: number;
   deadlines: Deadlines;
   heartbeat: Heartbeat;
-  /** Sees what whole events say before they leave; what it answers leaves in their place. Throws to end the stream. */
-  passing(bytes: Uint8Array, events: readonly { data: string }[]): MaybePromise<Uint8Array>;
+  /** Sees what whole events say before they leave; what it answers leaves in their place. */
+  passing(bytes: Uint8Array, events: readonly { data: string }[]): MaybePromise<Passed>;
   /** The last event of a stream that broke. */
   farewell(error: AgentError): string;
   ended(end: PipeEnd): void;
@@ -63,10 +69,13 @@ export function eventPipe(pipe: Pipe): BodySource {
   };
 
   const send = async (to: Sink, whole: Uint8Array) => {
-    const bytes = await passing(whole, readEvents(whole));
-    firstEventMs ??= performance.now() - startedAt;
-    copy.push(bytes);
-    await to.write(bytes);
+    const { bytes, end } = await passing(whole, readEvents(whole));
+    if (bytes.length > 0) {
+      firstEventMs ??= performance.now() - startedAt;
+      copy.push(bytes);
+      await to.write(bytes);
+    }
+    if (end) throw end;
   };
 
   const carry = async (to: Sink) => {

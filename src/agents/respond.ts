@@ -199,11 +199,16 @@ export function streamReply(call: AgentCall, answer: WireAnswer): Reply {
     async passing(bytes, events) {
       for (const { data } of events) call.sees(sightingsIn(resultOf(data)));
       if (!guard || (guard.state.guards.output.sync.length === 0 && guard.state.guards.output.async.length === 0)) {
-        return bytes;
+        return { bytes };
       }
       let text = '';
-      for (const event of reader.push(bytes)) text += writeSse({ ...event, data: await guarded(event.data) });
-      return encoder.encode(text);
+      for (const event of reader.push(bytes)) {
+        const data = await guarded(event.data);
+        // What came before the event that is denied was fit to be seen.
+        if (data instanceof AgentError) return { bytes: encoder.encode(text), end: data };
+        text += writeSse({ ...event, data });
+      }
+      return { bytes: encoder.encode(text) };
     },
     farewell: (error) => lastEvent(error, posted.id),
     ended({ copy, fault, firstEventMs }) {
@@ -218,12 +223,12 @@ export function streamReply(call: AgentCall, answer: WireAnswer): Reply {
       });
     },
   });
-  const guarded = async (data: string): Promise<string> => {
+  const guarded = async (data: string): Promise<string | AgentError> => {
     const value = jsonOf(data);
     const result = resultOf(data);
     if (!guard || !result || !isFields(value)) return data;
     const verdict = await guard.after({ ...result });
-    if (verdict.denial !== null) throw denied(call, verdict.denial);
+    if (verdict.denial !== null) return denied(call, verdict.denial);
     return JSON.stringify(isRpc ? { ...value, result: verdict.value } : verdict.value);
   };
   return { status: answer.status, headers, body };

@@ -49,6 +49,22 @@ describe('a card', () => {
     expect(asked.status).toBe(502);
   });
 
+  test.each(['hanging', 'dripping'])('of an agent that is %s is given up, and a 504', async (way) => {
+    const impatient = await startGateway({ ...trustLoopback, MCP_REQUEST_TIMEOUT_MS: '200' });
+    try {
+      const own = { key: impatient.workspaceKey };
+      const endpoint = `${agent.url}/${way}`;
+      expect((await impatient.post('/v2/agent-integrations/fetch-agent-card', { endpoint })).status).toBe(504);
+      await saveAgent(impatient, { slug: 'hanging', url: endpoint });
+      const { body } = await impatient.get('/v1/agent-integrations/hanging', own);
+      expect(body).toMatchObject({ card_status: 'failed', card_error: expect.stringContaining('200 ms') });
+      expect((await impatient.get('/v1/agent-servers/hanging/agent-card', own)).status).toBe(504);
+      expect((await impatient.get('/v1/agent/hanging/.well-known/agent-card.json', own)).status).toBe(504);
+    } finally {
+      await impatient.stopWithoutFaults();
+    }
+  });
+
   test('of a server that is none is a 422, and a 502 for its clients', async () => {
     await saveAgent(gateway, { slug: 'no-card', url: `${agent.url}/html` });
     const own = { key: gateway.workspaceKey };

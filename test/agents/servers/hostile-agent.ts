@@ -29,6 +29,11 @@ const cards: Record<string, (response: ServerResponse) => void> = {
     response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' });
     response.end();
   },
+  hanging: () => undefined,
+  dripping: (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('{"name":');
+  },
   refused: (response) => {
     response.writeHead(503);
     response.end('busy');
