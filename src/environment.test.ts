@@ -43,3 +43,13 @@ test('hosts under which the gateway itself answers are known', () => {
   }).trustedHosts;
   expect(own).toEqual(['gw.example', '0.0.0.0', 'localhost', '127.0.0.1', '[::1]']);
 });
+
+test('a bucket for the bodies of logs needs its keys', () => {
+  expect(() => readEnvironment({ LOG_STORE_S3_BUCKET: 'logs', LOG_STORE_S3_ACCESS_KEY_ID: 'a' })).toThrow(
+    'LOG_STORE_S3_BUCKET needs LOG_STORE_S3_SECRET_ACCESS_KEY',
+  );
+  const keys = { LOG_STORE_S3_ACCESS_KEY_ID: 'a', LOG_STORE_S3_SECRET_ACCESS_KEY: 'b' };
+  const { objects } = readEnvironment({ LOG_STORE_S3_BUCKET: 'logs', ...keys, LOG_STORE_FILE_PATH_FORMAT: 'v2' }).logs;
+  expect(objects).toMatchObject({ store: { bucket: 'logs', region: 'us-east-1' }, prefix: '', format: 'v2' });
+  expect(readEnvironment(keys).logs.objects).toBeNull();
+});

@@ -11,6 +11,7 @@ import { type JwtEnvironment, jwtEnvironment, jwtVariables } from './identity/jw
 import type { LimitsSettings } from './limits/limits.ts';
 import type { Breaker } from './logs/importer.ts';
 import type { LogOptions } from './logs/logs.ts';
+import { bodyObjects, missingObjectVariables, objectVariables } from './logs/objects/variables.ts';
 import type { MailSettings } from './mail/mailer.ts';
 import { type McpEnvironment, mcpEnvironment, mcpVariables } from './mcp/variables.ts';
 import { parseRedisUrl } from './redis/address.ts';
@@ -159,6 +160,7 @@ export const environmentSchema = () =>
     ...mcpVariables(),
     ...secretVariables(),
     ...telemetryVariables(),
+    ...objectVariables(),
   });
 
 type Variables = z.output<ReturnType<typeof environmentSchema>>;
@@ -336,6 +338,10 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     throw new EnvironmentError(`Wrong environment: ${faults.join('; ')}`);
   }
   const values = parsed.data;
+  const lacking = missingObjectVariables(values);
+  if (lacking.length > 0) {
+    throw new EnvironmentError(`Wrong environment: LOG_STORE_S3_BUCKET needs ${lacking.join(' and ')}`);
+  }
   const dataDir = resolve(values.GW_DATA_DIR);
   const trustedHosts = {
     named: values.TRUSTED_CUSTOM_HOSTS ?? (values.NODE_ENV === 'production' ? [] : localHosts),
@@ -396,6 +402,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
         spoolBytes: values.LOG_SPOOL_MAX_BYTES,
       },
       clickhouseUrl: values.CLICKHOUSE_URL ?? null,
+      objects: bodyObjects(values),
       queryTimeoutMs: values.LOG_QUERY_TIMEOUT_MS,
     },
     cors: {

@@ -3,7 +3,7 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Retention } from './embedded/files.ts';
-import { type Engine, openWriter } from './engine.ts';
+import { type BodyObjects, type Engine, openWriter } from './engine.ts';
 import { SegmentFile } from './segment-file.ts';
 import type { LogWriter } from './store.ts';
 
@@ -19,6 +19,7 @@ export interface ImportOrders {
   /** The spool. */
   folder: string;
   engine: Engine;
+  objects: BodyObjects | null;
   breaker: Breaker;
   retention: Retention;
 }
@@ -73,20 +74,25 @@ export class LogImporter {
     this.#tell({ report: 'stopped' });
   }
 
-  /** Deletes what is older than the retention allows. */
+  /** Deletes what is older than the retention allows. Imports go on meanwhile: an object store may have much to delete. */
   async #purgeWhenDue(): Promise<void> {
     if (Date.now() < this.#nextPurge || this.#stopping) return;
     this.#nextPurge = Date.now() + purgeEveryMs;
-    try {
-      await (await this.#openWriter()).purge(Date.now(), this.#orders.retention);
-    } catch (error) {
+    const failed = (error: unknown) => {
       const message = `Old log records could not be deleted; the next attempt is in ${purgeEveryMs / 3_600_000} h.`;
       this.#tell({ report: 'trouble', message, cause: String(error) });
+    };
+    try {
+      const writer = await this.#openWriter();
+      void writer.purge(Date.now(), this.#orders.retention).catch(failed);
+    } catch (error) {
+      failed(error);
     }
   }
 
   async #openWriter(): Promise<LogWriter> {
-    this.#writer ??= await openWriter(this.#orders.engine, this.#orders.breaker.timeoutMs, this.#orders.retention);
+    const { engine, breaker, retention, objects } = this.#orders;
+    this.#writer ??= await openWriter(engine, breaker.timeoutMs, retention, objects);
     return this.#writer;
   }
 

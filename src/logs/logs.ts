@@ -3,10 +3,12 @@ import { Database } from 'bun:sqlite';
 import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultFields, type Log } from '../log.ts';
-import { type Engine, openQueries } from './engine.ts';
+import { type BodyObjects, type Engine, openQueries } from './engine.ts';
 import { FeedbackBuffer } from './feedback-buffer.ts';
 import { type Breaker, readySuffix } from './importer.ts';
 import { ImporterHandle } from './importer-handle.ts';
+import { withObject } from './objects/read.ts';
+import { ObjectStore } from './objects/store.ts';
 import type { Feedback, LogFilter, LogQueries } from './query.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
 import { openSuffix, Spool } from './spool.ts';
@@ -36,6 +38,8 @@ export interface LogOptions {
   limits: LogLimits;
   /** Null: the log store is made of files in the data folder. */
   clickhouseUrl: string | null;
+  /** Null: bodies are kept in the log store itself. */
+  objects: BodyObjects | null;
   /** A query that takes longer is ended. */
   queryTimeoutMs: number;
   now: () => number;
@@ -47,13 +51,14 @@ const dayMs = 86_400_000;
 const defaults: LogOptions = {
   limits: { bodyDays: 36_500, rowDays: 36_500, spoolBytes: Number.POSITIVE_INFINITY },
   clickhouseUrl: null,
+  objects: null,
   queryTimeoutMs: 10_000,
   now: Date.now,
   observe: null,
 };
 
 export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: Partial<LogOptions> = {}): Logs {
-  const { limits, clickhouseUrl, queryTimeoutMs, now, observe } = { ...defaults, ...options };
+  const { limits, clickhouseUrl, objects, queryTimeoutMs, now, observe } = { ...defaults, ...options };
   const folder = join(dataDir, 'spool');
   const engine: Engine = clickhouseUrl
     ? { kind: 'clickhouse', url: clickhouseUrl }
@@ -61,8 +66,11 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
   const spool = new Spool(folder, limits.spoolBytes, log, () => importer.run(), observe);
   const lock = adoptLeftovers(folder, spool, log);
   const retention = { bodyMs: limits.bodyDays * dayMs, rowMs: limits.rowDays * dayMs };
-  const importer = new ImporterHandle({ folder, engine, breaker, retention }, log, (segment) => spool.forget(segment));
+  const importer = new ImporterHandle({ folder, engine, objects, breaker, retention }, log, (segment) =>
+    spool.forget(segment),
+  );
   const queries = openQueries(engine, queryTimeoutMs, log);
+  const bodies = objects && new ObjectStore(objects.store, Math.min(breaker.timeoutMs, queryTimeoutMs));
   const given = new FeedbackBuffer((feedback) => queries.saveFeedback(feedback), log);
   let closing: Promise<void> | null = null;
   const close = async () => {
@@ -76,7 +84,7 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
   const young = (record: KeptRecord | null): KeptRecord | null => {
     const age = record ? now() - record.metrics.created_at : 0;
     if (!record || age > retention.rowMs) return null;
-    return age > retention.bodyMs ? { ...record, bodies: {} } : record;
+    return age > retention.bodyMs ? { ...record, bodies: {}, object: null } : record;
   };
   const within = (filter: LogFilter): LogFilter => ({
     ...filter,
@@ -84,7 +92,7 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
   });
   return {
     append: (record) => spool.append(limits.bodyDays === 0 ? { metrics: record.metrics, bodies: {} } : record),
-    find: async (id) => young(await findOnTheWay(spool, queries, id)),
+    find: async (id) => withObject(young(await findOnTheWay(spool, queries, id)), bodies),
     list: (query) => queries.list({ ...query, filter: within(query.filter) }),
     aggregate: (query) => queries.aggregate({ ...query, filter: within(query.filter) }),
     values: (filter) => queries.values(within(filter)),

@@ -207,4 +207,13 @@ export type KeptBodies = Partial<Record<keyof LogBodies, KeptMessage>>;
 export interface KeptRecord {
   metrics: LogMetrics;
   bodies: KeptBodies;
+  /** The path of its bodies, where they lie in an object store. */
+  object?: string | null;
+  /** Why bodies that were kept are not here: nobody finds them any more, or they cannot be read now. */
+  bodiesFault?: BodiesFault;
+}
+
+export interface BodiesFault {
+  kind: 'missing' | 'away';
+  message: string;
 }

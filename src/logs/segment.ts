@@ -5,7 +5,7 @@
  */
 import { type Context, contextOf, metricsOf, type Row, rowOf, sameContext } from './layout.ts';
 import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
-import { type KnownPreviews, knownPreviewsOf } from './preview.ts';
+import { type KnownPreviews, knownPreviewsOf, type Previews } from './preview.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
 import type { Tally } from './space-shares.ts';
 
@@ -96,6 +96,13 @@ export interface SegmentFrame {
   previews: KnownPreviews[];
   /** Empty when no record of the frame has any. */
   messages: Buffer;
+  /** By the row: where its messages lie, if they lie in an object store. */
+  objects?: readonly (StoredObject | null)[];
+}
+
+/** Messages in an object store, and the beginnings of what they say. */
+export interface StoredObject extends Previews {
+  path: string;
 }
 
 /** The frames of a segment up to its end or to the first that is not whole: a kill leaves such a tail. */

@@ -4,7 +4,7 @@ import { type Caller, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { type Dependant, endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
 import { empty, search } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { countOf, newestFirst, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList } from '../kernel/lists/paging.ts';
 import { configAccess, reachConfig, requireConfigScope } from './access.ts';
 import { checkConfig } from './body.ts';
@@ -38,9 +38,7 @@ const listConfigs = endpoint({
     let matches = visibleConfigs(db, caller, workspace).where('status', '=', 'active');
     const part = query.search;
     if (part) {
-      matches = matches.where((eb) =>
-        eb.or([holdsInAnyCase(eb.ref('name'), part), holdsInAnyCase(eb.ref('slug'), part)]),
-      );
+      matches = matches.where((eb) => oneHoldsInAnyCase(part, eb.ref('name'), eb.ref('slug')));
     }
     const { rows, total } = await newestFirst(matches, page);
     return { success: true as const, ...asList(rows.map(asListed), total) };

@@ -4,7 +4,7 @@ import { type Caller, workspacesWith } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { type Dependant, endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { countOf, newestFirst, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList } from '../kernel/lists/paging.ts';
 import { catalogChange, guardrailAccess, reachGuardrail, requireGuardrailScope } from './access.ts';
 import { listChecks } from './catalogue.ts';
@@ -43,9 +43,7 @@ const listGuardrails = endpoint({
     const { ids, search: part } = query;
     const chosen = ids ? visible.where((eb) => eb.or([eb('id', 'in', ids), eb('slug', 'in', ids)])) : visible;
     const matches =
-      part === undefined
-        ? chosen
-        : chosen.where((eb) => eb.or([holdsInAnyCase(eb.ref('name'), part), holdsInAnyCase(eb.ref('slug'), part)]));
+      part === undefined ? chosen : chosen.where((eb) => oneHoldsInAnyCase(part, eb.ref('name'), eb.ref('slug')));
     const { rows, total } = ids?.length === 0 ? { rows: [], total: 0 } : await newestFirst(matches, page);
     return { ...asList(rows.map(asListed), total), has_more: page.offset + rows.length < total };
   },

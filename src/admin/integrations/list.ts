@@ -5,7 +5,7 @@ import type { Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import { endpoint, type NamedWorkspace } from '../kernel/endpoint.ts';
-import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { newestFirst, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { integrationAccess } from './access.ts';
 import { asListed } from './record.ts';
@@ -47,9 +47,7 @@ function matching(db: Db, caller: Caller, workspace: NamedWorkspace | null, quer
   if (ai_provider_id) matches = matches.where('ai_provider_id', '=', ai_provider_id);
   for (const pair of tags) matches = matches.where(carries(pair));
   if (search) {
-    matches = matches.where((eb) =>
-      eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)]),
-    );
+    matches = matches.where((eb) => oneHoldsInAnyCase(search, eb.ref('name'), eb.ref('slug')));
   }
   return matches;
 }

@@ -152,7 +152,7 @@ export function endpoint<
     ...(body && { body: lazy(body) }),
     reply: lazy(reply),
   };
-  return { ...declaration, ...schemas } as unknown as Endpoint;
+  return { ...declaration, ...schemas };
 }
 
 /** A resource of the control plane: its folder exports one of these. */

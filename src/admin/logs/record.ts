@@ -1,6 +1,7 @@
 /** Makes a kept record into the log that the service shows. */
 import type { z } from 'zod';
 import { contentOf, type LoggedContent } from '../../logs/content.ts';
+import { formatOf } from '../../logs/objects/path.ts';
 import type { Feedback } from '../../logs/query.ts';
 import type { KeptMessage, KeptRecord, LogMetrics } from '../../logs/record.ts';
 import { hookResultsSchema, type LogReply, type metricsSchema } from './schema.ts';
@@ -16,7 +17,10 @@ export function showLog(
     _id: metrics.id,
     organisation_id: metrics.organisation_id,
     created_at: new Date(metrics.created_at).toISOString(),
-    metrics: showMetrics(metrics, organisationName),
+    metrics: {
+      ...showMetrics(metrics, organisationName),
+      ...(record.object && { log_store_file_path_format: formatOf(record.object) }),
+    },
   };
   if (!withBodies) return known;
   const address = { url: metrics.request_url, method: metrics.request_method };
@@ -35,6 +39,7 @@ export function showLog(
     ...(hookResults && { hook_results: shownResults(hookResults) }),
     feedbacks: feedback.map(showFeedback),
     log_format: response ? contentOf(response).form : 'none',
+    ...(record.bodiesFault && { bodies_error: record.bodiesFault.message }),
   };
 }
 

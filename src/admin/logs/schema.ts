@@ -1,6 +1,7 @@
 /** A log as the service shows it. */
 import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
+import { pathFormats } from '../../logs/objects/path.ts';
 
 const text = lazy(() => z.string());
 const time = lazy(() => z.int().nullable().describe('In milliseconds; null where it was not measured'));
@@ -83,7 +84,7 @@ export const metricsSchema = lazy(() =>
     runtime: text(),
     runtime_version: text(),
     sdk_version: text(),
-    log_store_file_path_format: z.literal('v1'),
+    log_store_file_path_format: z.enum(pathFormats).describe('The form of the path of its bodies in an object store'),
     error_message: text().nullable(),
     ignored_config_keys: z.array(text()),
     attempt: z
@@ -151,6 +152,9 @@ export const logSchema = lazy(() =>
       .enum(['json', 'text', 'omitted', 'none'])
       .optional()
       .describe('How the body of the response is shown'),
+    bodies_error: text()
+      .optional()
+      .describe('Why bodies that were kept are not shown: the object store lacks them, or does not answer'),
   }),
 );
 

@@ -5,7 +5,7 @@ import { lazy } from '../../lazy.ts';
 import { decode } from '../../store/json.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, search, timestamp } from '../kernel/fields.ts';
-import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { newestFirst, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { openFields } from './outbox.ts';
 import { showFields } from './show.ts';
@@ -48,9 +48,7 @@ const listNotices = endpoint({
       .where('organisation_id', '=', caller.organisationId)
       .where('status', '=', query.status)
       .where((eb) =>
-        part === undefined
-          ? eb.lit(true)
-          : eb.or([holdsInAnyCase(eb.ref('template'), part), holdsInAnyCase(eb.ref('recipients'), part)]),
+        part === undefined ? eb.lit(true) : oneHoldsInAnyCase(part, eb.ref('template'), eb.ref('recipients')),
       );
     const { rows, total } = await newestFirst(matches, page);
     const notices = rows.map((row) => {

@@ -4,7 +4,7 @@ import { lazy } from '../../lazy.ts';
 import type { GuardrailDirection } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty, id, reference, search } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
+import { countOf, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { changeExclusions } from './exclusions.ts';
 
@@ -40,7 +40,7 @@ const listExcluded = (direction: GuardrailDirection) =>
         .where((eb) =>
           part === undefined
             ? eb.lit(true)
-            : eb.or([holdsInAnyCase(eb.ref('workspace.name'), part), holdsInAnyCase(eb.ref('workspace.slug'), part)]),
+            : oneHoldsInAnyCase(part, eb.ref('workspace.name'), eb.ref('workspace.slug')),
         );
       const total = await countOf(excluded);
       const rows = await excluded

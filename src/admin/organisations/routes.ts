@@ -9,7 +9,7 @@ import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference, search } from '../kernel/fields.ts';
-import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
+import { countOf, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
 import { findWorkspace } from '../kernel/workspace-lock.ts';
@@ -88,9 +88,7 @@ const listOwn = endpoint({
       .where('organisation.status', '=', 'active');
     const part = query.search;
     if (part) {
-      own = own.where((eb) =>
-        eb.or([holdsInAnyCase(eb.ref('organisation.name'), part), holdsInAnyCase(eb.ref('organisation.slug'), part)]),
-      );
+      own = own.where((eb) => oneHoldsInAnyCase(part, eb.ref('organisation.name'), eb.ref('organisation.slug')));
     }
     const passwordHash = await passwordOfSession(db, sessionId);
     // Others may hold the same address elsewhere; a session sees what its password opens.

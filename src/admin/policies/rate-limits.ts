@@ -1,6 +1,5 @@
 /** Rate limits policies: calls or tokens in fixed windows, for the calls that conditions describe. */
-import { actorId } from '../../identity/caller.ts';
-import { decode, encode } from '../../store/json.ts';
+import { decode } from '../../store/json.ts';
 import type { PolicyTable } from '../../store/tables/limits.ts';
 import { catalogChange } from '../configs/store.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -8,10 +7,9 @@ import { empty } from '../kernel/fields.ts';
 import { newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
-import { requireActiveWorkspace } from '../providers/access.ts';
 import { policyAccess, reachPolicy, usualPage, visiblePolicies } from './access.ts';
 import { asRatePolicy } from './record.ts';
-import { checkConditions, checkGroupBy, requireSame } from './rules.ts';
+import { requireSame } from './rules.ts';
 import {
   createdPolicy,
   entitiesQuery,
@@ -24,7 +22,7 @@ import {
   readQuery,
   workspaceQuery,
 } from './schema.ts';
-import { archivePolicy, entitiesOf } from './shared.ts';
+import { archivePolicy, entitiesOf, insertPolicy, sharedColumns } from './shared.ts';
 
 const tag = 'Policies';
 const path = '/policies/rate-limits/:rateLimitsPolicyId';
@@ -39,41 +37,19 @@ const createRatePolicy = endpoint({
   audit: { resource: 'policy', action: 'create' },
   body: newRatePolicy,
   reply: () => createdPolicy('policy_rate_limits'),
-  async handle({ caller, workspace, body, db, now, changed, note }) {
-    const { id: workspaceId } = requireActiveWorkspace(workspace);
-    const { organisationId } = caller;
-    const terms = { kind: 'rate', target: body.target } as const;
-    const at = now.toISOString();
-    const row: PolicyTable = {
-      id: Bun.randomUUIDv7(),
-      kind: 'rate',
-      organisation_id: organisationId,
-      workspace_id: workspaceId,
-      name: body.name || null,
-      description: body.description || null,
-      conditions: encode(await checkConditions(db, organisationId, body.conditions, terms)),
-      group_by: encode(checkGroupBy(body.group_by ?? [], terms)),
-      target: body.target,
-      type: body.type,
-      unit: body.unit,
-      value: body.value,
+  async handle(call) {
+    const { target, type, unit, value } = call.body;
+    const id = await insertPolicy(call, 'rate', call.body, {
+      target,
+      type,
+      unit,
+      value,
       alert_threshold: null,
       periodic_reset: null,
       periodic_reset_days: null,
       next_usage_reset_at: null,
-      last_reset_at: null,
-      epoch: now.getTime(),
-      mode: body.mode ?? 'enforce',
-      clamp_max_tokens: body.clamp_max_tokens ? 1 : 0,
-      status: 'active',
-      created_by: actorId(caller),
-      created_at: at,
-      last_updated_at: at,
-    };
-    await db.insertInto('policies').values(row).execute();
-    changed(catalogChange(workspaceId));
-    note({ resourceId: row.id, workspaceId });
-    return { id: row.id, object: 'policy_rate_limits' as const };
+    });
+    return { id, object: 'policy_rate_limits' as const };
   },
 });
 
@@ -142,17 +118,9 @@ const updateRatePolicy = endpoint({
     requireSame('group_by', body.group_by, decode(row.group_by));
     const fields = sentFields(body, changeable);
     const columns: Partial<PolicyTable> = {
-      ...(body.name !== undefined && { name: body.name || null }),
-      ...(body.description !== undefined && { description: body.description || null }),
-      ...(body.conditions && {
-        conditions: encode(await checkConditions(db, row.organisation_id, body.conditions, row)),
-      }),
       ...(body.unit && { unit: body.unit }),
       ...(body.value !== undefined && { value: body.value }),
-      ...(body.mode && { mode: body.mode }),
-      ...(body.clamp_max_tokens !== undefined && { clamp_max_tokens: body.clamp_max_tokens ? 1 : 0 }),
-      ...(body.status && { status: body.status }),
-      last_updated_at: now.toISOString(),
+      ...(await sharedColumns(db, row, body, now)),
     };
     await db.updateTable('policies').set(columns).where('id', '=', row.id).execute();
     call.changed(catalogChange(row.workspace_id));

@@ -1,9 +1,8 @@
 /** Usage limits policies: money, tokens or calls in each period, for the calls that conditions describe. */
 import { invalid, notFound } from '../../http/errors.ts';
-import { actorId } from '../../identity/caller.ts';
 import { toUnits } from '../../limits/limit.ts';
 import type { Db } from '../../store/database.ts';
-import { decode, encode } from '../../store/json.ts';
+import { decode } from '../../store/json.ts';
 import type { LimitCounterTable, PolicyTable } from '../../store/tables/limits.ts';
 import { catalogChange } from '../configs/store.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -11,11 +10,10 @@ import { empty } from '../kernel/fields.ts';
 import { newestFirst } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import { sentFields } from '../kernel/validate.ts';
-import { requireActiveWorkspace } from '../providers/access.ts';
 import { policyAccess, reachPolicy, usualPage, visiblePolicies } from './access.ts';
 import { restartCounter, usageMap } from './entities.ts';
 import { asUsagePolicy } from './record.ts';
-import { checkAmounts, checkConditions, checkGroupBy, checkSchedule, requireSame } from './rules.ts';
+import { checkAmounts, checkSchedule, requireSame } from './rules.ts';
 import {
   createdPolicy,
   entitiesQuery,
@@ -30,12 +28,11 @@ import {
   usagePolicyUpdate,
   workspaceQuery,
 } from './schema.ts';
-import { archivePolicy, entitiesOf } from './shared.ts';
+import { archivePolicy, entitiesOf, insertPolicy, sharedColumns } from './shared.ts';
 
 const tag = 'Policies';
 const path = '/policies/usage-limits/:usageLimitsPolicyId';
 const paging = { size: 50, max: 1000, allowZero: true };
-const terms = { kind: 'usage', target: 'llm' } as const;
 
 const createUsagePolicy = endpoint({
   method: 'POST',
@@ -46,39 +43,18 @@ const createUsagePolicy = endpoint({
   audit: { resource: 'policy', action: 'create' },
   body: newUsagePolicy,
   reply: () => createdPolicy('policy_usage_limits'),
-  async handle({ caller, workspace, body, db, now, changed, note }) {
-    const { id: workspaceId } = requireActiveWorkspace(workspace);
-    const { organisationId } = caller;
+  async handle(call) {
+    const { body, now } = call;
     checkAmounts(body.type, body.credit_limit, body.alert_threshold ?? null);
-    const at = now.toISOString();
-    const row: PolicyTable = {
-      id: Bun.randomUUIDv7(),
-      kind: 'usage',
-      organisation_id: organisationId,
-      workspace_id: workspaceId,
-      name: body.name || null,
-      description: body.description || null,
-      conditions: encode(await checkConditions(db, organisationId, body.conditions, terms)),
-      group_by: encode(checkGroupBy(body.group_by ?? [], terms)),
+    const id = await insertPolicy(call, 'usage', body, {
       target: 'llm',
       type: body.type,
       unit: null,
       value: body.credit_limit,
       alert_threshold: body.alert_threshold ?? null,
       ...checkSchedule(body, null, now),
-      last_reset_at: null,
-      epoch: now.getTime(),
-      mode: body.mode ?? 'enforce',
-      clamp_max_tokens: body.clamp_max_tokens ? 1 : 0,
-      status: 'active',
-      created_by: actorId(caller),
-      created_at: at,
-      last_updated_at: at,
-    };
-    await db.insertInto('policies').values(row).execute();
-    changed(catalogChange(workspaceId));
-    note({ resourceId: row.id, workspaceId });
-    return { id: row.id, object: 'policy_usage_limits' as const };
+    });
+    return { id, object: 'policy_usage_limits' as const };
   },
 });
 
@@ -180,18 +156,10 @@ async function updatedColumns(
   const threshold = body.alert_threshold === undefined ? row.alert_threshold : body.alert_threshold;
   checkAmounts(row.type, value, threshold);
   return {
-    ...(body.name !== undefined && { name: body.name || null }),
-    ...(body.description !== undefined && { description: body.description || null }),
-    ...(body.conditions && {
-      conditions: encode(await checkConditions(db, row.organisation_id, body.conditions, terms)),
-    }),
     value,
     alert_threshold: threshold,
     ...checkSchedule(body, row, now),
-    ...(body.mode && { mode: body.mode }),
-    ...(body.clamp_max_tokens !== undefined && { clamp_max_tokens: body.clamp_max_tokens ? 1 : 0 }),
-    ...(body.status && { status: body.status }),
-    last_updated_at: now.toISOString(),
+    ...(await sharedColumns(db, row, body, now)),
   };
 }
 

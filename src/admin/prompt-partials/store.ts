@@ -8,7 +8,7 @@ import type { Db } from '../../store/database.ts';
 import type { PromptPartialVersionTable } from '../../store/tables/prompts.ts';
 import type { Vault } from '../../store/vault.ts';
 import type { ItemRow } from '../prompts/access.ts';
-import { freeSlug } from '../prompts/store.ts';
+import { freeSlug, newItemRow } from '../prompts/store.ts';
 
 export function checkPartial(text: string): Template {
   try {
@@ -30,27 +30,9 @@ interface NewPartial {
 }
 
 export async function insertPartial(db: Db, vault: Vault, now: Date, made: NewPartial) {
-  const id = Bun.randomUUIDv7();
-  const versionId = Bun.randomUUIDv7();
-  const slug = await freeSlug(db, 'partial', made);
-  const at = now.toISOString();
-  await db
-    .insertInto('prompt_partials')
-    .values({
-      id,
-      organisation_id: made.organisationId,
-      workspace_id: made.workspaceId,
-      collection_id: made.collectionId,
-      slug,
-      name: made.name,
-      status: 'active',
-      default_version_id: versionId,
-      latest_version_id: versionId,
-      latest_version: 1,
-      created_at: at,
-      last_updated_at: at,
-    })
-    .execute();
+  const row = newItemRow(made, await freeSlug(db, 'partial', made), now);
+  const { id, slug, latest_version_id: versionId } = row;
+  await db.insertInto('prompt_partials').values(row).execute();
   await insertPartialVersion(db, vault, now, { ...made, id: versionId, partialId: id, version: 1 });
   return { id, slug, versionId };
 }

@@ -32,42 +32,45 @@ export async function freeSlug(
   }
 }
 
-interface NewPrompt {
-  organisationId: string;
-  workspaceId: string;
-  collectionId: string;
-  name: string;
+interface NewPrompt extends NewItem {
   slug?: string | undefined;
   description: string;
   content: PromptContent;
   createdBy: string;
 }
 
-/** The first version is published at once. */
-export async function insertPrompt(db: Db, vault: Vault, now: Date, made: NewPrompt) {
-  const id = Bun.randomUUIDv7();
+interface NewItem {
+  organisationId: string;
+  workspaceId: string;
+  collectionId: string;
+  name: string;
+}
+
+/** The row of a prompt or a partial whose first version, which is yet to be stored, is published at once. */
+export function newItemRow({ organisationId, workspaceId, collectionId, name }: NewItem, slug: string, now: Date) {
   const versionId = Bun.randomUUIDv7();
-  const slug = await freeSlug(db, 'prompt', made);
   const at = now.toISOString();
-  await db
-    .insertInto('prompts')
-    .values({
-      id,
-      organisation_id: made.organisationId,
-      workspace_id: made.workspaceId,
-      collection_id: made.collectionId,
-      slug,
-      name: made.name,
-      status: 'active',
-      default_version_id: versionId,
-      latest_version_id: versionId,
-      latest_version: 1,
-      created_at: at,
-      last_updated_at: at,
-    })
-    .execute();
-  const version = { id: versionId, promptId: id, version: 1, ...made };
-  await insertVersion(db, vault, now, version);
+  return {
+    id: Bun.randomUUIDv7(),
+    organisation_id: organisationId,
+    workspace_id: workspaceId,
+    collection_id: collectionId,
+    slug,
+    name,
+    status: 'active' as const,
+    default_version_id: versionId,
+    latest_version_id: versionId,
+    latest_version: 1,
+    created_at: at,
+    last_updated_at: at,
+  };
+}
+
+export async function insertPrompt(db: Db, vault: Vault, now: Date, made: NewPrompt) {
+  const row = newItemRow(made, await freeSlug(db, 'prompt', made), now);
+  const { id, slug, latest_version_id: versionId } = row;
+  await db.insertInto('prompts').values(row).execute();
+  await insertVersion(db, vault, now, { id: versionId, promptId: id, version: 1, ...made });
   return { id, slug, versionId };
 }
 

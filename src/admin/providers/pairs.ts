@@ -2,7 +2,7 @@
 import type { Db } from '../../store/database.ts';
 import { carries } from '../integrations/tags.ts';
 import type { Page } from '../kernel/endpoint.ts';
-import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
+import { newestFirst, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import type { SavedPair } from './access.ts';
 
 interface Choice {
@@ -43,9 +43,7 @@ function matching(db: Db, { organisationId, workspaces, search, tags = [], virtu
     .where('status', 'in', ['active', 'exhausted', 'expired']);
   if (workspaces !== 'all') matches = matches.where('workspace_id', 'in', [...workspaces]);
   if (search) {
-    matches = matches.where((eb) =>
-      eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)]),
-    );
+    matches = matches.where((eb) => oneHoldsInAnyCase(search, eb.ref('name'), eb.ref('slug')));
   }
   for (const pair of tags) matches = matches.where(carries(pair));
   if (virtualKeys) {

@@ -7,7 +7,7 @@ import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { NamedWorkspace } from '../kernel/endpoint.ts';
-import { holdsInAnyCase } from '../kernel/lists/list-queries.ts';
+import { holdsInAnyCase, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import type { Family } from './family.ts';
 import type { IntegrationFilters, ServerFilters } from './schema.ts';
 
@@ -132,7 +132,7 @@ export function shownServers(
       eb('status', '=', 'active'),
       ...(workspaces === 'all' ? [] : [workspaces.length > 0 ? eb('workspace_id', 'in', workspaces) : eb.or([])]),
       ...(id ? [eb.or([eb('id', 'in', id), eb('slug', 'in', id)])] : []),
-      ...(search ? [eb.or([holdsInAnyCase(eb.ref('name'), search), holdsInAnyCase(eb.ref('slug'), search)])] : []),
+      ...(search ? [oneHoldsInAnyCase(search, eb.ref('name'), eb.ref('slug'))] : []),
     ]);
 }
 

@@ -2,7 +2,7 @@
 import { notFound } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { Page } from '../kernel/endpoint.ts';
-import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
+import { countOf, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
 import type { Family } from './family.ts';
 import type { UserAccessUpdate } from './schema.ts';
 
@@ -27,11 +27,7 @@ export async function listUserAccessOf(
     .where('member.status', '=', 'active');
   if (search) {
     people = people.where((eb) =>
-      eb.or([
-        holdsInAnyCase(eb.ref('person.first_name'), search),
-        holdsInAnyCase(eb.ref('person.last_name'), search),
-        holdsInAnyCase(eb.ref('person.email'), search),
-      ]),
+      oneHoldsInAnyCase(search, eb.ref('person.first_name'), eb.ref('person.last_name'), eb.ref('person.email')),
     );
   }
   const total = await countOf(people);

@@ -59,6 +59,7 @@ type StoredMetrics = Omit<LogMetrics, 'created_at' | 'attempt' | 'mcp' | 'timing
   guardrails: string;
   prompt_preview: string;
   answer_preview: string;
+  object_path: string;
 };
 
 interface StoredBodies {
@@ -95,7 +96,7 @@ export class ClickHouseQueries implements OpenQueries {
          and created_at = fromUnixTimestamp64Milli({at:Int64}) and id = {id:String} limit 1`,
       { id, organisation: row.organisation_id, workspace: row.workspace_id, at: row.created_ms },
     );
-    return { metrics: metricsFrom(row), bodies: stored ? bodiesFrom(stored) : {} };
+    return { metrics: metricsFrom(row), bodies: stored ? bodiesFrom(stored) : {}, object: row.object_path || null };
   }
 
   async list({ filter, sort, descending, offset, after, limit }: ListQuery): Promise<LogPage> {
@@ -327,6 +328,7 @@ function metricsFrom({
   guardrails,
   prompt_preview: _,
   answer_preview: __,
+  object_path: ___,
   ...row
 }: StoredMetrics): LogMetrics {
   return {

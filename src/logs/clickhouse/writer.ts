@@ -74,13 +74,10 @@ function asFault(error: unknown): unknown {
   return Object.assign(error, { code: 'CLICKHOUSE_AWAY' });
 }
 
-function addFrame(
-  { contexts, rows, previews, messages }: SegmentFrame,
-  rowValues: object[],
-  bodyValues: object[],
-): void {
+function addFrame(frame: SegmentFrame, rowValues: object[], bodyValues: object[]): void {
+  const { contexts, rows, previews, messages, objects } = frame;
   const kept = messages.length === 0 ? [] : everyMessage(messages);
-  for (const row of rows) {
+  for (const [number, row] of rows.entries()) {
     const context = contexts[row[0]];
     if (!context) throw new Error('A row names a context that its frame lacks');
     const metrics = metricsOf(context, row);
@@ -88,7 +85,9 @@ function addFrame(
     const all = at === null ? undefined : kept[at];
     const bodies = all && metrics.endpoint_type === 'embed' ? withoutVectors(all) : all;
     const known = at === null ? undefined : previews[at];
-    rowValues.push(rowValue(metrics, bodies ? previewsOf(known, () => bodies) : noPreviews));
+    const object = objects?.[number] ?? null;
+    const told = object ?? (bodies ? previewsOf(known, () => bodies) : noPreviews);
+    rowValues.push({ ...rowValue(metrics, told), object_path: object?.path ?? '' });
     if (bodies) bodyValues.push(bodyValue(metrics, bodies));
   }
 }

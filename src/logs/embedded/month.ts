@@ -34,6 +34,8 @@ export interface BodyPlace {
 
 export interface StoredLog extends ListedLog {
   body: BodyPlace | null;
+  /** The path of its bodies in an object store. */
+  object: string | null;
 }
 
 /** Rows that stand one after the other, by columns. */
@@ -299,7 +301,7 @@ function storedLog(stored: Stored): StoredLog {
   const row = [0, null, ...own] as unknown as Row;
   if (own.length + firstMeasure !== row.length || rowFields.length !== own.length - 1)
     throw new Error('A stored row is not whole');
-  const { body_day, block, part, place } = stored;
+  const { body_day, block, part, place, object_path } = stored;
   return {
     metrics: metricsOf(context, row),
     promptPreview: String(stored.prompt_preview),
@@ -308,5 +310,6 @@ function storedLog(stored: Stored): StoredLog {
       body_day === null
         ? null
         : { day: String(body_day), block: Number(block), part: Number(part), place: Number(place) },
+    object: typeof object_path === 'string' ? object_path : null,
   };
 }

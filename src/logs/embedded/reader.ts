@@ -45,7 +45,9 @@ export class EmbeddedReader {
     for (const month of this.#open(monthsIn(this.#folder)).toReversed()) {
       const n = month.numberOf(id);
       const row = n === null ? null : month.row(n);
-      if (row) return { metrics: row.metrics, bodies: row.body ? this.#bodies.at(row.body) : {} };
+      if (row) {
+        return { metrics: row.metrics, bodies: row.body ? this.#bodies.at(row.body) : {}, object: row.object };
+      }
     }
     return null;
   }

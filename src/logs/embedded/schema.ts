@@ -5,6 +5,9 @@ import { contextFields, measureFields } from '../layout.ts';
 /** The fields of a row that stand in it itself; metadata stands once for all rows that share it. */
 export const rowFields = measureFields.filter((field) => field !== 'metadata');
 
+/** Those that an older release may lack: the fields, and where bodies lie in an object store. */
+const storedFields = [...rowFields, 'object_path'];
+
 /** Rows of one block of columns. Sums and filters read columns; the last rows, which fill no block yet, are read as rows. */
 export const chunkRows = 4_096;
 
@@ -48,7 +51,8 @@ create table if not exists logs (
   body_day text,
   block integer,
   part integer,
-  place integer
+  place integer,
+  object_path text
 );
 create unique index if not exists logs_id on logs (id);
 create index if not exists logs_trace on logs (trace_id) where trace_id is not null;
@@ -89,7 +93,7 @@ export function openForWriting(file: string, kind: 'rows' | 'bodies' | 'feedback
     db.run(kind === 'rows' ? rowsSchema : kind === 'bodies' ? bodiesSchema : feedbackSchema);
     if (kind === 'rows') {
       addMissingColumns(db, 'contexts', contextFields);
-      addMissingColumns(db, 'logs', rowFields);
+      addMissingColumns(db, 'logs', storedFields);
     }
     return db;
   } catch (error) {
@@ -119,7 +123,7 @@ export function openForReading(file: string, timeoutMs: number): Database {
   const db = open();
   const isWhole =
     missingColumns(db, 'contexts', contextFields).length === 0 &&
-    missingColumns(db, 'logs', rowFields).length === 0 &&
+    missingColumns(db, 'logs', storedFields).length === 0 &&
     missingColumns(db, 'rollup_parts', ['data']).length === 0;
   if (isWhole) return db;
   db.close();

@@ -5,7 +5,7 @@ import { lazy } from '../../lazy.ts';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from '../layout.ts';
 import { everyMessage, replaceMessages } from '../messages.ts';
 import { noPreviews, type Previews, previewsOf } from '../preview.ts';
-import type { SegmentFrame } from '../segment.ts';
+import type { SegmentFrame, StoredObject } from '../segment.ts';
 import { withoutVectors } from '../vectors.ts';
 import {
   bodiesFile,
@@ -119,6 +119,7 @@ export class EmbeddedWriter {
     const kept = lazy(() => everyMessage(messages));
     const previewsAt = (at: number | null): Previews =>
       at === null ? noPreviews : previewsOf(frame.previews[at], () => kept()[at]);
+    const objects = frame.objects && new Map(frame.objects.map((object, at) => [frame.rows[at], object]));
     for (const [month, rows] of byMonth(frame.rows)) {
       const writer = this.#monthWriter(month);
       if (!begun.has(writer)) {
@@ -129,7 +130,9 @@ export class EmbeddedWriter {
       const cells = rows.map((row) => {
         const context = contexts[row[0]];
         if (context === undefined) throw new Error('A row names a context that its frame lacks');
-        return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previewsAt(row[1]));
+        const object = objects?.get(row) ?? null;
+        const previews = object ?? previewsAt(row[1]);
+        return rowCells(row, context, writer.metadataNumber(row[metadataAt]), place, previews, object);
       });
       bodies.newcomers += writer.insert(cells);
     }
@@ -189,6 +192,7 @@ class MonthWriter {
       'block',
       'part',
       'place',
+      'object_path',
     ];
     const one = `(${marks(columns.length)})`;
     const insert = `insert or ignore into logs (${columns.join(', ')}) values`;
@@ -360,6 +364,7 @@ function rowCells(
   metadataSet: number,
   place: Place,
   { prompt, answer }: Previews,
+  object: StoredObject | null,
 ): unknown[] {
   const cells: unknown[] = [context, metadataSet];
   for (const at of ownCells) {
@@ -371,6 +376,7 @@ function rowCells(
   cells.push(prompt, answer);
   if (at === null) cells.push(null, null, null, null);
   else cells.push(place.day, place.block, place.part, at);
+  cells.push(object?.path ?? null);
   return cells;
 }
 

@@ -49,6 +49,8 @@ export async function writeExport(logs: LogQueries, work: ExportWork): Promise<n
         const lines = await Promise.all(
           rows.slice(at, at + lookups).map(async ({ metrics }) => {
             const record = needsBodies(fields) ? await logs.find(metrics.id) : null;
+            // Lines without bodies that are there would be a lie; the export can be started again.
+            if (record?.bodiesFault?.kind === 'away') throw new Error(record.bodiesFault.message);
             return exportLine(metrics, record?.bodies ?? {}, fields);
           }),
         );

@@ -64,6 +64,13 @@ export const holdsInAnyCase = (text: Expression<string>, part: string) => {
   return sql<boolean>`(${sql.join(found, sql` or `)})`;
 };
 
+/** The same where it is enough that one of the texts has the part in it. */
+export const oneHoldsInAnyCase = (part: string, ...texts: Expression<string>[]) =>
+  sql<boolean>`(${sql.join(
+    texts.map((text) => holdsInAnyCase(text, part)),
+    sql` or `,
+  )})`;
+
 const capitalised = (part: string): string => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase();
 
 const patternOf = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`;
