@@ -71,7 +71,7 @@ interface Reply {
 }
 
 /** A saved provider `@first` and a key of its own. */
-async function openBench(program: Child, upstream: Child): Promise<Bench> {
+export async function openBench(program: Child, upstream: Child): Promise<Bench> {
   const adminKey = /admin key\s+(\S+)/.exec(program.greeting)?.[1] ?? '';
   const admin = async (method: string, path: string, body?: object) => {
     const response = await fetch(`http://127.0.0.1:${program.port}/v1${path}`, {

@@ -1,9 +1,12 @@
 /** Saved prompts on the data plane: rendering, running, versions and labels, partials, sharing, configs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp } from '../../src/app.ts';
+import { readEnvironment } from '../../src/environment.ts';
 import type { Json } from '../harness.ts';
 import { says as anthropicSays } from '../providers/anthropic-api.ts';
 import { says } from '../providers/openai.ts';
 import { lastCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { newMigratedDatabase, postgresInstalled } from '../servers/postgres.ts';
 import { startWorld, type World } from '../world.ts';
 
 let a: SimulatedProvider;
@@ -214,4 +217,34 @@ test('rendering needs its own scope, and old names of the routes are gone', asyn
   const answer = await world.call(`/v1/prompts/${slug}/render`, {}, { 'x-gw-api-key': made.body.key ?? '' });
   expect(answer.status).toBe(403);
   expect((await world.call(`/v1/prompts/${slug}/generate`, {})).status).toBe(404);
+});
+
+test.if(postgresInstalled)('a publication on one node is served by the other', async () => {
+  const env = { DATABASE_URL: await newMigratedDatabase(), GW_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const first = await startWorld({ a: { provider: 'openai', simulated: a } }, env);
+  const { gateway } = first;
+  const place = { PORT: '0', GW_DATA_DIR: `${gateway.dataDir}-2`, TRUSTED_CUSTOM_HOSTS: '127.0.0.1' };
+  const second = await startApp(readEnvironment({ ...env, ...place }), { clock: gateway.clock });
+  try {
+    const own = { key: gateway.workspaceKey };
+    const collections = await gateway.get('/v1/collections', own);
+    const fields = { name: 'Shared', collection_id: collections.body.data[0].id, virtual_key: '@a', model: 'm' };
+    const { body } = await gateway.post('/v1/prompts', { ...fields, string: 'one', parameters: {} }, own);
+    const seen = async () => {
+      const answer = await fetch(`${second.url}/v1/prompts/${body.slug}/render`, {
+        method: 'POST',
+        headers: { 'x-gw-api-key': gateway.workspaceKey, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      return (await answer.json()).data?.messages[0].content;
+    };
+    while ((await seen()) !== 'one') await Bun.sleep(10);
+    await gateway.put(`/v1/prompts/${body.slug}`, { patch: true, string: 'two' }, own);
+    await gateway.put(`/v1/prompts/${body.slug}/makeDefault`, { version: 2 }, own);
+    while ((await seen()) !== 'two') await Bun.sleep(10);
+    expect(await seen()).toBe('two');
+  } finally {
+    await second.stop();
+    await first.stop();
+  }
 });
