@@ -71,12 +71,13 @@ export function makeSamlProvider(
     ],
   };
   const idp = samlify.IdentityProvider(setting);
-  const encrypting = samlify.IdentityProvider({
-    ...setting,
+  // Its types do not name the algorithms, which it reads all the same.
+  const encryption = {
     isAssertionEncrypted: true,
     dataEncryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
     keyEncryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
-  });
+  };
+  const encrypting = samlify.IdentityProvider({ ...setting, ...encryption });
   const sp = samlify.ServiceProvider({ metadata: partyMetadata });
   const logoutXml = (email: string) =>
     `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${crypto.randomUUID()}" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer>${entityID}</saml:Issuer><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">${escaped(email)}</saml:NameID></samlp:LogoutRequest>`;
