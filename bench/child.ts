@@ -73,12 +73,17 @@ export async function idleMicroseconds(pid: number, ms: number): Promise<number>
 
 function busyThreads(pid: number): Map<string, number> {
   const busy = new Map<string, number>();
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
-    busy.set(thread, Number(nanoseconds) / 1_000);
-  }
+  for (const thread of readdirSync(`/proc/${pid}/task`)) busy.set(thread, nanosecondsOf(pid, thread) / 1_000);
   return busy;
 }
+
+function nanosecondsOf(pid: number, thread: number | string): number {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds);
+}
+
+/** The time of the processor that the thread of requests has used: what other processes take of a busy machine does not count. */
+export const threadMilliseconds = (pid: number): number => nanosecondsOf(pid, pid) / 1e6;
 
 export function residentMegabytes(pid: number): number {
   const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -194,6 +194,7 @@ async function openInFolder(
     trail,
     keyring: createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens }),
     resolveTxt: (name) => resolver.resolveTxt(name),
+    hostFault: mcpUpstreams.http.faultOfSaved,
     configs: savedConfigs,
     guardrails: savedGuardrails,
     checkIo: () => {

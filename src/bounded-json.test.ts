@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { excessOf, excessOfBytes, jsonBounds, jsonOrNothing, readJson } from './bounded-json.ts';
+import { excessOf, excessOfBytes, JsonMeter, jsonBounds, jsonOrNothing, readJson } from './bounded-json.ts';
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const tooDeep = 'it is nested too deeply';
@@ -14,13 +14,52 @@ test('what stands beside each other is no depth', () => {
   expect(excessOf(`[${Array(20_000).fill('{"a":[]}').join()}]`)).toBeNull();
 });
 
-test('fields and brackets are bounded in number, and so are elements', () => {
-  const fields = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
-  expect(excessOf(fields(jsonBounds.mostFields - 1))).toBeNull();
-  expect(excessOf(fields(jsonBounds.mostFields))).toBe(tooMany);
-  expect(excessOf(`[${'{},'.repeat(jsonBounds.mostFields)}1]`)).toBe(tooMany);
-  expect(excessOf(`[${'1,'.repeat(jsonBounds.mostElements)}1]`)).toBeNull();
-  expect(excessOf(`[${'1,'.repeat(jsonBounds.mostElements + 1)}1]`)).toBe(tooMany);
+const { workOf, mostWork } = jsonBounds;
+/** So many of them alone are too much work. */
+const most = (work: number): number => Math.ceil(mostWork / work);
+
+const fields = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
+
+/** Each is beyond what may be read. */
+const excessive: [string, string][] = [
+  ['fields', fields(most(workOf.field))],
+  ['brackets', `[${'{},'.repeat(most(workOf.field))}1]`],
+  ['digits', `[${'1'.repeat(most(workOf.bareByte))}]`],
+  ['blanks', `[${' '.repeat(most(workOf.bareByte))}]`],
+  ['strings', `[${'"",'.repeat(most(workOf.string))}1]`],
+  ['quotes that enclose nothing', '"'.repeat(2 * most(workOf.string))],
+  ['escapes', `["${'\\n'.repeat(most(workOf.escape))}"]`],
+  ['escaped quotes', `["${'\\"'.repeat(most(workOf.escape))}"]`],
+];
+
+test.each(excessive)('too many %s are known as such, in text, in bytes and in pieces of bytes', (_, text) => {
+  const bytes = Buffer.from(text);
+  expect([excessOf(text), excessOfBytes(bytes)]).toEqual([tooMany, tooMany]);
+  const meter = new JsonMeter();
+  for (let at = 0; at < bytes.length; at += 65_537) meter.push(bytes.subarray(at, at + 65_537));
+  expect([meter.excess, meter.seen]).toEqual([tooMany, bytes.length]);
+});
+
+test('what real calls hold is within the bounds', () => {
+  const source = '  if (a[0] === "b") {\n    return { "c": 1 };\n  }\n'.repeat(20_000);
+  const vectors = Array.from({ length: 250 }, () => Array.from({ length: 768 }, (_, index) => index / 768));
+  const image = `data:image/png;base64,${'A'.repeat(20_000_000)}`;
+  for (const value of [source, vectors, image, fields(80_000)]) {
+    expect(excessOf(JSON.stringify(value, null, 1))).toBeNull();
+  }
+});
+
+test('pieces are judged like the whole, wherever it is cut', () => {
+  const text = `{"a\\"[":["\\\\",{"b":"\\u0041\\\\\\"]"}],"deep":${lists(jsonBounds.deepest)}}`;
+  const bytes = Buffer.from(text);
+  for (let cut = 0; cut <= 40; cut++) {
+    const meter = new JsonMeter();
+    meter.push(bytes.subarray(0, cut));
+    expect(meter.push(bytes.subarray(cut))).toBe(tooDeep);
+    const shallow = new JsonMeter();
+    shallow.push(bytes.subarray(0, cut));
+    expect(shallow.push(Buffer.from(text.replace('[[', '').slice(cut)))).toBeNull();
+  }
 });
 
 test('brackets in strings are none, also behind quotes that are escaped', () => {
@@ -38,8 +77,6 @@ test('bytes are judged like the text that they are', () => {
     lists(20_000),
     '['.repeat(20_000),
     `"${'x'.repeat(20_000)}`,
-    `[${'{},'.repeat(jsonBounds.mostFields)}1]`,
-    `[${'1,'.repeat(jsonBounds.mostElements + 1)}1]`,
   ];
   for (const text of texts) expect(excessOfBytes(Buffer.from(text))).toBe(excessOf(text));
 });
@@ -67,13 +104,14 @@ const ownJson = [
   'http/console-pack.ts',
   // A literal between quotes, found by a pattern.
   'admin/scim/protocol/filter.ts',
-  // What the program keeps in its database, its journal, its log store, Redis, and hears from its other nodes.
+  // What the program keeps in its database, its journal, its log stores, Redis, and hears from its other nodes.
   'store/json.ts',
   'store/changes.ts',
   'limits/journal.ts',
   'cache/purge.ts',
   'cache/redis-engine.ts',
   'logs/segment.ts',
+  'logs/objects/document.ts',
   'logs/messages.ts',
   'logs/embedded/month.ts',
   'logs/embedded/sums.ts',

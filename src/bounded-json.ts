@@ -1,15 +1,23 @@
-/** The one reader for JSON from outside: its depth and the number of its values are bounded before anything is made of it. */
+/** The one reader for JSON from outside: its depth, and the work that reading it makes, are bounded before anything is made of it. */
 
 /** Nothing that is shorter can hold enough to matter. */
 const harmlessLength = 16_384;
 /** Writing what is nested deeper than the stack holds takes more than a second before it fails, and everybody waits. */
 const deepest = 1_000;
-/** Each field and each bracket makes something; a hundred thousand of them take some ten milliseconds, and ten times that as different names. */
-const mostFields = 100_000;
-/** Numbers and words in a list cost far less: vectors have millions of them. */
-const mostElements = 2_000_000;
 
-export const jsonBounds = { deepest, mostFields, mostElements } as const;
+/** About the nanoseconds that each part takes to be read. */
+const workOf = {
+  /** Fields whose names all differ take longest. A bracket makes something, too. */
+  field: 450,
+  string: 60,
+  escape: 25,
+  /** Of a number, a word or a blank. */
+  bareByte: 6,
+} as const;
+/** Everybody else waits for so long. */
+const mostWork = 50_000_000;
+
+export const jsonBounds = { deepest, workOf, mostWork } as const;
 
 /** Throws a SyntaxError for text that is no JSON, and for what is beyond the bounds. */
 export function readJson(text: string): unknown {
@@ -18,90 +26,82 @@ export function readJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** The same for bytes, which a meter may have looked through as they came; a TypeError where the decoder is strict and they are no text. */
+export function readJsonBytes(bytes: Uint8Array, decoder: TextDecoder, meter: JsonMeter | null = null): unknown {
+  const excess = meter?.seen === bytes.length ? meter.excess : excessOfBytes(bytes);
+  if (excess !== null) throw new SyntaxError(excess);
+  return JSON.parse(decoder.decode(bytes));
+}
+
 /** Undefined where the text is no JSON within the bounds. */
 export function jsonOrNothing(text: string): unknown {
-  if (excessOf(text) !== null) return undefined;
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }
 }
 
-/** What is too much about a text; null where nothing is. It stops looking where that is known. */
+const tooDeep = 'it is nested too deeply';
+const tooMany = 'it holds too many values';
+
+/** Undefined where the bytes are none. */
+export function jsonOrNothingIn(bytes: Uint8Array, decoder: TextDecoder): unknown {
+  try {
+    return readJsonBytes(bytes, decoder);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is too much about a text; null where nothing is. It stops looking where that is known. The meter of bytes does the same: text that is made bytes first takes several times as long. */
 export function excessOf(text: string): string | null {
   if (text.length <= harmlessLength) return null;
   let depth = 0;
-  let fields = 0;
-  let elements = 0;
+  let work = 0;
+  let nextEscape = -1;
   for (let index = 0; index < text.length; index++) {
+    work += workOf.bareByte;
+    if (work > mostWork) return tooMany;
     switch (text.charCodeAt(index)) {
-      case quote:
-        index = endOfString(text, index);
+      case quote: {
+        work += workOf.string;
+        let closing = -1;
+        for (let from = index + 1; closing < from && closing < text.length && work <= mostWork; ) {
+          closing = orEnd(text.indexOf('"', from), text.length);
+          if (nextEscape < from) nextEscape = orEnd(text.indexOf('\\', from), text.length);
+          for (; nextEscape < closing && work <= mostWork; nextEscape = orEnd(text.indexOf('\\', from), text.length)) {
+            work += workOf.escape;
+            from = nextEscape + 2;
+          }
+        }
+        index = closing;
         break;
+      }
       case openList:
       case openObject:
-        if (++depth > deepest) return 'it is nested too deeply';
-        if (++fields > mostFields) return tooMany;
+        if (++depth > deepest) return tooDeep;
+        work += workOf.field;
         break;
       case closeList:
       case closeObject:
         depth--;
         break;
       case colon:
-        if (++fields > mostFields) return tooMany;
-        break;
-      case comma:
-        if (++elements > mostElements) return tooMany;
+        work += workOf.field;
         break;
     }
   }
   return null;
 }
 
-/** The same, before anything is made of the bytes: text of forty megabytes takes long to make. */
-export function excessOfBytes(given: Uint8Array): string | null {
-  if (given.length <= harmlessLength) return null;
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
-  let depth = 0;
-  let fields = 0;
-  let elements = 0;
-  for (let index = 0; index < bytes.length; index++) {
-    switch (bytes[index]) {
-      case quote:
-        index = endOfBytes(bytes, index);
-        break;
-      case openList:
-      case openObject:
-        if (++depth > deepest) return 'it is nested too deeply';
-        if (++fields > mostFields) return tooMany;
-        break;
-      case closeList:
-      case closeObject:
-        depth--;
-        break;
-      case colon:
-        if (++fields > mostFields) return tooMany;
-        break;
-      case comma:
-        if (++elements > mostElements) return tooMany;
-        break;
-    }
-  }
-  return null;
-}
+/** The same, before text is made of the bytes, which takes long for forty megabytes. */
+export const excessOfBytes = (bytes: Uint8Array): string | null =>
+  bytes.length <= harmlessLength ? null : new JsonMeter().push(bytes);
 
-/** Throws a SyntaxError for bytes that are no JSON, and for what is beyond the bounds; a TypeError where the decoder is strict and they are no text. */
-export function readJsonBytes(bytes: Uint8Array, decoder: TextDecoder): unknown {
-  const excess = excessOfBytes(bytes);
-  if (excess !== null) throw new SyntaxError(excess);
-  return JSON.parse(decoder.decode(bytes));
-}
-
-const tooMany = 'it holds too many values';
+const orEnd = (index: number, length: number): number => (index === -1 ? length : index);
 
 const quote = 34;
-const comma = 44;
 const colon = 58;
 const openList = 91;
 const backslash = 92;
@@ -109,26 +109,81 @@ const closeList = 93;
 const openObject = 123;
 const closeObject = 125;
 
-/** Where the string that opens here closes; long ones, such as images, are leapt over. */
-function endOfString(text: string, opening: number): number {
-  for (let from = opening + 1; ; ) {
-    const closing = text.indexOf('"', from);
-    if (closing === -1) return text.length;
-    let escapes = 0;
-    while (text.charCodeAt(closing - 1 - escapes) === backslash) escapes++;
-    if (escapes % 2 === 0) return closing;
-    from = closing + 1;
-  }
-}
+/** So much is looked at byte by byte behind an escape: in some strings every other character is one. */
+const behindEscape = 4;
 
-/** Every byte of a character beyond ASCII is above these, so that none is taken for another. */
-function endOfBytes(bytes: Buffer, opening: number): number {
-  for (let from = opening + 1; ; ) {
-    const closing = bytes.indexOf(quote, from);
-    if (closing === -1) return bytes.length;
-    let escapes = 0;
-    while (bytes[closing - 1 - escapes] === backslash) escapes++;
-    if (escapes % 2 === 0) return closing;
-    from = closing + 1;
+/** Looks through JSON as it comes, in pieces of any length. Every byte of a character beyond ASCII is above those that count, so that none is taken for another. */
+export class JsonMeter {
+  /** How many bytes it has looked through. */
+  seen = 0;
+  /** What is too much about them; null where nothing is. */
+  excess: string | null = null;
+  #depth = 0;
+  #work = 0;
+  #inString = false;
+  /** So many bytes of the next piece belong to an escape that this one ended in. */
+  #escaped = 0;
+
+  /** What is too much about everything so far. */
+  push(piece: Uint8Array): string | null {
+    this.seen += piece.length;
+    this.excess ??= this.#look(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
+    return this.excess;
+  }
+
+  #look(bytes: Buffer): string | null {
+    const { length } = bytes;
+    let depth = this.#depth;
+    let work = this.#work;
+    let inString = this.#inString;
+    // Where the next ones stand, so that nothing is searched for twice.
+    let nextQuote = -1;
+    let nextEscape = -1;
+    let leapsFrom = 0;
+    let index = this.#escaped;
+    while (index < length) {
+      if (work > mostWork) return tooMany;
+      if (inString) {
+        const byte = bytes[index];
+        if (byte === backslash) {
+          work += workOf.escape;
+          index += 2;
+          leapsFrom = index + behindEscape;
+        } else if (byte === quote) {
+          inString = false;
+          index++;
+        } else if (index < leapsFrom) index++;
+        else {
+          if (nextQuote < index) nextQuote = orEnd(bytes.indexOf(quote, index), length);
+          if (nextEscape < index) nextEscape = orEnd(bytes.indexOf(backslash, index), length);
+          index = Math.min(nextQuote, nextEscape);
+        }
+        continue;
+      }
+      work += workOf.bareByte;
+      switch (bytes[index++]) {
+        case quote:
+          work += workOf.string;
+          inString = true;
+          break;
+        case openList:
+        case openObject:
+          if (++depth > deepest) return tooDeep;
+          work += workOf.field;
+          break;
+        case closeList:
+        case closeObject:
+          depth--;
+          break;
+        case colon:
+          work += workOf.field;
+          break;
+      }
+    }
+    this.#depth = depth;
+    this.#work = work;
+    this.#inString = inString;
+    this.#escaped = inString ? Math.max(0, index - length) : 0;
+    return work > mostWork ? tooMany : null;
   }
 }

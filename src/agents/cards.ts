@@ -93,10 +93,10 @@ export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCar
     `${upstream.integrationId} ${upstream.revision} ${identity.key} ${version ?? ''}`;
 
   return {
-    at(endpoint, headers) {
+    at(endpoint, headers, tenant) {
       const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const ask: Ask = (url, asked, signal) =>
-        deps.http.call({ url, method: 'GET', headers: { ...own, ...asked }, body: null }, signal);
+        deps.http.call({ url, method: 'GET', headers: { ...own, ...asked }, body: null, tenant }, signal);
       return atPlaces(endpoint, ask, newestVersion);
     },
     of(upstream, { fresh }) {

@@ -81,6 +81,6 @@ export interface WorkspaceCatalog {
 }
 
 export interface Catalog {
-  /** The workspace's catalog: at once when it is in memory, else when it is loaded; null when the workspace is gone. */
+  /** The workspace's catalog: at once when it is in memory, else when it is loaded; null when the workspace does not exist. */
   workspace(workspaceId: string): WorkspaceCatalog | null | Promise<WorkspaceCatalog | null>;
 }

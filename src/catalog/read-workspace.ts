@@ -16,7 +16,7 @@ import { readPrompts } from './saved-prompts.ts';
 import { mappingsOf, type ProviderRow, savedProviders } from './saved-providers.ts';
 import { workspaceGuardrails } from './workspace-guardrails.ts';
 
-/** Null when the workspace is gone. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
+/** Null when the workspace does not exist. What cannot be used is left out and told to `warn`; the rest of the workspace goes on. */
 export async function readWorkspace(
   db: Db,
   vault: Vault,

@@ -79,7 +79,7 @@ export function createKeyring(
     expiresAt !== null && expiresAt <= clock.now().toISOString();
   const callerOf = ({ caller, validUntil }: Entry): KeyCaller | null =>
     validUntil !== null && validUntil <= clock.now().toISOString() ? null : caller;
-  /** Digests of keys that were found to be over; the longest known one gives way. */
+  /** Digests of keys that were found to be over; the oldest one is evicted. */
   const over = new Set<string>();
   const noteOver = (digest: string): void => {
     over.delete(digest);

@@ -95,7 +95,7 @@ const namesOf = ({ name }: ApiKeyTable, { masked, organisationName }: Audience) 
   organisationName,
 });
 
-/** An old secret dies; a new one that nobody came to read is no longer kept readable. */
+/** Ends an old secret, and stops keeping a new one readable that nobody has read. */
 async function endTransitions(db: Db, now: Date): Promise<Batch> {
   const ended = await db
     .selectFrom('api_key_secrets')

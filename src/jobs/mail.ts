@@ -8,7 +8,7 @@ import { laterBy, retryDelayMs } from './retry-delay.ts';
 import type { Job } from './runner.ts';
 
 const atOnce = 50;
-/** Who takes a notice has it for so long; a node that dies meanwhile leaves it to the next. */
+/** A node that takes a notice holds it for this long. If the node ends meanwhile, the next one takes it. */
 const claimMs = 5 * 60_000;
 const longestError = 500;
 

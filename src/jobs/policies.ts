@@ -33,7 +33,7 @@ export async function resetPolicies(db: Db, now: Date): Promise<Batch> {
 
 const keptMs = 3_600_000;
 
-/** Windows that ended a while ago are nobody's any more. */
+/** Deletes windows that ended a while ago. */
 export async function forgetEndedWindows(db: Db, now: Date): Promise<Batch> {
   const ended = await db
     .selectFrom('limit_counters')

@@ -98,7 +98,7 @@ export interface KnownSpend {
   endsAt: number | null;
 }
 
-/** A node that died holds what it reserved at most this long; a node that lives renews it. */
+/** A reservation ends after this time unless its node renews it, so that a crashed node holds nothing for longer. */
 export const leaseMs = 180_000;
 
 /** A request was made as soon as it was let through, so an expired reservation keeps its count; tokens and money are given back. */

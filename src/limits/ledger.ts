@@ -39,7 +39,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const journal = new LimitJournal(options.folder);
   let pending = new Map<string, Pending>();
   let segments: string[] = [];
-  /** Segments whose files are gone: nobody asks for them any more. */
+  /** Segments whose files were deleted, which nobody asks for. */
   let removed: string[] = [];
   let flushing: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -176,7 +176,7 @@ export class MemoryEngine implements LimitEngine {
     if (entries.length > 0) this.#record(entries);
   }
 
-  /** Rate windows that are over are nobody's any more. */
+  /** Evicts rate windows that have ended. */
   #forgetEnded(now: number): void {
     this.#untilSweep = Math.max(sweepEvery, this.#counters.size);
     for (const [name, { endsAt }] of this.#counters) if (endsAt !== null && endsAt <= now) this.#counters.delete(name);

@@ -34,6 +34,7 @@ export async function allowedByWebhook(
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body: new TextEncoder().encode(JSON.stringify(body)),
+        tenant: context.server.organisationId,
       },
       { bytes: 65_536, ms: webhook.timeout_ms },
     )

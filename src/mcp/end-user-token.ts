@@ -19,12 +19,12 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
   const keySets = new Map<string, { set: JSONWebKeySet; fetchedAt: number }>();
   const introspected = new Map<string, { claims: JsonRpcFields; until: number }>();
 
-  const keysAt = async (url: string, maxAge: number, anew: boolean): Promise<JSONWebKeySet> => {
+  const keysAt = async (url: string, maxAge: number, anew: boolean, tenant: string): Promise<JSONWebKeySet> => {
     const known = keySets.get(url);
     const age = known ? now() - known.fetchedAt : Number.POSITIVE_INFINITY;
     if (known && age < maxAge * 1_000 && (!anew || age < refetchMs)) return known.set;
     const { status, text } = await http.fetch(
-      { url, method: 'GET', headers: { accept: 'application/json' }, body: null },
+      { url, method: 'GET', headers: { accept: 'application/json' }, body: null, tenant },
       documentLimits,
     );
     const set: unknown = status === 200 ? readJson(text) : null;
@@ -35,7 +35,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     return keys;
   };
 
-  const verified = async (token: string, rule: JwtValidation): Promise<JWTPayload> => {
+  const verified = async (token: string, rule: JwtValidation, tenant: string): Promise<JWTPayload> => {
     const options = {
       algorithms: rule.algorithms,
       clockTolerance: rule.clockTolerance,
@@ -45,7 +45,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     const by = async (anew: boolean) => {
       const set = rule.jwks
         ? ({ keys: rule.jwks.keys } as JSONWebKeySet)
-        : await keysAt(rule.jwksUri ?? '', rule.cacheMaxAge, anew);
+        : await keysAt(rule.jwksUri ?? '', rule.cacheMaxAge, anew, tenant);
       return (await jwtVerify(token, createLocalJWKSet(set), options)).payload;
     };
     try {
@@ -56,8 +56,8 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     }
   };
 
-  const asked = async (token: string, rule: JwtValidation): Promise<JsonRpcFields> => {
-    const key = `${rule.introspectEndpoint} ${Bun.CryptoHasher.hash('sha256', token, 'hex')}`;
+  const asked = async (token: string, rule: JwtValidation, tenant: string): Promise<JsonRpcFields> => {
+    const key = `${tenant} ${rule.introspectEndpoint} ${Bun.CryptoHasher.hash('sha256', token, 'hex')}`;
     const known = introspected.get(key);
     if (known && known.until > now()) return known.claims;
     const form = rule.introspectContentType === 'application/x-www-form-urlencoded';
@@ -70,6 +70,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
         method: 'POST',
         headers: { 'content-type': rule.introspectContentType, accept: 'application/json', ...basic },
         body: new TextEncoder().encode(body),
+        tenant,
       },
       documentLimits,
     );
@@ -88,7 +89,8 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     const rule = server.settings.jwt_validation;
     if (!rule) return null;
     const token = tokenIn(headers, rule.headerKey);
-    const claims = await (rule.introspectEndpoint ? asked(token, rule) : verified(token, rule)).catch((fault) => {
+    const check = rule.introspectEndpoint ? asked : verified;
+    const claims = await check(token, rule, server.organisationId).catch((fault) => {
       throw fault instanceof McpError ? fault : unauthorized(reasonOf(fault));
     });
     const missing = rule.requiredClaims.filter((name) => claims[name] === undefined);

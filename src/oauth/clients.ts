@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readJson } from '../bounded-json.ts';
 import { digestOf } from '../identity/secrets.ts';
 import { lazy } from '../lazy.ts';
-import type { UpstreamHttp } from '../mcp/upstream/http.ts';
+import { nobody, type UpstreamHttp } from '../mcp/upstream/http.ts';
 import type { Db } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
 import { OauthError } from './errors.ts';
@@ -62,7 +62,10 @@ export function createClients(db: Db, http: UpstreamHttp, rules: RedirectRules, 
   /** A client whose id is an address is described there. */
   const described = async (id: string): Promise<OauthClient | null> => {
     const answer = await http
-      .fetch({ url: id, method: 'GET', headers: { accept: 'application/json' }, body: null }, documentLimits)
+      .fetch(
+        { url: id, method: 'GET', headers: { accept: 'application/json' }, body: null, tenant: nobody },
+        documentLimits,
+      )
       .catch(() => null);
     if (answer?.status !== 200 || answer.url !== id) return null;
     const parsed = registration()

@@ -211,7 +211,7 @@ export function createGrants(store: Store, feed: ChangeFeed, now: () => Date) {
 
 export type Grants = ReturnType<typeof createGrants>;
 
-/** The person behind a grant with the rights that he holds now; null where he has none there any more. */
+/** The person behind a grant with the rights that they hold now; null where they hold none there. */
 async function callerOf(
   db: Db,
   grant: { id: string; client_id: string; user_id: string; organisation_id: string; workspace_id: string },

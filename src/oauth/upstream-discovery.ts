@@ -36,7 +36,7 @@ const fixedParameters = new Set([
 
 /** `fetch` for the SDK, over connections that check every address. */
 export const guardedFetch =
-  (http: UpstreamHttp): FetchLike =>
+  (http: UpstreamHttp, tenant: string): FetchLike =>
   async (url, init = {}) => {
     const headers: Record<string, string> = {};
     new Headers(init.headers).forEach((value, name) => {
@@ -45,13 +45,12 @@ export const guardedFetch =
     const body = init.body == null ? null : new TextEncoder().encode(String(init.body));
     const method = init.method === 'POST' ? 'POST' : 'GET';
     if (body && headers['content-type'] === undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
-    const answer = await http.fetch({ url: String(url), method, headers, body }, limits);
+    const answer = await http.fetch({ url: String(url), method, headers, body, tenant }, limits);
     const type = answer.headers.get('content-type') ?? 'application/json';
     return new Response(answer.text, { status: answer.status, headers: { 'content-type': type } });
   };
 
 export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp, now: () => Date) {
-  const fetchFn = guardedFetch(http);
   const hinted = new Map<string, Hint>();
   const known = new Map<string, { described: Described; until: number }>();
 
@@ -65,7 +64,7 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
     const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client');
     const hint = hinted.get(upstream.id) ?? (await probed(upstream));
     const info = await discoverOAuthServerInfo(upstream.url, {
-      fetchFn,
+      fetchFn: guardedFetch(http, upstream.organisationId),
       ...(hint.metadataUrl !== null && { resourceMetadataUrl: new URL(hint.metadataUrl) }),
       skipIssuerMetadataValidation: false,
     }).catch((fault) => {
@@ -182,7 +181,7 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
           token_endpoint_auth_method: own.token_endpoint_auth_method ?? methodAt(metadata),
           application_type: redirectUri.startsWith('https://') ? 'web' : 'native',
         },
-        fetchFn,
+        fetchFn: guardedFetch(http, upstream.organisationId),
       }).catch((fault) => {
         if (fault instanceof McpError) throw fault;
         throw new McpError('upstream_error', 'the authorization server of the upstream refused our registration');
@@ -220,6 +219,7 @@ export function createUpstreamDiscovery(db: Db, vault: Vault, http: UpstreamHttp
             ...(basic && { authorization: `Basic ${encoded}` }),
           },
           body: new TextEncoder().encode(form.toString()),
+          tenant: upstream.organisationId,
         },
         limits,
       );

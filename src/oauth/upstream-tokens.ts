@@ -66,7 +66,6 @@ interface Needs {
 
 export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: Needs): UpstreamSignIns {
   const { db } = store;
-  const fetchFn = guardedFetch(http);
   const discovery = createUpstreamDiscovery(db, vault, http, now);
   const refreshing = new Map<string, Promise<StoredTokens | null>>();
   const shared = new Map<string, { token: string; until: number }>();
@@ -153,7 +152,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
         clientInformation: tokens.client,
         refreshToken: tokens.refreshToken,
         ...(tokens.resource !== null && { resource: tokens.resource }),
-        fetchFn,
+        fetchFn: guardedFetch(http, upstream.organisationId),
       });
       const renewed = kept(answer, tokens);
       await write(upstream.id, userId, upstream.organisationId, renewed);
@@ -287,7 +286,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
         codeVerifier: waiting.codeVerifier,
         redirectUri: waiting.redirectUri,
         ...(described.resource !== null && { resource: described.resource }),
-        fetchFn,
+        fetchFn: guardedFetch(http, waiting.organisationId),
       }).catch((fault) => {
         if (!IssuerMismatchError.isInstance(fault)) throw fault;
         throw new McpError(
@@ -319,6 +318,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
             method: 'POST',
             headers: { 'content-type': 'application/x-www-form-urlencoded' },
             body: new TextEncoder().encode(form.toString()),
+            tenant: upstream.organisationId,
           },
           { bytes: 65_536, ms: 5_000 },
         )

@@ -8,6 +8,10 @@ const field = (id: number, type: string, rule?: 'repeated') => ({ id, type, ...(
 /** Fields that are not listed are skipped by the reader. */
 const messages = {
   AnyValue: {
+    // A value that is false or 0 was sent, and is told apart from none.
+    oneofs: {
+      value: { oneof: ['stringValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue', 'kvlistValue'] },
+    },
     fields: {
       stringValue: field(1, 'string'),
       boolValue: field(2, 'bool'),

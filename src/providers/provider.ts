@@ -250,6 +250,8 @@ export interface Provider {
   headers(facts: CallFacts): Record<string, string>;
   /** How calls are authorised where a header with the credential is not enough; null: `headers` is. */
   authentication?(facts: CallFacts): Authentication | null;
+  /** Of a cloud whose models read objects of a storage: the paths of calls of models, for which alone the gateway's own identity is lent to what passes through. */
+  modelCalls?: Readonly<Record<'POST' | 'GET', RegExp>>;
   /** The query of a call that passes through, where every call needs something in it; absent: the client's own. */
   passedQuery?(facts: CallFacts): string;
   /** False for providers that can be called without a credential, or with one made from `fields`. */

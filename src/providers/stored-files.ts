@@ -56,8 +56,9 @@ export function isOwnObject(uri: string, facts: CallFacts): boolean {
 export function mayBeRead(uri: string, facts: CallFacts): boolean {
   const own = facts.storage();
   if (!own || isOwnObject(uri, facts)) return true;
-  const [, key = ''] = /^[a-z0-9]+:\/\/[^/]+\/(.+)$/.exec(uri) ?? [];
-  return !own.lent && !key.startsWith(keptFolder) && !climbs(key);
+  const [, key = null] = /^[a-z0-9]+:\/\/[^/]+\/(.+)$/i.exec(uri) ?? [];
+  // What is no address of an object might still be read as one.
+  return !own.lent && key !== null && !key.startsWith(keptFolder) && !climbs(key);
 }
 
 /** Files of all workspaces lie below it. */

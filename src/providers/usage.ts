@@ -92,9 +92,10 @@ export function readResponseUsage({ usage: raw, output }: Fields): Usage | null 
   return { ...usage, units: mergedUnits(usage.units, used, Math.max) };
 }
 
-/** Whether a response in this text may list such tools. */
-export const mayListTools = (text: string): boolean =>
-  /"(web_search|file_search|x_search|code_interpreter)_call"/.test(text);
+const listedTools = ['"web_search_call"', '"file_search_call"', '"x_search_call"', '"code_interpreter_call"'];
+
+/** Whether a response in these bytes may list such tools. */
+export const mayListTools = (bytes: Buffer): boolean => listedTools.some((name) => bytes.includes(name));
 
 /** The units of which there are any. */
 function counted(units: Fields): Record<string, number> {

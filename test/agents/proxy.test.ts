@@ -132,6 +132,42 @@ describe('who may call', () => {
   });
 });
 
+describe('the gateway’s own refusals', () => {
+  const codeOf = async (response: Response): Promise<[number, unknown, unknown]> => {
+    const { error } = (await response.json()) as { error: { code: unknown; data?: { code: unknown } } };
+    return [response.status, error.code, error.data?.code];
+  };
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'message/send', params: said('x') });
+
+  test('before the body is read are those of every route, with the code of the table', async () => {
+    const post = (more: RequestInit & Asked = {}) => call('', { method: 'POST', body: message, ...more });
+    const refusals = [
+      [{ key: 'gw-unknown' }, 401, 'unauthorized'],
+      [{ key: await otherKey('completions.write') }, 403, 'insufficient_scope'],
+      [{ slug: 'nobody' }, 404, 'agent_not_found'],
+      [{ headers: { upgrade: 'websocket', connection: 'upgrade' } }, 426, 'upgrade_required'],
+      [{ body: `{"a": "${'x'.repeat(10 * 1024 * 1024)}"}` }, 413, 'body_too_large'],
+    ] as const;
+    for (const [asked, status, code] of refusals) {
+      expect(await codeOf(await post(asked))).toEqual([status, code, undefined]);
+    }
+  });
+
+  test('after it are JSON-RPC: a key beyond its own rate limit', async () => {
+    const made = await gateway.post('/v1/api-keys/workspace/service', {
+      name: 'hasty',
+      workspace_id: place.workspaceId,
+      scopes: ['agents.invoke'],
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 1 }],
+    });
+    expect({ status: made.status, body: made.body }).toMatchObject({ status: 200 });
+    const { key } = made.body;
+    expect((await call('', { method: 'POST', body: message, key })).status).toBe(200);
+    const second = await call('', { method: 'POST', body: message, key });
+    expect(await codeOf(second)).toEqual([429, -32000, 'rate_limited']);
+  });
+});
+
 describe('tasks of others', () => {
   test('are not found, over either binding, in any generation, whatever the spelling', async () => {
     const { id, contextId } = await newTask();

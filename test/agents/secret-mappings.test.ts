@@ -170,6 +170,18 @@ test('a value that does not fit its setting fails the call and is not quoted', a
   expect(agent.calls.length).toBe(0);
 });
 
+test('a mapping to a setting that agents do not have, or a second one to the same, is refused when it is saved', async () => {
+  await newReference('refused', keyOf(newSecret()));
+  const saved = async (...fields: string[]) => {
+    const secret_mappings = fields.map((target_field) => ({ target_field, secret_reference_id: 'refused' }));
+    const made = await gateway.post('/v1/agent-integrations', { name: 'x', url: base(), secret_mappings });
+    return [made.status, made.body.data?.errors?.[0].path];
+  };
+  expect(await saved('oauth_metadata')).toEqual([400, 'secret_mappings.0.target_field']);
+  expect(await saved('headers', 'surprise')).toEqual([400, 'secret_mappings.1.target_field']);
+  expect(await saved('headers', 'configurations.headers')).toEqual([400, 'secret_mappings']);
+});
+
 test('client credentials may be mapped as a whole', async () => {
   const secret = newSecret();
   const client = { client_id: 'gw', client_secret: secret, token_endpoint: `${base()}/token` };

@@ -6,6 +6,7 @@ import type { LogRecord } from '../../src/logs/record.ts';
 import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import { startRealtime } from '../providers/realtime.ts';
 import { type Behaviour, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { startTokenServices } from '../providers/token-services.ts';
 import { RealtimeClient } from '../realtime-client.ts';
 import { startRealtimeWorld, workspaceKey } from '../realtime-world.ts';
 
@@ -41,11 +42,13 @@ const textOf = (record: LogRecord): string => {
 };
 
 /** What the client got and what was logged, once no spelling of the credential is in either. */
+let loggedLast = '';
 async function asked(path: string, slug: string, body: object, behaviour: Behaviour): Promise<string> {
   provider.script(behaviour);
   const response = await plane.call(path, body, { 'x-gw-provider': `@${slug}` });
   const told = `${response.status} ${JSON.stringify(Object.fromEntries(response.headers))} ${await response.text()}`;
   const logged = (await plane.settled()).map(textOf).join('\n');
+  loggedLast = logged;
   expect(logged).not.toBe('');
   for (const secret of spellings) {
     expect(told).not.toContain(secret);
@@ -130,6 +133,49 @@ describe('an error inside a stream', () => {
     expect(await asked('/v1/chat/completions', 'anthropic', stream, behaviour)).toContain('Wrong key ****');
     expect(await asked('/v1/messages', 'anthropic', stream, behaviour)).toContain('Wrong key ****');
   });
+});
+
+test('a token that was fetched for the call, in an error under the wrong status and inside a stream', async () => {
+  const services = await startTokenServices((count) => ({
+    token_type: 'Bearer',
+    expires_in: 3599,
+    access_token: `token-canary-${count}`,
+  }));
+  plane.deps.credentials = services.credentials({ TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }, {});
+  const fields = {
+    azure_auth_mode: 'entra',
+    azure_entra_tenant_id: 't',
+    azure_entra_client_id: 'c',
+    azure_entra_client_secret: 's',
+    azure_deployment_id: 'd',
+  };
+  const customHost = provider.url.replace(/\/v1$/, '/openai');
+  plane.providers.set(
+    'entra',
+    savedProvider('entra', { provider: 'azure-openai', customHost, credential: null, fields }),
+  );
+  let sent = '';
+  const echo =
+    (form: (told: string) => { type: string; body: string }): Behaviour =>
+    (request, response) => {
+      sent = String(request.headers.authorization).replace('Bearer ', '');
+      const { type, body } = form(JSON.stringify({ error: { message: `Wrong token ${sent}`, type: 'e' } }));
+      send(response, 200, type, body);
+    };
+  const whole = echo((body) => ({ type: 'application/json', body }));
+  const streamed = echo((told) => ({ type: 'text/event-stream', body: `data: ${told}\n\n` }));
+  for (const [behaviour, stream] of [
+    [whole, false],
+    [streamed, true],
+  ] as const) {
+    sent = '';
+    const told = await asked('/v1/chat/completions', 'entra', { ...question, stream }, behaviour);
+    expect(sent).toMatch(/^token-/);
+    expect(told).toContain('Wrong token *');
+    expect(told).not.toContain(sent);
+    expect(loggedLast).not.toContain(sent);
+  }
+  await services.service.stop();
 });
 
 test('an error inside a realtime session, and the reason of its end', async () => {

@@ -162,7 +162,11 @@ test('a message names no object that another workspace keeps, also where the cre
       },
       { 'content-type': 'application/json' },
     );
-  for (const url of ['gs://rows/gw/workspace-2/x/a.png', `gs://rows/${folder}../workspace-2/a.png`]) {
+  for (const url of [
+    'gs://rows/gw/workspace-2/x/a.png',
+    'GS://rows/gw/workspace-2/x/a.png',
+    `gs://rows/${folder}../workspace-2/a.png`,
+  ]) {
     expect((await chat(url)).status).toBe(404);
   }
   expect(provider.calls).toEqual([]);
@@ -197,4 +201,56 @@ test('a list of fine-tuning jobs shows those that were trained with files of the
   const { status, body } = await ask('aws', '/v1/fine_tuning/jobs');
   expect(status).toBe(200);
   expect(body.data.map(({ id }: { id: string }) => decodeURIComponent(id))).toEqual([arn('own')]);
+});
+
+const proxied = (slug: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  ask(
+    slug,
+    `/v1/proxy${path}`,
+    { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) },
+    { 'content-type': 'application/json', ...headers },
+  );
+const gemini = '/projects/p/locations/l/publishers/google/models/gemini-2.5-flash:generateContent';
+const picture = (fileUri: string) => ({ contents: [{ role: 'user', parts: [{ fileData: { fileUri } }] }] });
+
+test('what passes through names no object that another workspace keeps, however it is written', async () => {
+  const other = 'gs://rows/gw/workspace-2/x/a.png';
+  const own = `gs://rows/${folder}x/a.png`;
+  const twice = JSON.stringify(picture(own)).replace('"fileUri"', `"fileUri":"${other}","fileUri"`);
+  const escaped = JSON.stringify(picture(other)).replace('gs:/', '\\u0067s:\\/');
+  for (const body of [picture(other), picture(other.replace('gs:', 'GS:')), twice, escaped]) {
+    expect(await proxied('gcp', gemini, body)).toMatchObject({ status: 403, code: 'provider_not_allowed' });
+  }
+  const text = { 'content-type': 'text/plain' };
+  expect((await proxied('gcp', gemini, picture(other), text)).status).toBe(400);
+  expect((await proxied('aws', '/model/m/converse', { s3Location: { uri: other.replace('gs', 's3') } })).status).toBe(
+    403,
+  );
+  expect(provider.calls).toEqual([]);
+  for (const uri of [own, 'gs://company-pictures/a.png']) {
+    expect((await proxied('gcp', gemini, picture(uri))).status).toBe(200);
+  }
+});
+
+test('the gateway’s own identity is lent to what passes through for calls of models alone, and for objects of the caller’s', async () => {
+  const { url: customHost } = provider;
+  for (const [slug, bucket] of [
+    ['own-listed', 'listed'],
+    ['own-rows', 'rows'],
+  ] as const) {
+    const fields = { aws_auth_type: 'serviceRole', aws_region: 'eu-central-1', aws_s3_bucket: bucket };
+    plane.providers.set(slug, savedProvider(slug, { provider: 'bedrock', customHost, fields, credential: null }));
+  }
+  const named = (uri: string) => ({ messages: [{ content: [{ image: { source: { s3Location: { uri } } } }] }] });
+  const own = `s3://listed/${folder}x/a.png`;
+  const refused = { status: 403, code: 'provider_not_allowed' };
+  const converse = '/model/m/converse';
+  expect(await proxied('own-listed', converse, named('s3://company-pictures/a.png'))).toMatchObject(refused);
+  expect(await proxied('own-listed', converse, named('s3://listed/gw/workspace-2/a.png'))).toMatchObject(refused);
+  expect(await proxied('own-rows', converse, named(`s3://rows/${folder}x/a.png`))).toMatchObject(refused);
+  expect(await proxied('own-listed', '/model-invocation-job', named(own))).toMatchObject(refused);
+  expect(await ask('own-listed', '/v1/proxy/model-invocation-jobs')).toMatchObject(refused);
+  expect(provider.calls).toEqual([]);
+  // What may be asked goes on to the credentials, of which this machine has none.
+  expect((await proxied('own-listed', converse, named(own))).code).not.toBe('provider_not_allowed');
 });

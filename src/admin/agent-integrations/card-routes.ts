@@ -61,11 +61,11 @@ const fetchAgentCard = endpoint({
   throttle: 'sensitive',
   body: cardQuestion,
   reply: agentCard,
-  async handle({ body, commit, services, note }) {
+  async handle({ caller, body, commit, services, note }) {
     const endpointUrl = agentBase(body.endpoint ?? body.url ?? '');
     const fault = faultOfCustomHost(endpointUrl, services.settings.trustedHosts);
     if (fault) throw invalid('endpoint', fault);
-    const result = await services.agents.at(endpointUrl, body.headers ?? {});
+    const result = await services.agents.at(endpointUrl, body.headers ?? {}, caller.organisationId);
     await commit(async () => note({ details: { endpoint: endpointUrl, success: result.found } }));
     return cardOrRefusal(result.found ? { ...result, card: withUrl(result.card) } : result, 400);
   },

@@ -4,7 +4,7 @@ import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { invalid } from '../../http/errors.ts';
 import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
-import { mapsSetting } from '../integrations/secret-mappings.ts';
+import { mapsSetting, requireKnownSettings } from '../integrations/secret-mappings.ts';
 
 interface Integration {
   url: string;
@@ -20,6 +20,7 @@ export function checkAgentSettings(
   trustedHosts: TrustedHosts,
 ): void {
   requireCallable('url', url, trustedHosts);
+  requireKnownSettings(mapped, Object.keys(agentSettings().shape));
   const { client_credentials } = agentSettings().parse(settings);
   if (client_credentials?.token_endpoint) {
     requireCallable(

@@ -107,6 +107,9 @@ onEachEngine('agent integrations', (start) => {
     });
     const { body } = await gateway.get(`/v1/agent-integrations/${id}/skills?page=1&page_size=1`);
     expect(body).toMatchObject({ total: 2, has_more: true, data: [{ id: 'echo', name: 'Echo', enabled: true }] });
+    const searched = async (part: string) =>
+      (await gateway.get(`/v1/agent-integrations/${id}/skills?search=${part}`)).body.total;
+    expect([await searched('ECH'), await searched('nowhere')]).toEqual([1, 0]);
     const off = { skills: [{ id: 'echo', enabled: false }] };
     expect((await gateway.put(`/v1/agent-integrations/${id}/skills`, off)).body).toEqual({ success: true });
     expect((await gateway.get(`/v1/agent-integrations/${id}/skills`)).body.data[0].enabled).toBe(false);

@@ -161,6 +161,7 @@ const deleteAgentIntegration = endpoint({
 
 export const agentIntegrationsResource: Resource = {
   name: 'agent-integrations',
+  savesAddresses: true,
   endpoints: [
     createAgentIntegration,
     listAgentIntegrations,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sentAgentSettings } from '../../catalog/agents/settings.ts';
 import { lazy } from '../../lazy.ts';
-import { flag, reference, timestamp } from '../kernel/fields.ts';
+import { flag, reference, search, timestamp } from '../kernel/fields.ts';
 import {
   changeableIntegrationFields,
   integrationRecordFields,
@@ -117,6 +117,7 @@ export const skillsList = lazy(() => listOf(skillRecord()));
 
 export const skillFilters = lazy(() =>
   z.object({
+    search: search('the id'),
     workspace_id: reference.optional().describe('Id or slug'),
     page: z.string().max(10).optional().describe('The number of the page, from 1'),
   }),

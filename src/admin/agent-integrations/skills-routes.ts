@@ -19,9 +19,9 @@ const listAll = endpoint({
   query: skillFilters,
   paging: { size: 100, max: 500, first: 1 },
   reply: skillsList,
-  async handle({ caller, params, page, db }) {
+  async handle({ caller, params, query, page, db }) {
     const row = await reachAgentIntegration(db, caller, params.agentIntegration, 'read');
-    return listSkills(db, row.id, page, null);
+    return listSkills(db, row.id, query.search, page, null);
   },
 });
 

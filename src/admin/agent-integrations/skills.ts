@@ -4,7 +4,7 @@ import { notFound } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { AgentSkillTable } from '../../store/tables/agents.ts';
 import type { Page } from '../kernel/endpoint.ts';
-import { countOf } from '../kernel/lists/list-queries.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asSkill } from './record.ts';
 import type { SkillsUpdate, skillsList } from './schema.ts';
 
@@ -12,10 +12,12 @@ import type { SkillsUpdate, skillsList } from './schema.ts';
 export async function listSkills(
   db: Db,
   integrationId: string,
+  search: string | undefined,
   page: Page,
   switches: ReadonlyMap<string, boolean> | null,
 ): Promise<z.output<ReturnType<typeof skillsList>>> {
-  const matches = db.selectFrom('agent_skills').where('integration_id', '=', integrationId);
+  let matches = db.selectFrom('agent_skills').where('integration_id', '=', integrationId);
+  if (search) matches = matches.where((eb) => holdsInAnyCase(eb.ref('skill_id'), search));
   const total = await countOf(matches);
   const rows = await matches.selectAll().orderBy('skill_id').limit(page.size).offset(page.offset).execute();
   return {

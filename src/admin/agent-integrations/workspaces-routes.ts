@@ -23,7 +23,7 @@ const listWorkspaces = endpoint({
   reply: workspacesList,
   async handle({ caller, params, query, page, db }) {
     const integration = await reachAgentOfOrganisation(db, caller, params.agentIntegration, 'read');
-    return listWorkspacesOf(agentFamily, db, integration, query.version, page);
+    return listWorkspacesOf(agentFamily, db, integration, query, page);
   },
 });
 

@@ -70,11 +70,12 @@ const listSkillsOfServer = endpoint({
   query: skillFilters,
   paging: { size: 100, max: 500, first: 1 },
   reply: skillsList,
-  async handle({ caller, workspace, params, page, db }) {
+  async handle({ caller, workspace, params, query, page, db }) {
     const scope = 'agent_server_skills.list';
     const { server, integration } = await reachAgentServer(db, caller, workspace, params.agentServer, 'read', scope);
     const own = await db.selectFrom('agent_server_skills').selectAll().where('server_id', '=', server.id).execute();
-    return listSkills(db, integration.id, page, new Map(own.map((row) => [row.skill_id, row.enabled === 1])));
+    const switches = new Map(own.map((row) => [row.skill_id, row.enabled === 1]));
+    return listSkills(db, integration.id, query.search, page, switches);
   },
 });
 

@@ -51,7 +51,7 @@ export async function findKey(db: Db, caller: Caller, keyId: string): Promise<Ap
   return key;
 }
 
-/** The key, if the caller may do this to it; an archived one is gone for everybody. */
+/** The key, if the caller may do this to it; an archived one does not exist for any caller. */
 export async function reachKey(db: Db, caller: Caller, keyId: string, action: KeyAction): Promise<ApiKeyTable> {
   const key = await findKey(db, caller, keyId);
   requireReach(caller, key, action);

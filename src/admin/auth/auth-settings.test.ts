@@ -39,6 +39,20 @@ onEachEngine('auth settings', (start) => {
     });
   });
 
+  test('a key that lacks what an admin holds names nobody whose word would count for admins', async () => {
+    const { secret } = await addKey(gateway, {
+      organisationId: here.organisationId,
+      type: 'organisation-service',
+      scopes: ['organisation_settings.update'],
+    });
+    const sections = [
+      { jwt: { enabled: true, jwks_url: 'https://keys.example.com/jwks' } },
+      { sso: { type: 'oidc', oidc: { issuer_url: 'https://id.example.com', client_id: 'c', client_secret: 's' } } },
+    ];
+    for (const section of sections) expect((await gateway.put(path, section, { key: secret })).status).toBe(403);
+    expect((await gateway.put(path, withLimit(null), { key: secret })).status).toBe(200);
+  });
+
   test('the limit is kept, for this organisation alone, and can be taken away', async () => {
     const elsewhere = await addOrganisation(gateway);
     const reply = await gateway.put(path, { ...withLimit(900), login_method: 'any' }, { key: here.owner.session });

@@ -42,6 +42,7 @@ import {
   toldSso,
 } from '../sso/section.ts';
 import { keepAWayIn } from './last-way-in.ts';
+import { requireMayVouch } from './vouching.ts';
 
 const path = '/admin/organisation/auth-settings';
 
@@ -134,6 +135,7 @@ export const changeAuthSettings = endpoint({
   atomic: false,
   async handle(call) {
     const { caller, body, now, services, commit } = call;
+    if (body.sso || body.jwt) await requireMayVouch(services.store.db, caller);
     await checkSso(call, await findAuthSettings(services.store.db, caller.organisationId));
     return commit(async (db) => {
       const { organisationId } = caller;

@@ -10,6 +10,7 @@ import { logout, refresh, switchOrganisation } from './sessions.ts';
 
 export const authResource: Resource = {
   name: 'auth',
+  savesAddresses: true,
   endpoints: [
     login,
     self,

@@ -178,6 +178,7 @@ const configsOfWorkspace: Dependant = {
 
 export const configsResource: Resource = {
   name: 'configs',
+  savesAddresses: true,
   endpoints: [listConfigs, createConfig, readConfig, updateConfig, deleteConfig, listVersions],
   dependants: [configsOfWorkspace],
 };

@@ -170,6 +170,7 @@ const guardrailsOfWorkspace: Dependant = {
 
 export const guardrailsResource: Resource = {
   name: 'guardrails',
+  savesAddresses: true,
   endpoints: [
     listChecks,
     listGuardrails,

@@ -30,7 +30,7 @@ export async function reachIntegration(
   return row;
 }
 
-/** An archived integration is gone for everybody. */
+/** An archived integration does not exist for any caller. */
 export async function findIntegration(
   db: Db,
   organisationId: string,

@@ -7,7 +7,7 @@ export async function archiveIntegrations(db: Db, now: Date, ids: readonly strin
   const at = now.toISOString();
   await db
     .updateTable('integrations')
-    // Credentials of what is gone serve nobody.
+    // An archived integration needs no credentials.
     .set({ status: 'archived', key_sealed: null, configurations_sealed: null, last_updated_at: at })
     .where('id', 'in', ids)
     .execute();

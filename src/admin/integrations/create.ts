@@ -87,7 +87,7 @@ function placeFor(caller: Caller, workspace: NamedWorkspace | null): string | nu
   return workspaceId;
 }
 
-/** A slug that was asked for must be free; the one that follows from the integration gives way. */
+/** A slug that was asked for must be free; one that is derived from the integration is replaced by a free one. */
 export async function defaultProviderSlug(
   db: Db,
   workspaceId: string,

@@ -75,7 +75,7 @@ export async function saveGrant(db: Db, before: Grant | null, grant: Grant): Pro
     .execute();
 }
 
-/** A template for one workspace, now: a date that has passed since it was written gives way to the cadence. */
+/** A template for one workspace, now: a date that has passed since is replaced by the next one of the cadence. */
 export const fromTemplate = (template: UsageLimitTemplate, now: Date): UsageLimitInput => {
   const { next_usage_reset_at: date, ...limit } = template;
   return { ...limit, next_usage_reset_at: date !== null && date > now.toISOString() ? date : null };

@@ -180,7 +180,7 @@ const rules = (): Record<string, ProviderRule> => ({
   byteplus: { shape: { byteplus_region: hostPart().optional() } },
 });
 
-/** Of a provider without a rule of its own: what it says that it needs. One setting that makes its address gives way to a custom host. */
+/** Of a provider without a rule of its own: what it says that it needs. A custom host replaces a setting that only makes its address. */
 function plainRule({ address, fields = [] }: Provider): ProviderRule | null {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const [first, ...others] = required;

@@ -26,7 +26,7 @@ export async function provisionNewWorkspace(
     if (!access.enabled) continue;
     await saveGrant(db, null, templateGrant(integration.id, workspaceId, access, now));
     if (!access.create_default_provider) continue;
-    // Nobody is there to choose another slug, so one that is taken gives way.
+    // Nobody can choose another slug here, so a free one replaces one that is taken.
     const slug = await freeProviderSlug(db, workspaceId, access.default_provider_slug ?? integration.slug);
     await ensureDefaultProvider(db, now, integration, workspaceId, { slug, createdBy: null });
   }

@@ -53,6 +53,7 @@ const deleteIntegration = endpoint({
 
 export const integrationsResource: Resource = {
   name: 'integrations',
+  savesAddresses: true,
   endpoints: [
     createIntegration,
     listIntegrations,

@@ -112,6 +112,16 @@ export async function storedMappings(
 export const mapsSetting = (mappings: readonly SecretMapping[], setting: string): boolean =>
   mappings.some(({ target_field }) => target_field === `configurations.${setting}`);
 
+/** Throws where a mapping names none of these settings: its value would reach nobody. */
+export function requireKnownSettings(mappings: readonly SecretMapping[], settings: readonly string[]): void {
+  const faults = mappings.flatMap(({ target_field }, index): FieldError[] =>
+    settings.some((setting) => target_field === `configurations.${setting}`)
+      ? []
+      : [{ location: 'body', path: `secret_mappings.${index}.target_field`, message: 'names no setting of this kind' }],
+  );
+  if (faults.length > 0) throw invalidFields(faults);
+}
+
 /** As virtual keys show them. */
 export const underModelConfig = (mappings: readonly SecretMapping[]): SecretMapping[] =>
   mappings.map((mapping) => ({

@@ -1,6 +1,6 @@
 /** Handing integrations of the organisation to workspaces. */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError } from '../../http/errors.ts';
 import { actorId, type Caller } from '../../identity/caller.ts';
 import { shownUsageLimit } from '../../limits/entries.ts';
@@ -8,8 +8,8 @@ import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { IntegrationTable } from '../../store/schema.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { empty } from '../kernel/fields.ts';
-import { countOf } from '../kernel/lists/list-queries.ts';
+import { empty, search } from '../kernel/fields.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { catalogChange, reachIntegration } from './access.ts';
 import { limitsOf, listedChanges, overridden, savedGlobalAccess } from './grant-changes.ts';
 import { changedGrant, ensureDefaultProvider, grantsOf, saveGrant } from './grants.ts';
@@ -34,16 +34,25 @@ const listWorkspaces = endpoint({
   summary: 'List the workspaces that an integration of the organisation was handed to',
   access: { callers, scope: 'organisation_integrations.read', level: 'organisation' },
   params: integrationPath,
+  query: () => z.object({ search: search('the name or the slug of the workspace') }),
   paging: workspacesPaging,
   reply: workspacesList,
-  async handle({ caller, params, page, db, services }) {
+  async handle({ caller, params, query, page, db, services }) {
     await services.limits.flush();
     const integration = await organisationIntegration(db, caller, params.integration, 'read');
     const grants = db
       .selectFrom('integration_workspaces as grant')
       .innerJoin('workspaces as workspace', 'workspace.id', 'grant.workspace_id')
       .where('grant.integration_id', '=', integration.id)
-      .where('workspace.status', '=', 'active');
+      .where('workspace.status', '=', 'active')
+      .$if(query.search !== undefined, (found) =>
+        found.where((eb) =>
+          eb.or([
+            holdsInAnyCase(eb.ref('workspace.name'), query.search ?? ''),
+            holdsInAnyCase(eb.ref('workspace.slug'), query.search ?? ''),
+          ]),
+        ),
+      );
     const total = await countOf(grants);
     const rows = await grants
       .selectAll('grant')

@@ -2,7 +2,7 @@
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 
-/** What hangs on a workspace and stands in the way of its removal. */
+/** Rows that belong to a workspace and prevent its removal. */
 export interface Dependant {
   /** As the refusal names it: `API keys`. */
   kind: string;

@@ -1,4 +1,4 @@
-/** An endpoint of the control plane is a value. The kernel does everything that is not the endpoint's own business. */
+/** An endpoint of the control plane is a value. The kernel does everything that endpoints have in common. */
 import type { z } from 'zod';
 import type { Caller, CallerKind } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
@@ -160,4 +160,6 @@ export interface Resource {
   name: string;
   endpoints: readonly Endpoint[];
   dependants?: readonly Dependant[];
+  /** What is written there holds addresses that the service calls later. */
+  savesAddresses?: true;
 }

@@ -29,6 +29,7 @@ import { empty } from './fields.ts';
 import { readPage } from './lists/paging.ts';
 import { requireKind, requireScope } from './permission.ts';
 import { createCallLimiter } from './rate-limit.ts';
+import { refuseLedAstray } from './saved-addresses.ts';
 import type { Services } from './services.ts';
 import { requireStorable, validate } from './validate.ts';
 import { lockWorkspace } from './workspace-lock.ts';
@@ -79,6 +80,9 @@ export function createKernel(parts: KernelParts): Kernel {
   const { services, authenticator, trail } = parts;
   const routes = new RouteTable<Endpoint>();
   const paths = new Set<string>();
+  const savingAddresses = new Set(
+    parts.resources.flatMap((resource) => (resource.savesAddresses ? resource.endpoints : [])),
+  );
   for (const endpoint of parts.resources.flatMap((resource) => resource.endpoints)) {
     for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
       for (const version of endpoint.atRoot ? [...versions, ''] : versions) {
@@ -148,12 +152,15 @@ export function createKernel(parts: KernelParts): Kernel {
       }
     }
     const body = known.body === undefined && !(endpoint.bodyRequired ?? true) ? {} : known.body;
-    return {
+    const input = {
       params: validatePath(endpoint, params),
       query: validate('query', (endpoint.query ?? empty)(), queryFields(url.searchParams)),
       body: endpoint.body ? validate('body', endpoint.body(), requireBody(body)) : {},
       page: endpoint.paging ? readPage(url.searchParams, endpoint.paging) : wholeList,
     };
+    // Before the transaction begins: whoever looks a name up waits.
+    if (caller && savingAddresses.has(endpoint)) await refuseLedAstray(body, services, caller.organisationId);
+    return input;
   };
 
   type Input = Awaited<ReturnType<typeof prepare>>;

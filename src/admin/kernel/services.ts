@@ -31,6 +31,8 @@ export interface Services {
   keyring: Pick<Keyring, 'find' | 'whyRefused'>;
   /** The TXT records of a name, each in its pieces; fails when there are none or nobody answers. */
   resolveTxt(name: string): Promise<string[][]>;
+  /** Why what the name in an address leads to must not be called; null where it may, or where nobody knows the name. */
+  hostFault(url: string, organisationId: string): Promise<string | null>;
   configs: ConfigIndex;
   guardrails: GuardrailIndex;
   /** What checks may do on behalf of a workspace, for those who run a guardrail by hand. */
@@ -50,6 +52,6 @@ export interface Services {
   secrets: Secrets;
   /** True from the moment in which the program was told to end. */
   draining: boolean;
-  /** What hangs on a workspace, of every resource. */
+  /** What every resource keeps for a workspace. */
   dependants: readonly Dependant[];
 }

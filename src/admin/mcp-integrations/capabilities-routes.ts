@@ -24,7 +24,7 @@ const listAll = endpoint({
   async handle({ caller, params, query, page, db, services }) {
     const row = await reachMcpIntegration(db, caller, params.mcpIntegration, 'read');
     const pinned = upstreamOf(row, services.vault).settings.pin_tools === true;
-    return listCapabilities(db, { id: row.id, pinned }, query.type, page, null);
+    return listCapabilities(db, { id: row.id, pinned }, query, page, null);
   },
 });
 

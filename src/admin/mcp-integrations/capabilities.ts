@@ -15,7 +15,7 @@ type CapabilitiesList = z.output<ReturnType<typeof capabilitiesList>>;
 export async function listCapabilities(
   db: Db,
   integration: { id: string; pinned: boolean },
-  type: CapabilityType | undefined,
+  { type, search }: { type?: CapabilityType | undefined; search?: string | undefined },
   page: Page,
   switches: ReadonlyMap<string, boolean> | null,
 ): Promise<CapabilitiesList> {
@@ -31,7 +31,8 @@ export async function listCapabilities(
     const ofType = rows.filter((row) => row.type === wanted && row.missing_since === null);
     return { total: ofType.length, enabled: ofType.filter(isOn).length };
   };
-  const matching = type ? rows.filter((row) => row.type === type) : rows;
+  const part = search?.toLowerCase() ?? '';
+  const matching = rows.filter((row) => (!type || row.type === type) && row.name.toLowerCase().includes(part));
   const shown = matching.slice(page.offset, page.offset + page.size);
   return {
     data: shown.map((row) => ({

@@ -106,6 +106,8 @@ onEachEngine('MCP integrations', (start) => {
     expect(body.counts.prompts).toEqual({ total: 1, enabled: 1 });
     expect(body.counts.resource_templates).toEqual({ total: 1, enabled: 1 });
     expect((await gateway.get(`/v1/mcp-integrations/${id}/capabilities?page=0`)).status).toBe(400);
+    const found = await gateway.get(`/v1/mcp-integrations/${id}/capabilities?type=tool&search=CHO`);
+    expect(found.body).toMatchObject({ total: 1, data: [{ name: 'echo' }] });
   });
 
   test('a server that is not there fails the test with words, and the answer is still 200', async () => {

@@ -172,6 +172,7 @@ const deleteMcpIntegration = endpoint({
 
 export const mcpIntegrationsResource: Resource = {
   name: 'mcp-integrations',
+  savesAddresses: true,
   endpoints: [
     createMcpIntegration,
     listMcpIntegrations,

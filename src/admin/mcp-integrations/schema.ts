@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sentMcpSettings } from '../../catalog/mcp/settings.ts';
 import { capabilityTypes } from '../../catalog/mcp/types.ts';
 import { lazy } from '../../lazy.ts';
-import { flag, reference, timestamp } from '../kernel/fields.ts';
+import { flag, reference, search, timestamp } from '../kernel/fields.ts';
 import {
   changeableIntegrationFields,
   integrationRecordFields,
@@ -133,6 +133,7 @@ export const capabilitiesList = lazy(() =>
 export const capabilityFilters = lazy(() =>
   z.object({
     type: z.enum(capabilityTypes).optional(),
+    search: search(),
     workspace_id: reference.optional().describe('Id or slug'),
     page: z.string().max(10).optional().describe('The number of the page, from 1'),
   }),

@@ -23,7 +23,7 @@ const listWorkspaces = endpoint({
   reply: workspacesList,
   async handle({ caller, params, query, page, db }) {
     const integration = await reachMcpOfOrganisation(db, caller, params.mcpIntegration, 'read');
-    return listWorkspacesOf(mcpFamily, db, integration, query.version, page);
+    return listWorkspacesOf(mcpFamily, db, integration, query, page);
   },
 });
 

@@ -29,7 +29,7 @@ const listAll = endpoint({
     const own = await db.selectFrom('mcp_server_capabilities').selectAll().where('server_id', '=', server.id).execute();
     const switches = new Map(own.map((row) => [switchName(row), row.enabled === 1]));
     const pinned = upstreamOf(integration, services.vault).settings.pin_tools === true;
-    return listCapabilities(db, { id: integration.id, pinned }, query.type, page, switches);
+    return listCapabilities(db, { id: integration.id, pinned }, query, page, switches);
   },
 });
 

@@ -267,5 +267,6 @@ function requireFit(
 
 export const pluginsResource: Resource = {
   name: 'plugins',
+  savesAddresses: true,
   endpoints: [listPlugins, readPlugin, createPlugin, updatePlugin, deletePlugin],
 };

@@ -45,7 +45,7 @@ export interface SavedPair {
   integration: IntegrationTable;
 }
 
-/** The provider of this workspace that `reference` (id or slug) names; an archived one is gone for everybody. */
+/** The provider of this workspace that `reference` (id or slug) names; an archived one does not exist for any caller. */
 export async function reachProvider(
   db: Db,
   caller: Caller,

@@ -211,6 +211,7 @@ const providersOfWorkspace: Dependant = {
 
 export const providersResource: Resource = {
   name: 'providers',
+  savesAddresses: true,
   endpoints: [createProvider, listProviders, readProvider, updateProvider, deleteProvider],
   dependants: [providersOfWorkspace],
 };

@@ -12,7 +12,7 @@ interface Integration {
   name: string;
 }
 
-/** Rows stay, so that their slugs do too and logs go on naming them; what hangs on them goes. */
+/** Rows are kept, so that their slugs stay taken and logs still name them. What depends on them is deleted. */
 export async function archiveServers(family: Family, db: Db, now: Date, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db

@@ -5,7 +5,9 @@ import { openSettings, sealSettings } from '../../catalog/sealed-settings.ts';
 import { conflict } from '../../http/errors.ts';
 import { actorId, type Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
-import { decode, encode, type JsonText } from '../../store/json.ts';
+import { decode, encode } from '../../store/json.ts';
+import type { AgentIntegrationTable } from '../../store/tables/agents.ts';
+import type { McpIntegrationTable } from '../../store/tables/mcp.ts';
 import type { Vault } from '../../store/vault.ts';
 import { type MappingOwner, type SentSecretMappings, storedMappings } from '../integrations/secret-mappings.ts';
 import type { Call, Page } from '../kernel/endpoint.ts';
@@ -17,10 +19,7 @@ import { requireGuardrailsIn } from './guardrails.ts';
 import { maskedSettings, unmaskedSettings } from './masking.ts';
 import { isIntegrationSlugTaken, newIntegrationSlug } from './slugs.ts';
 
-interface StoredSettings {
-  configurations_sealed: string | null;
-  secret_mappings: JsonText<SecretMapping[]>;
-}
+type StoredSettings = Pick<AgentIntegrationTable, 'configurations_sealed' | 'secret_mappings'>;
 
 interface SentSettings {
   configurations?: Readonly<Record<string, unknown>> | null | undefined;
@@ -92,20 +91,11 @@ export const changedColumns = (
   last_updated_at: now.toISOString(),
 });
 
-interface Integration extends StoredSettings {
-  id: string;
-  organisation_id: string;
-  workspace_id: string | null;
-  slug: string;
-  name: string;
-  description: string | null;
-  status: 'active' | 'archived';
-  url: string;
-  global_workspace_access: JsonText<{ enabled: boolean }> | null;
-  created_by: string | null;
-  created_at: string;
-  last_updated_at: string;
-}
+/** What both kinds have. */
+type Integration = Pick<
+  AgentIntegrationTable,
+  Exclude<keyof AgentIntegrationTable & keyof McpIntegrationTable, 'auth_type'>
+>;
 
 /** The fields that the records of all integrations have. */
 export const integrationFields = (family: Family, row: Integration, vault: Vault) => ({

@@ -159,7 +159,9 @@ export const workspacesList = lazy(() =>
   }),
 );
 export const workspacesPaging = { size: mostWorkspaces, max: mostWorkspaces };
-export const workspacesQuery = lazy(() => z.object({ version: z.string().max(20).optional() }));
+export const workspacesQuery = lazy(() =>
+  z.object({ version: z.string().max(20).optional(), search: search('the name or the slug of the workspace') }),
+);
 
 export const userAccessFilters = lazy(() =>
   z.object({

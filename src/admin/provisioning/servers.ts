@@ -1,26 +1,15 @@
 /** What is stored, shown and told of every server in a workspace, whether of MCP or of an agent. */
 import { conflict, forbidden, notFound } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
+import type { AgentServerTable } from '../../store/tables/agents.ts';
 import type { Call, Dependant } from '../kernel/endpoint.ts';
 import { countOf } from '../kernel/lists/list-queries.ts';
 import type { Family } from './family.ts';
 import { archiveAllOf, isHandedTo } from './grants.ts';
 import { isServerSlugTaken, newServerSlug } from './slugs.ts';
 
-interface Server {
-  id: string;
-  organisation_id: string;
-  workspace_id: string;
-  integration_id: string;
-  slug: string;
-  name: string;
-  description: string | null;
-  status: 'active' | 'archived';
-  default_user_access: 'allow' | 'deny';
-  created_by: string | null;
-  created_at: string;
-  last_updated_at: string;
-}
+/** What both kinds have. */
+type Server = AgentServerTable;
 
 interface Integration {
   id: string;

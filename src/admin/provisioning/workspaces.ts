@@ -4,7 +4,7 @@ import { actorId, type Caller } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode, type JsonText } from '../../store/json.ts';
 import type { Page } from '../kernel/endpoint.ts';
-import { countOf } from '../kernel/lists/list-queries.ts';
+import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
 import type { Family } from './family.ts';
 import { setGrant } from './grants.ts';
@@ -22,10 +22,18 @@ export async function listWorkspacesOf(
   family: Family,
   db: Db,
   integration: Integration,
-  version: string | undefined,
+  { version, search }: { version?: string | undefined; search?: string | undefined },
   page: Page,
 ) {
-  const active = db.selectFrom('workspaces').select('workspaces.id').where('status', '=', 'active');
+  const active = db
+    .selectFrom('workspaces')
+    .select('workspaces.id')
+    .where('status', '=', 'active')
+    .$if(search !== undefined, (found) =>
+      found.where((eb) =>
+        eb.or([holdsInAnyCase(eb.ref('name'), search ?? ''), holdsInAnyCase(eb.ref('slug'), search ?? '')]),
+      ),
+    );
   const grants = db
     .selectFrom(family.grants)
     .where('integration_id', '=', integration.id)

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
 import { digestOf, newToken } from '../../identity/secrets.ts';
+import { requireMayVouch } from '../auth/vouching.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import { requireScim, scimSettingsOf, storeSettings } from './settings.ts';
@@ -31,6 +32,7 @@ export const makeToken = endpoint({
     }),
   async handle({ caller, db, now, services, exchange, note }) {
     requireScim(services);
+    await requireMayVouch(db, caller);
     const { organisationId } = caller;
     const before = await scimSettingsOf(db, organisationId);
     const token = `gwscim_${newToken()}`;

@@ -186,7 +186,7 @@ const deleteReference = endpoint({
     if (users.length > 0) throw invalid('', `It is in use by ${users.join(', ')}; take the mapping away there first`);
     await db
       .updateTable('secret_references')
-      // Credentials of what is gone serve nobody.
+      // An archived reference needs no credentials.
       .set({
         status: 'archived',
         auth_config_sealed: sealAuthConfig(services.vault, {}),
@@ -234,5 +234,6 @@ const testReference = endpoint({
 
 export const secretReferencesResource: Resource = {
   name: 'secret-references',
+  savesAddresses: true,
   endpoints: [createReference, listReferences, readReference, updateReference, deleteReference, testReference],
 };

@@ -200,5 +200,6 @@ const deleteVirtualKey = endpoint({
 
 export const virtualKeysResource: Resource = {
   name: 'virtual-keys',
+  savesAddresses: true,
   endpoints: [createVirtualKey, listVirtualKeys, readVirtualKey, updateVirtualKey, deleteVirtualKey],
 };

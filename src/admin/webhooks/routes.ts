@@ -251,6 +251,7 @@ const webhooksOfWorkspace: Dependant = {
 
 export const webhooksResource: Resource = {
   name: 'webhooks',
+  savesAddresses: true,
   endpoints: [createWebhook, listWebhooks, readWebhook, updateWebhook, deleteWebhook, listDeliveries],
   dependants: [webhooksOfWorkspace],
 };

@@ -1,4 +1,4 @@
-/** Archiving a workspace: for good, and together with everything that hangs on it. */
+/** Archives a workspace for good, together with everything that belongs to it. */
 import { ApiError, conflict, invalid } from '../../http/errors.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';

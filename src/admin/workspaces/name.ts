@@ -33,7 +33,7 @@ interface StoredName {
   icon?: string | null;
 }
 
-/** What a caller who sends a name, an icon or both wants stored. An emoji in front of the name gives way to an icon that is sent. */
+/** What a caller who sends a name, an icon or both wants stored. An icon that is sent replaces an emoji in front of the name. */
 export function storedName(name: string, icon: string | null | undefined): StoredName & { name: string };
 export function storedName(name: string | undefined, icon: string | null | undefined): StoredName;
 export function storedName(name: string | undefined, icon: string | null | undefined): StoredName {

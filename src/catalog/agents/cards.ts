@@ -18,7 +18,7 @@ export type CardResult =
 
 export interface AgentCards {
   /** The card below an address that somebody typed in. */
-  at(endpoint: string, headers: Readonly<Record<string, string>>): Promise<CardResult>;
+  at(endpoint: string, headers: Readonly<Record<string, string>>, organisationId: string): Promise<CardResult>;
   /** The card of an integration, asked for with its credentials. `fresh`: not one that was fetched a minute ago. */
   of(upstream: AgentUpstream, options: { fresh: boolean }): Promise<CardResult>;
 }

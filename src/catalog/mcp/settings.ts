@@ -195,16 +195,12 @@ export const mcpSettingsShape = lazy(() => ({
 
 const aliases = { custom_headers: 'headers', passthrough_header: 'passthrough_headers' } as const;
 
-/** What may be saved; null takes a setting away. */
-export const sentMcpSettings = lazy(() => {
-  const shape = mcpSettingsShape();
-  const nullable = Object.fromEntries(
-    Object.entries({ ...shape, custom_headers: shape.headers, passthrough_header: shape.passthrough_headers }).map(
-      ([name, schema]) => [name, schema.nullish()],
-    ),
-  );
-  return z.strictObject(nullable);
-});
+/** What may be saved, under older names too; null takes a setting away. */
+export function sentSettings(shape: { headers: z.ZodType; passthrough_headers: z.ZodType }) {
+  const named = { ...shape, custom_headers: shape.headers, passthrough_header: shape.passthrough_headers };
+  return z.strictObject(Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, schema.nullish()])));
+}
+export const sentMcpSettings = lazy(() => sentSettings(mcpSettingsShape()));
 
 /** The settings under their one name each. */
 export function withoutAliases(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -216,7 +212,8 @@ export function withoutAliases(sent: Readonly<Record<string, unknown>>): Record<
   return named;
 }
 
-export const isMcpSetting = (name: string): boolean => name in mcpSettingsShape() || name in aliases;
+/** Every name under which a setting may be sent. */
+export const mcpSettingNames = (): string[] => [...Object.keys(mcpSettingsShape()), ...Object.keys(aliases)];
 
 export const mcpSettings = lazy(() => z.strictObject(mcpSettingsShape()).partial());
 export type McpSettings = z.output<ReturnType<typeof mcpSettings>>;

@@ -12,7 +12,9 @@ import {
   type WireAnswer,
 } from '../../wire/client/answer.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
+import { PacedBody } from '../../wire/client/paced.ts';
 import { timeoutOf } from '../context.ts';
+import type { GatewayDeps } from '../deps.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
 import { countedFrom } from '../request/body-budget.ts';
@@ -213,7 +215,7 @@ function whole(
     if (!isOk(response) || upstream.passthrough) return { form: 'bytes', bytes };
     const { fields, fault } = readJsonAnswer(context.matched.route.kind, bytes, upstream.facts.provider);
     if (fault) {
-      const secrets = secretsSent(target, upstream);
+      const secrets = secretsSent(target, sentWith(deps, upstream, response));
       record.received = concealedBytes(bytes, secrets);
       record.responseHeaders = concealedHeaders(response.headers, secrets);
       return { form: 'error', error: concealedError(fault, secrets) };
@@ -229,9 +231,9 @@ function whole(
   const begunAt = performance.now();
   const answer = translatedAnswer(upstream, raw, context.matched.route.errorForm);
   record.translationMs = performance.now() - begunAt;
-  // An error under the wrong status was not known as one before.
-  if (answer.status < 400 || !isOk(response)) return { form: 'translated', answer };
-  const secrets = secretsSent(target, upstream);
+  // An error under the wrong status was not known as one before, and not every translation knows it as one.
+  if (!isOk(response) || (answer.status < 400 && !mentionsError(bytes))) return { form: 'translated', answer };
+  const secrets = secretsSent(target, sentWith(deps, upstream, response));
   record.original = concealedBytes(bytes, secrets);
   record.responseHeaders = concealedHeaders(response.headers, secrets);
   return { form: 'translated', answer: { ...answer, bytes: concealedBytes(answer.bytes, secrets) } };
@@ -248,12 +250,13 @@ async function readStream(
   const { deadlines } = call.deps;
   const onFault = (fault: unknown) => call.deps.onFault(fault, call.context.requestId);
   const { target } = call;
-  const { url, headers } = upstream;
   // Of the call itself nothing is kept, because streams take long.
-  const secrets = () => secretsSent(target, { url, headers });
+  const sent = sentWith(call.deps, upstream, response);
+  const secrets = () => secretsSent(target, sent);
+  const paced = new PacedBody(received);
   const body = upstream.translation
-    ? translatedStream(response, upstream, abort, { idleMs, onFault, secrets })
-    : received;
+    ? translatedStream({ ...response, body: paced }, upstream, abort, { idleMs, onFault, secrets })
+    : paced;
   const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, {
     deadlines,
     idleMs,
@@ -268,6 +271,19 @@ async function readStream(
   call.record.firstTokenMs = broken ? null : performance.now() - sentAt;
   return broken ? { form: 'error', error: broken } : { form: 'events', events, joined, stages: noStages };
 }
+
+/** Errors are short. */
+const longestError = 64 * 1024;
+
+const mentionsError = ({ buffer, byteOffset, length }: Bytes): boolean =>
+  length <= longestError && Buffer.from(buffer, byteOffset, length).includes('"error"');
+
+/** A token that was fetched for the call is a credential, too. */
+const sentWith = ({ settings }: GatewayDeps, { url, headers, sensitive }: Upstream, { sentHeaders }: WireAnswer) => ({
+  url,
+  headers: sentHeaders ?? headers,
+  sensitive: [...settings.maskedHeaders, ...sensitive],
+});
 
 const streamTypes: Readonly<Record<Framing, readonly string[]>> = {
   sse: ['text/event-stream'],

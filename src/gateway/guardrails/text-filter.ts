@@ -44,7 +44,7 @@ export class TextFilter {
   }
 }
 
-/** Several in a row: what one lets go is what the next one reads. */
+/** Several in a row: each reads what the one before it passes on. */
 export class FilterChain {
   readonly #filters: readonly TextFilter[];
 

@@ -1,4 +1,4 @@
-/** What a caller hears when a limit refuses: which one, how much of it is used, and when to come back. */
+/** What a caller is told when a limit refuses: which one, how much of it is used, and when to come back. */
 import type { CounterState } from '../../limits/engine.ts';
 import { fromUnits, type Limit, type LimitScope } from '../../limits/limit.ts';
 import { GatewayError } from '../errors.ts';

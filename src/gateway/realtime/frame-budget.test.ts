@@ -26,7 +26,7 @@ describe('a session', () => {
   test('that floods is told to wait until it has paid, and can go on then', () => {
     const { budgets, wait } = lab();
     const budget = budgets.open('a');
-    expect(framesUntilWait(budget)).toBe(8_000);
+    expect(framesUntilWait(budget)).toBe(2_000);
     const { waitMs, overdrawn } = budget.charge(999);
     expect({ waitMs, overdrawn }).toEqual({ waitMs: 500, overdrawn: false });
     wait(1_000);
@@ -36,8 +36,8 @@ describe('a session', () => {
   test('that cannot be slowed down is overdrawn', () => {
     const { budgets } = lab();
     const budget = budgets.open('a');
-    budget.charge(8_000);
-    expect(budget.charge(8_192).overdrawn).toBe(false);
+    budget.charge(2_000);
+    expect(budget.charge(2_048).overdrawn).toBe(false);
     expect(budget.charge(1).overdrawn).toBe(true);
   });
 });
@@ -46,6 +46,6 @@ test('the sessions of an organisation share a budget, of which others know nothi
   const { budgets } = lab();
   const sessions = Array.from({ length: 20 }, () => budgets.open('a'));
   const frames = sessions.map(framesUntilWait).reduce((sum, count) => sum + count);
-  expect(frames).toBeLessThanOrEqual(80_000);
-  expect(framesUntilWait(budgets.open('b'))).toBe(8_000);
+  expect(frames).toBeLessThanOrEqual(20_000);
+  expect(framesUntilWait(budgets.open('b'))).toBe(2_000);
 });

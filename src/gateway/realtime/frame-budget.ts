@@ -35,12 +35,12 @@ export class Bucket {
 
 /** A frame is a unit, however short. Speech makes some fifty a second. */
 const framesASecond = 2_000;
-const framesAtOnce = 8_000;
+const framesAtOnce = 2_000;
 /** All sessions of an organisation together. */
 const framesASecondOfTenant = 20_000;
-const framesAtOnceOfTenant = 80_000;
-/** Frames that were on their way when reading stopped are still told; more than these no pause could hold back. */
-const mostOwed = 8_192;
+const framesAtOnceOfTenant = 20_000;
+/** Frames that were on their way when reading stopped are still told, and everybody waits for them; more than these no pause could hold back. */
+const mostOwed = 2_048;
 
 const bytesOfUnit = 16 * 1024;
 /** An event that is read costs more than one that is only relayed. */

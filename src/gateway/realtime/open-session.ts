@@ -18,7 +18,7 @@ const tooFast = 4429;
 /** A close frame has room for 123 bytes. */
 const longestReason = 120;
 
-/** False when the client is gone. */
+/** False when the client has disconnected. */
 export function openRealtimeSession(
   deps: GatewayDeps,
   context: RequestContext,

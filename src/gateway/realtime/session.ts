@@ -9,7 +9,7 @@ const fullAt = 1024 * 1024;
 const roomAgainAt = fullAt / 2;
 /** Nobody tells when an upstream queue has drained, so a full one is looked at again. */
 const lookAgainMs = 20;
-/** A provider that does not answer a farewell is left without one. */
+/** A provider that does not answer a close frame in this time is disconnected. */
 const farewellMs = 5_000;
 /** A private close code, after the status of the same fault before a session. */
 const flooded = 4429;
@@ -98,7 +98,7 @@ export class Session implements Relay {
     this.#leaveUpstream(code, reason);
   }
 
-  /** Ends it at once: a provider that floods us would go on during a farewell. */
+  /** Ends it without a close handshake, during which a provider that floods us would go on sending. */
   cut(code: number, reason: string): void {
     if (this.#isCut) return;
     this.#isCut = true;
@@ -182,7 +182,7 @@ export class Session implements Relay {
     });
   }
 
-  /** The provider's farewell goes to the client as it came: with its code, without one, or as a cut line. */
+  /** Passes the provider's close frame on to the client: its code, no code, or a connection that is cut. */
   #upstreamClosed(code: number, reason: string): void {
     if (this.#end({ by: 'provider', code, reason })) {
       if (code === 1006) this.#client?.terminate();

@@ -24,7 +24,7 @@ export type ProviderSocket = Pick<
   'listen' | 'protocol' | 'waiting' | 'paused' | 'send' | 'ping' | 'pause' | 'resume' | 'close' | 'terminate'
 >;
 
-/** Bun's client can send headers and pause; its type gives way to the browser's, which can neither. */
+/** Bun's client can send headers and pause; its type is hidden by the browser's, which can do neither. */
 const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
 /** An error, or something that holds one: only then may a provider repeat the credential. */
@@ -136,7 +136,7 @@ export class UpstreamSocket {
     this.#socket.resume();
   }
 
-  /** Passes a client's farewell on: its code and reason, none where it gave none, a cut line where it left without a word. */
+  /** Passes a client's close frame on: its code and reason, or none. A client that disconnected without a close frame makes this connection be cut. */
   close(code: number, reason: string): void {
     if (code === 1006) this.#socket.terminate();
     else if (isSendable(code)) this.#socket.close(code, reason);

@@ -6,6 +6,9 @@ import { GatewayError } from '../errors.ts';
 /** Smaller ones come by the thousand, and their number is bounded by the connections. */
 export const countedFrom = 256 * 1024;
 
+/** Left to itself the collector waits for hundreds of megabytes, and gives them all back in one long pause. */
+const collectedAfter = 64 * 1024 * 1024;
+
 interface Held {
   organisationId: string;
   bytes: number;
@@ -18,11 +21,14 @@ export class BodyBudget {
   /** A request may hold several: what it sent, and what was answered. */
   readonly #byRequest = new WeakMap<Incoming, Held>();
   #held = 0;
+  #released = 0;
+  readonly #collect: () => void;
 
   /** `share` is what one organisation may hold of it. */
-  constructor(total: number, share = total / 2) {
+  constructor(total: number, share = total / 2, collect = () => Bun.gc(false)) {
     this.#total = total;
     this.#share = share;
+    this.#collect = collect;
   }
 
   get held(): number {
@@ -65,6 +71,10 @@ export class BodyBudget {
     if (!held) return;
     this.#byRequest.delete(request);
     this.give(held.organisationId, held.bytes);
+    this.#released += held.bytes;
+    if (this.#released < collectedAfter) return;
+    this.#released = 0;
+    this.#collect();
   }
 }
 

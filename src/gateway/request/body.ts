@@ -1,12 +1,12 @@
 /** The client's body: read once, parsed when a stage needs its fields, forwarded as the bytes that came unless something changes them. */
 
-import { readJsonBytes } from '../../bounded-json.ts';
+import { JsonMeter, readJsonBytes } from '../../bounded-json.ts';
 import { promptPreview } from '../../logs/preview.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { memoize } from '../../memoize.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { ByteReader } from '../../wire/client/answer.ts';
-import { type Bytes, collected } from '../../wire/client/collected.ts';
+import { type Bytes, collected, type Look } from '../../wire/client/collected.ts';
 import { streamOf } from '../../wire/client/streamed.ts';
 import { WireFault } from '../../wire/fault.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
@@ -83,11 +83,23 @@ export function readBody(
   const mediaType = contentType === null ? '' : mediaTypeOf(contentType);
   const form = formOf(route, mediaType);
   if (form === null) return { form: 'stream', stream: streamOf(body), contentType };
-  const bytes = readDeclared(request, body, limit, hold);
+  const meter = form === 'form' || (request.length ?? measuredFrom) < measuredFrom ? null : new JsonMeter();
+  const bytes = readDeclared(request, body, limit, hold, meter ? lookOf(form, meter) : undefined);
   return bytes instanceof Promise
-    ? bytes.then((known) => understood(form, known, contentType ?? ''))
-    : understood(form, bytes, contentType ?? '');
+    ? bytes.then((known) => understood(form, known, contentType ?? '', meter))
+    : understood(form, bytes, contentType ?? '', meter);
 }
+
+/** Larger ones are looked through as they come, so that what is refused need not come whole, and nobody waits for one look at all of it. */
+const measuredFrom = 64 * 1024;
+
+/** What only passes through may be anything. */
+const lookOf =
+  (form: 'json' | 'passed json' | 'form', meter: JsonMeter): Look =>
+  (piece) => {
+    const excess = meter.push(piece);
+    if (excess !== null && form === 'json') throw invalidJson(excess);
+  };
 
 /** Throws for a body that the route does not take, before anything of it is read. */
 export function requireContentType({ body, headers }: Incoming, route: GatewayRoute): void {
@@ -111,13 +123,18 @@ function formOf(route: GatewayRoute, mediaType: string): 'json' | 'passed json' 
   );
 }
 
-function understood(form: 'json' | 'passed json' | 'form', bytes: Bytes, contentType: string): ClientBody {
+function understood(
+  form: 'json' | 'passed json' | 'form',
+  bytes: Bytes,
+  contentType: string,
+  meter: JsonMeter | null,
+): ClientBody {
   if (form === 'form') return { form, bytes, contentType, fields: readFormFields(bytes, contentType) };
   if (bytes.length === 0) return noBody;
-  if (form === 'json') return new JsonBody(bytes, parseObject(bytes));
+  if (form === 'json') return new JsonBody(bytes, parseObject(bytes, meter));
   // JSON that passes through is looked at, so that it can be repeated, routed and checked; what cannot be read still passes.
   try {
-    return new JsonBody(bytes, parseObject(bytes));
+    return new JsonBody(bytes, parseObject(bytes, meter));
   } catch {
     return { form: 'bytes', bytes, contentType };
   }
@@ -157,16 +174,22 @@ export function inTime<T>(
 }
 
 /** What says that it is too large is not read at all. */
-function readDeclared({ length }: Incoming, body: ByteReader, limit: number, hold: HoldBytes): MaybePromise<Bytes> {
+function readDeclared(
+  { length }: Incoming,
+  body: ByteReader,
+  limit: number,
+  hold: HoldBytes,
+  look: Look | undefined,
+): MaybePromise<Bytes> {
   if ((length ?? 0) > limit) throw tooLarge(limit);
-  if (length === null) return readBytes(counted(body, hold), limit);
+  if (length === null) return readBytes(counted(body, hold), limit, look);
   if (length >= countedFrom) hold(length);
-  return readBytes(body, limit);
+  return readBytes(body, limit, look);
 }
 
-export function readBytes(body: ByteReader, limit: number): MaybePromise<Bytes> {
+export function readBytes(body: ByteReader, limit: number, look?: Look): MaybePromise<Bytes> {
   try {
-    const bytes = collected(body, limit);
+    const bytes = collected(body, limit, look);
     return bytes instanceof Promise ? awaited(bytes, limit) : bytes;
   } catch (fault) {
     throw unread(fault, limit);
@@ -192,13 +215,14 @@ function unread(fault: unknown, limit: number): GatewayError {
 
 const tooLarge = (limit: number) => new GatewayError('body_too_large', `the body is larger than ${limit} bytes`);
 
-function parseObject(bytes: Uint8Array): JsonObject {
+const invalidJson = (reason: string) => new GatewayError('invalid_body', `the body is not valid JSON (${reason})`);
+
+function parseObject(bytes: Uint8Array, meter: JsonMeter | null = null): JsonObject {
   let value: unknown;
   try {
-    value = readJsonBytes(bytes, decoder);
+    value = readJsonBytes(bytes, decoder, meter);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new GatewayError('invalid_body', `the body is not valid JSON (${reason})`);
+    throw invalidJson(error instanceof Error ? error.message : String(error));
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new GatewayError('invalid_body', 'the body must be a JSON object');

@@ -49,7 +49,7 @@ export class InlinePlans {
     this.#byOrganisation.set(organisationId, own);
   }
 
-  /** Whoever holds the most gives way. */
+  /** Evicts from whoever holds the most. */
   #largest(): { bytes: number; texts: Set<string> } {
     let largest = { bytes: -1, texts: new Set(this.#kept.keys()) };
     for (const held of this.#byOrganisation.values()) if (held.bytes > largest.bytes) largest = held;

@@ -176,7 +176,7 @@ function choosePlan(deps: GatewayDeps, { own, caller, workspace }: Identified): 
   return plan;
 }
 
-/** A config that is gone is no other's equal. */
+/** A config that was deleted equals no other. */
 function isSamePlan(workspace: Identified['workspace'], one: string, other: string): boolean {
   const plan = workspace.plan(one);
   return plan !== null && plan === workspace.plan(other);

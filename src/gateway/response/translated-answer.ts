@@ -1,8 +1,8 @@
 /** Answers of providers with a dialect of their own, in the client's: whole ones and errors. */
-import { excessOfBytes } from '../../bounded-json.ts';
+import { jsonOrNothingIn } from '../../bounded-json.ts';
 import { EncodedBody } from '../../providers/encoded-body.ts';
 import { isTooDeep, ProviderFault, readFault } from '../../providers/faults.ts';
-import { parsed, textOf } from '../../providers/json.ts';
+import { textOf } from '../../providers/json.ts';
 import type { JsonObject, RawAnswer, Usage } from '../../providers/provider.ts';
 import { readUsage } from '../../providers/usage.ts';
 import { type ErrorForm, GatewayError } from '../errors.ts';
@@ -49,7 +49,7 @@ export function encoded(body: JsonObject | EncodedBody): Omit<TranslatedAnswer, 
 const longestQuote = 500;
 
 function parsedAnswer({ bytes }: RawAnswer, provider: string): unknown {
-  const answer = excessOfBytes(bytes) === null ? parsed(decoder.decode(bytes)) : null;
+  const answer = jsonOrNothingIn(bytes, decoder);
   // No dialect answers with a bare word or number.
   if (typeof answer === 'object' && answer !== null) return answer;
   throw new ProviderFault(

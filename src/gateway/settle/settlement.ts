@@ -45,7 +45,8 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
   const produced = isSuccess(status) || record.withheld;
   const left = wasLeft(record);
   const asked = target?.rule?.baseModel ?? askedModel(target);
-  const reported = usageOfAnswer(context.matched.route.kind, record, Boolean(asked));
+  // Nobody is billed for what failed, and it may be megabytes of anything.
+  const reported = produced || left ? usageOfAnswer(context.matched.route.kind, record, Boolean(asked)) : null;
   const model = asked || reported?.model || target?.model || '';
   // A recalled answer was paid for when it was made.
   if (record.cacheStatus === 'HIT' || record.cacheStatus === 'SEMANTIC HIT') {

@@ -1,7 +1,7 @@
 /** The usage of an answer: as the provider reports it, or estimated where it reports none. */
 
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
-import { readJson } from '../../bounded-json.ts';
+import { jsonOrNothing, jsonOrNothingIn } from '../../bounded-json.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { objectsOf } from '../../providers/json.ts';
 import type { JsonObject, ServerEvent, Usage } from '../../providers/provider.ts';
@@ -20,11 +20,10 @@ export function usageOfAnswer(kind: EndpointKind, record: AttemptRecord, modelKn
   if (record.firstTokenMs !== null || !record.received) return null;
   const bytes = plainBytes(record);
   if (!bytes) return null;
-  if (isStream(record)) return usageInEvents(readEvents(bytes));
-  const text = decoder.decode(bytes);
-  const atTheEnd = modelKnown && !mayListTools(text) ? readUsage(ending(text)?.usage) : null;
+  if (isStream(record)) return usageInEvents(outerEvents(bytes));
+  const atTheEnd = modelKnown ? readUsage(ending(bytes)?.usage) : null;
   if (atTheEnd) return { usage: atTheEnd, model: null };
-  const json = parsed(text);
+  const json = parsedBytes(bytes);
   const usage =
     json &&
     (readResponseUsage(json) ?? readUsage(billedUnits(json)) ?? countedImages(kind, json) ?? heardSeconds(kind, json));
@@ -38,17 +37,21 @@ interface Reported {
 }
 
 /** The fields of an answer from its usage on, which mostly stands near the end: what was written before, or all the vectors, need not be read again. Null where they are not all. */
-function ending(text: string): JsonObject | null {
-  const start = text.lastIndexOf('"usage":');
+function ending(received: Uint8Array): JsonObject | null {
+  const bytes = Buffer.from(received.buffer, received.byteOffset, received.length);
+  const start = bytes.lastIndexOf('"usage":');
   // A quote inside of a text stands behind a backslash, so that this is a name; what is whole from here to the end has it at the top.
-  return start === -1 || text[start - 1] === '\\' ? null : parsed(`{${text.slice(start)}`);
+  if (start === -1 || bytes[start - 1] === backslash || mayListTools(bytes)) return null;
+  return parsed(`{${decoder.decode(bytes.subarray(start))}`);
 }
+
+const backslash = 92;
 
 export const isStream = ({ firstTokenMs, responseHeaders }: AttemptRecord): boolean =>
   firstTokenMs !== null || (responseHeaders?.get('content-type')?.startsWith('text/event-stream') ?? false);
 
 /** It is unpacked while others wait. */
-const largestDecoded = 8 * 1024 * 1024;
+const largestDecoded = 4 * 1024 * 1024;
 
 /** What was received, without the encoding that a passthrough leaves on it; null when that cannot be undone. */
 function plainBytes({ received, upstream, responseHeaders }: AttemptRecord): Uint8Array | null {
@@ -70,6 +73,34 @@ const decoders: Record<string, (bytes: Uint8Array, bound: { maxOutputLength: num
   zstd: zstdDecompressSync,
 };
 
+/** So much of the copy of a stream is read again at its beginning and at its end, because others wait meanwhile. Every dialect tells its figures in one of the two. */
+const readAtBeginning = 256 * 1024;
+const readAtEnd = 512 * 1024;
+
+/** The whole events at the beginning of a copy. */
+function firstEvents(bytes: Uint8Array): ServerEvent[] {
+  return readEvents(bytes.subarray(0, eventEndBefore(bytes, readAtBeginning)));
+}
+
+/** And those at its end, an event that is longer than what is read included. */
+function outerEvents(bytes: Uint8Array): ServerEvent[] {
+  if (bytes.length <= readAtBeginning + readAtEnd) return readEvents(bytes);
+  const from = eventEndBefore(bytes, bytes.length - readAtEnd);
+  return [...firstEvents(bytes), ...readEvents(bytes.subarray(from))];
+}
+
+const blankLines = ['\n\n', '\n\r\n', '\r\r'];
+const longestBlank = 3;
+
+/** Behind the last blank line before this place; the place itself where there is none. */
+function eventEndBefore(received: Uint8Array, place: number): number {
+  if (place >= received.length) return received.length;
+  const bytes = Buffer.from(received.buffer, received.byteOffset, place);
+  const ends = blankLines.map((blank) => bytes.lastIndexOf(blank) + blank.length);
+  const end = Math.max(...ends);
+  return end > longestBlank ? end : place;
+}
+
 /** The figures of a stream that passed through, in whichever dialect it came. */
 function usageInEvents(events: readonly ServerEvent[]): Reported | null {
   let usage: Usage | null = null;
@@ -86,15 +117,12 @@ function usageInEvents(events: readonly ServerEvent[]): Reported | null {
   return usage && { usage, model };
 }
 
-function parsed(text: string): JsonObject | null {
-  try {
-    const value: unknown = readJson(text);
-    return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
-  } catch {
-    // A transcript as plain text, or an error page: there is no usage in it.
-    return null;
-  }
-}
+/** Null for a transcript as plain text, or an error page: there is no usage in it. */
+const parsed = (text: string): JsonObject | null => asObject(jsonOrNothing(text));
+const parsedBytes = (bytes: Uint8Array): JsonObject | null => asObject(jsonOrNothingIn(bytes, decoder));
+
+const asObject = (value: unknown): JsonObject | null =>
+  typeof value === 'object' && value !== null ? (value as JsonObject) : null;
 
 /** Rerankers keep their figures one level deeper. */
 const billedUnits = (json: JsonObject): unknown => (json.meta as { billed_units?: unknown } | undefined)?.billed_units;
@@ -141,7 +169,7 @@ export function estimateUsage(context: RequestContext, record: AttemptRecord, mo
 
 /** What a model was given to read, in any of the dialects; null where the body is none of theirs. */
 function askedIn({ body }: RequestContext): { text: unknown; beside: unknown } | null {
-  const json = body.form === 'json' ? body.json : body.form === 'bytes' ? parsed(decoder.decode(body.bytes)) : null;
+  const json = body.form === 'json' ? body.json : body.form === 'bytes' ? parsedBytes(body.bytes) : null;
   if (!json) return null;
   const { messages, input, prompt, contents, system, instructions, tools, systemInstruction } = json;
   return { text: messages ?? input ?? prompt ?? contents, beside: [system, systemInstruction, instructions, tools] };
@@ -153,12 +181,13 @@ function producedTokens(record: AttemptRecord, model: string): number {
   const bytes = plainBytes(record);
   if (!bytes) return 0;
   if (!isStream(record)) {
-    const { choices, content, output, candidates } = parsed(decoder.decode(bytes)) ?? {};
+    const { choices, content, output, candidates } = parsedBytes(bytes) ?? {};
     return tokensOf(choices ?? content ?? output ?? candidates, model);
   }
-  const text = readEvents(bytes).map(producedBy).join('');
-  // The copy of a long stream ends before the stream did.
-  const share = Math.max(1, record.producedCharacters / Math.max(1, text.length));
+  const text = firstEvents(bytes).map(producedBy).join('');
+  // The copy of a long stream ends before the stream did, and not all of it is read.
+  const known = Math.max(1, record.producedCharacters / Math.max(1, text.length));
+  const share = record.producedCharacters > 0 ? known : Math.max(1, bytes.length / readAtBeginning);
   return tokensOf(text, model) * share;
 }
 

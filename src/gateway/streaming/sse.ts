@@ -7,22 +7,32 @@ const cr = 13;
 
 /** Pictures are the largest events that providers send; what grows beyond this has no end. */
 const largestEvent = 64 * 1024 * 1024;
+/** Events have few lines, and each costs. */
+const mostLines = 100_000;
 
 /** Cuts a byte stream at the ends of events, so that only whole events travel on. Bytes are never changed. */
 export class EventSplitter {
+  readonly #largest: number;
   /** Null where nothing is, as between most chunks. */
   #held: Uint8Array[] | null = null;
   #heldBytes = 0;
+  #heldLines = 0;
   /** The last two bytes held, since a blank line may begin in them. */
   #last = -1;
   #lastButOne = -1;
+
+  constructor(largest = largestEvent) {
+    this.#largest = largest;
+  }
 
   /** All whole events that are complete with this chunk, as they came; null when the first is still open. */
   push(chunk: Uint8Array): Uint8Array | null {
     const end = this.#lastBoundary(chunk);
     if (end === 0) {
       this.#hold(chunk);
-      if (this.#heldBytes > largestEvent) throw new ProviderFault(502, `an event is larger than ${largestEvent} bytes`);
+      if (this.#heldBytes > this.#largest)
+        throw new ProviderFault(502, `an event is larger than ${this.#largest} bytes`);
+      if (this.#heldLines > mostLines) throw new ProviderFault(502, `an event has more than ${mostLines} lines`);
       return null;
     }
     const closing = end === chunk.length ? chunk : chunk.subarray(0, end);
@@ -43,6 +53,7 @@ export class EventSplitter {
   #empty(): void {
     this.#held = null;
     this.#heldBytes = 0;
+    this.#heldLines = 0;
     this.#last = -1;
     this.#lastButOne = -1;
   }
@@ -52,6 +63,9 @@ export class EventSplitter {
     if (this.#held) this.#held.push(bytes);
     else this.#held = [bytes];
     this.#heldBytes += bytes.length;
+    for (const end of [lf, cr]) {
+      for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, at + 1)) this.#heldLines++;
+    }
     this.#lastButOne = bytes.length > 1 ? (bytes[bytes.length - 2] ?? -1) : this.#last;
     this.#last = bytes[bytes.length - 1] ?? -1;
   }
@@ -100,25 +114,29 @@ function eventsIn(text: string): ServerEvent[] {
   const events: ServerEvent[] = [];
   let event: string | null = null;
   let data: string | null = null;
-  for (const line of linesOf(text)) {
-    if (line === '') {
+  const plain = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  // Nothing is made of lines that say nothing: a stream may consist of them.
+  for (let at = 0; at < plain.length; ) {
+    const found = plain.indexOf('\n', at);
+    const end = found === -1 ? plain.length : found;
+    if (end === at) {
       if (data !== null) events.push({ event, data });
       event = null;
       data = null;
-    } else if (line.startsWith('data:')) {
-      const value = fieldValue(line, 5);
+    } else if (plain.startsWith('data:', at)) {
+      const value = fieldValue(plain, at + 5, end);
       data = data === null ? value : `${data}\n${value}`;
-    } else if (line.startsWith('event:')) {
-      event = fieldValue(line, 6);
+    } else if (plain.startsWith('event:', at)) {
+      event = fieldValue(plain, at + 6, end);
     }
+    at = end + 1;
   }
   if (data !== null) events.push({ event, data });
   return events;
 }
 
-const linesOf = (text: string): string[] => (text.includes('\r') ? text.split(/\r\n|\r|\n/) : text.split('\n'));
-
-const fieldValue = (line: string, from: number): string => line.slice(line[from] === ' ' ? from + 1 : from);
+const fieldValue = (text: string, from: number, end: number): string =>
+  text.slice(text[from] === ' ' ? from + 1 : from, end);
 
 const encoder = new TextEncoder();
 

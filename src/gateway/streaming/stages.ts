@@ -28,7 +28,7 @@ export interface StreamStage {
 
 export const noStages: readonly StreamStage[] = [];
 
-/** Stages in a row: what one lets go is what the next one sees. */
+/** Stages in a row: each sees what the one before it passes on. */
 export class StageChain {
   #stages: readonly StreamStage[];
   #over = false;

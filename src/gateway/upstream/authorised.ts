@@ -75,10 +75,17 @@ export async function sendWith(
   signal: Abortable,
 ): Promise<WireAnswer> {
   const ready = await authorised(deps, target, call, signal, authentication);
-  const response = await send(deps, target, ready, signal);
+  const response = await sendReady(deps, target, ready, signal);
   if (response.status !== 401 || !keepsToken.has(authentication.kind)) return response;
   if (call.body instanceof ReadableStream) return response;
   await response.body?.cancel();
   deps.credentials.forget(authentication);
-  return send(deps, target, await authorised(deps, target, call, signal, authentication), signal);
+  return sendReady(deps, target, await authorised(deps, target, call, signal, authentication), signal);
 }
+
+const sendReady = async (
+  deps: GatewayDeps,
+  target: Target,
+  ready: Upstream,
+  signal: Abortable,
+): Promise<WireAnswer> => ({ ...(await send(deps, target, ready, signal)), sentHeaders: ready.headers });

@@ -1,4 +1,4 @@
-/** Look-ups of names that customers chose: each tenant has a share of them, a dead name is given up soon, and what was found is remembered for a moment. */
+/** Look-ups of names that customers chose: each tenant has a share of them, a name that does not resolve is given up soon, and what was found is kept in memory for a moment. */
 import { GatewayError } from '../errors.ts';
 
 /** Looks a name up; every address that it has. */
@@ -6,7 +6,7 @@ export type Lookup = (hostname: string) => Promise<string[]>;
 
 export const lookupBounds = {
   atOnce: 32,
-  /** Of one tenant, so that its dead names hold up nobody else. */
+  /** Of one tenant, so that its names that do not resolve delay nobody else. */
   atOnceOfTenant: 4,
   /** Of one tenant, behind those. */
   waitingOfTenant: 64,

@@ -15,6 +15,7 @@ import { isRepeated, spliceString } from '../request/json-splice.ts';
 import { sensitiveNames } from '../settle/log-headers.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
+import { requirePassedStorage } from './passthrough-storage-guard.ts';
 import { asksForUsage, withUsageAsked } from './stream-usage.ts';
 import { watchedRows } from './upload-rows.ts';
 import {
@@ -69,7 +70,10 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   }
   const base = baseAddress(target.customHost ?? addressOf(target, facts));
   const url = urlOf(context, operation, base);
-  if (passthrough) requirePassedCall(context, target, base, url);
+  if (passthrough) {
+    requirePassedCall(context, target, base, url);
+    requirePassedStorage(context, target, facts, url);
+  }
   const { bytes: written, changed, contentType } = bodyBytes(context, target, operation);
   const usageAsked = asksForUsage(context, target, operation);
   const bytes = written && usageAsked ? withUsageAsked(written, facts.body.stream_options) : written;

@@ -63,7 +63,7 @@ export const gwPii = defineCheck({
         if (redact && context.requestType === 'embed')
           return failedCheck('the input of embeddings is not changed', true);
         if (backend) return askBackend(context, (input) => backend('pii', { input, categories }, io), verdictOf);
-        const tokens = new Tokens();
+        const tokens = new Tokens(restore && context.isInput);
         const detected = new Set<string>();
         const edits = context.segments.flatMap(({ text }, segment): Edit[] =>
           entitiesIn(text, wanted).map((entity) => {
@@ -77,7 +77,7 @@ export const gwPii = defineCheck({
       stream:
         backend || inverted
           ? { needs: 'whole' }
-          : { needs: 'window', open: () => new PiiScanner(wanted, redact ? new Tokens() : null) },
+          : { needs: 'window', open: () => new PiiScanner(wanted, redact ? new Tokens(false) : null) },
     };
   },
 });
@@ -86,12 +86,18 @@ export const gwPii = defineCheck({
 export class Tokens {
   readonly restores = new Map<string, string>();
   readonly #counts = new Map<string, number>();
+  readonly #keeps: boolean;
+
+  /** `keeps`: what was replaced can be put back. */
+  constructor(keeps: boolean) {
+    this.#keeps = keeps;
+  }
 
   of({ category, start, end }: Entity, text: string): string {
     const count = (this.#counts.get(category) ?? 0) + 1;
     this.#counts.set(category, count);
     const token = `{{${category}_${count}}}`;
-    this.restores.set(token, text.slice(start, end));
+    if (this.#keeps) this.restores.set(token, text.slice(start, end));
     return token;
   }
 }

@@ -3,7 +3,17 @@ import { z } from 'zod';
 import { listOf, objectOf, objectsOf } from '../../providers/json.ts';
 import { HttpError, isOk, jsonOf } from '../ask.ts';
 import { after, before, both } from '../checks/events.ts';
-import { type Asking, editsOf, messagesOf, partnerCheck, textsOf, verdictOf, withoutSlash } from './partner.ts';
+import {
+  type Asking,
+  batchesOf,
+  editsOf,
+  messagesOf,
+  partnerCheck,
+  piecesOf,
+  textsOf,
+  verdictOf,
+  withoutSlash,
+} from './partner.ts';
 
 const resource = () =>
   z.looseObject({
@@ -58,6 +68,15 @@ async function headersFor(
   return { authorization: `Bearer ${token}` };
 }
 
+/** Longer texts are refused. */
+const longestText = 10_000;
+const pieceOverlap = 200;
+/** Of one request for prompt shields; their texts together may be as long as one prompt. */
+const shieldedDocuments = 2;
+/** A longer document is left out of an answer that is otherwise a success. */
+const longestDocument = 5_000;
+const mostDocuments = 5;
+
 const safety = () => ({ contentSafety: resource() });
 const version = (date: string) => z.string().max(32).default(date);
 
@@ -84,15 +103,16 @@ export const azureContentSafety = partnerCheck({
   example: { severity: 4, categories: ['Hate', 'Violence'] },
   onError: true,
   async run(asking, { blocklistNames, severity, categories, apiVersion }, { contentSafety }) {
-    const answer = await askSafety(asking, contentSafety, 'text:analyze', apiVersion, {
-      text: asking.text,
-      categories,
-      blocklistNames,
-    });
-    const severe = objectsOf(answer.categoriesAnalysis).filter((entry) => Number(entry.severity ?? 0) >= severity);
-    const blocked = listOf(answer.blocklistsMatch);
+    const answers = await Promise.all(
+      piecesOf(asking.text, longestText, pieceOverlap).map((text) =>
+        askSafety(asking, contentSafety, 'text:analyze', apiVersion, { text, categories, blocklistNames }),
+      ),
+    );
+    const analysed = answers.flatMap(({ categoriesAnalysis }) => objectsOf(categoriesAnalysis));
+    const severe = analysed.filter((entry) => Number(entry.severity ?? 0) >= severity);
+    const blocked = answers.flatMap(({ blocklistsMatch }) => listOf(blocklistsMatch));
     return verdictOf(severe.length + blocked.length === 0, 'Azure', {
-      categoriesAnalysis: answer.categoriesAnalysis ?? [],
+      categoriesAnalysis: analysed,
       blocklistsMatch: blocked,
     });
   },
@@ -112,17 +132,27 @@ export const azureShieldPrompt = partnerCheck({
       .filter(({ role }) => role === 'system' || role === 'developer')
       .map(({ content }) => content)
       .join('\n');
-    const json =
-      system === ''
-        ? { userPrompt: asking.text, documents: [] }
-        : { userPrompt: system, documents: textsOf(asking).filter((text) => text !== '') };
-    const answer = await askSafety(asking, contentSafety, 'text:shieldPrompt', apiVersion, json);
-    const attacked =
-      objectOf(answer.userPromptAnalysis).attackDetected === true ||
-      objectsOf(answer.documentsAnalysis).some(({ attackDetected }) => attackDetected === true);
+    const prompts = piecesOf(system === '' ? asking.text : system, longestText, pieceOverlap);
+    const texts = system === '' ? [] : textsOf(asking).filter((text) => text !== '');
+    const documents = batchesOf(
+      texts.flatMap((text) => piecesOf(text, longestText / shieldedDocuments, pieceOverlap)),
+      shieldedDocuments,
+    );
+    const rounds = Math.max(prompts.length, documents.length);
+    const answers = await Promise.all(
+      Array.from({ length: rounds }, (_, at) =>
+        askSafety(asking, contentSafety, 'text:shieldPrompt', apiVersion, {
+          userPrompt: prompts[at] ?? prompts[0],
+          documents: documents[at] ?? [],
+        }),
+      ),
+    );
+    const ofPrompts = answers.flatMap(({ userPromptAnalysis }) => userPromptAnalysis ?? []).map(objectOf);
+    const ofDocuments = answers.flatMap(({ documentsAnalysis }) => objectsOf(documentsAnalysis));
+    const attacked = [...ofPrompts, ...ofDocuments].some(({ attackDetected }) => attackDetected === true);
     return verdictOf(!attacked, 'Azure', {
-      userPromptAnalysis: answer.userPromptAnalysis ?? null,
-      documentsAnalysis: answer.documentsAnalysis ?? [],
+      userPromptAnalysis: ofPrompts.find(({ attackDetected }) => attackDetected === true) ?? ofPrompts[0] ?? null,
+      documentsAnalysis: ofDocuments,
     });
   },
 });
@@ -164,26 +194,34 @@ export const azurePii = partnerCheck({
   example: { redact: true },
   onError: true,
   async run(asking, { domain, modelVersion, apiVersion, language, piiCategories, redact }, { pii }) {
-    const texts = textsOf(asking);
-    const documents = texts.flatMap((text, id) => (text === '' ? [] : [{ id: String(id), text, language }]));
-    const answer = await asking.ask(
-      `${hostOf(pii)}/language/:analyze-text?api-version=${encodeURIComponent(apiVersion)}`,
-      {
-        kind: 'PiiEntityRecognition',
-        parameters: {
-          domain: domain === 'healthcare' ? 'phi' : domain,
-          modelVersion,
-          ...(piiCategories && { piiCategories }),
-        },
-        analysisInput: { documents },
-      },
-      await headersFor(asking, pii),
+    const pieces = textsOf(asking).map((text) => (text === '' ? [] : piecesOf(text, longestDocument)));
+    const documents = pieces.flatMap((list, segment) =>
+      list.map((text, piece) => ({ id: `${segment}-${piece}`, text, language })),
     );
-    const results = objectsOf(objectOf(answer.results).documents);
+    const headers = await headersFor(asking, pii);
+    const ask = (batch: typeof documents) =>
+      asking.ask(
+        `${hostOf(pii)}/language/:analyze-text?api-version=${encodeURIComponent(apiVersion)}`,
+        {
+          kind: 'PiiEntityRecognition',
+          parameters: {
+            domain: domain === 'healthcare' ? 'phi' : domain,
+            modelVersion,
+            ...(piiCategories && { piiCategories }),
+          },
+          analysisInput: { documents: batch },
+        },
+        headers,
+      );
+    const answers = await Promise.all(batchesOf(documents, mostDocuments).map(ask));
+    const results = answers.flatMap((answer) => objectsOf(objectOf(answer.results).documents));
+    // A document that the service leaves out is no document without personal data.
+    if (results.length < documents.length) throw new Error('the service did not look at all of the text');
     const found = results.some(({ entities }) => listOf(entities).length > 0);
-    const redacted: (string | null)[] = texts.map(() => null);
-    for (const { id, redactedText } of results)
-      if (typeof redactedText === 'string') redacted[Number(id)] = redactedText;
+    const told = new Map(results.map(({ id, redactedText }) => [id, redactedText]));
+    const redacted = pieces.map((list, segment) =>
+      list.length === 0 ? null : list.map((text, piece) => told.get(`${segment}-${piece}`) ?? text).join(''),
+    );
     return {
       ...verdictOf(!found || redact, 'Azure', {
         entities: results.flatMap(({ entities }) => objectsOf(entities).map(({ category }) => category)),

@@ -141,6 +141,32 @@ const plainText = (content: unknown): string =>
         .filter((text): text is string => typeof text === 'string')
         .join('\n');
 
+/** A text in pieces that a service takes, cut at spaces where it can be. With an overlap, what stands at a cut is whole in one of them. */
+export function piecesOf(text: string, most: number, overlap = 0): string[] {
+  if (text.length <= most) return [text];
+  const pieces: string[] = [];
+  for (let start = 0; ; ) {
+    const limit = start + most;
+    if (limit >= text.length) {
+      pieces.push(text.slice(start));
+      return pieces;
+    }
+    const space = text.lastIndexOf(' ', limit - 1) + 1;
+    let end = space > start + most / 2 ? space : limit;
+    // Both halves of a pair belong together.
+    if (isLowSurrogate(text.charCodeAt(end))) end--;
+    pieces.push(text.slice(start, end));
+    start = end - overlap;
+    if (isLowSurrogate(text.charCodeAt(start))) start--;
+  }
+}
+
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
+
+/** Lists of at most so many. */
+export const batchesOf = <T>(items: readonly T[], most: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / most) }, (_, at) => items.slice(at * most, (at + 1) * most));
+
 /** Replaces places of a text from its end, so that those before stay where they are. */
 export function replacedSpans(text: string, spans: readonly { start: number; end: number; text: string }[]): string {
   return spans

@@ -1,9 +1,11 @@
 /** Every partner check against a partner that refuses a wrong address, a wrong key and a body without what it needs. */
 import { describe, expect, test } from 'bun:test';
+import { z } from 'zod';
 import type { HookEvent } from '../context.ts';
 import { CheckContext } from '../context.ts';
 import type { CheckIo, OutboundCall } from '../io.ts';
 import { partnerChecks } from './index.ts';
+import { piecesOf } from './partner.ts';
 
 type Json = Record<string, unknown>;
 
@@ -17,11 +19,16 @@ interface Partner {
   key?: [string, string];
   /** Fields that it refuses to do without. */
   needs: string[];
+  /** The body as its public description has it: anything else is refused. */
+  refuses?: z.ZodType;
   passes: Json;
   fails: Json;
   /** Its answer with something to replace, and the text that comes of it. */
   redacts?: [Json, string];
 }
+
+const chatMessages = () =>
+  z.array(z.object({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.string() })).min(1);
 
 const key = 'key-123';
 const token = `x.${Buffer.from(JSON.stringify({ opaque: { 'apex-url': 'apex.acuvity.ai' } })).toString('base64url')}.y`;
@@ -33,6 +40,11 @@ const patronus = (): Partner => ({
   url: 'https://api.patronus.ai/v1/evaluate',
   key: ['x-api-key', key],
   needs: ['evaluators', 'evaluated_model_input', 'evaluated_model_output'],
+  refuses: z.object({
+    evaluators: z.array(z.object({ evaluator: z.string().min(1), explain_strategy: z.literal('always') })).min(1),
+    evaluated_model_input: z.string(),
+    evaluated_model_output: z.string(),
+  }),
   passes: judged(true),
   fails: judged(false),
 });
@@ -78,6 +90,11 @@ const partners: Record<string, Partner> = {
     url: 'https://res.cognitiveservices.azure.com/contentsafety/text:analyze?api-version=2024-11-01',
     key: ['Ocp-Apim-Subscription-Key', key],
     needs: ['text', 'categories'],
+    refuses: z.object({
+      text: z.string().min(1).max(10_000),
+      categories: z.array(z.enum(['Hate', 'SelfHarm', 'Sexual', 'Violence'])),
+      blocklistNames: z.array(z.string()),
+    }),
     passes: { categoriesAnalysis: [{ category: 'Hate', severity: 0 }], blocklistsMatch: [] },
     fails: { categoriesAnalysis: [{ category: 'Hate', severity: 2 }] },
   },
@@ -87,10 +104,20 @@ const partners: Record<string, Partner> = {
     url: 'https://res.cognitiveservices.azure.com/language/:analyze-text?api-version=2024-11-01',
     key: ['Ocp-Apim-Subscription-Key', key],
     needs: ['kind', 'analysisInput'],
-    passes: { results: { documents: [{ id: '0', entities: [], redactedText: 'I am Ann' }] } },
+    refuses: z.object({
+      kind: z.literal('PiiEntityRecognition'),
+      parameters: z.object({ domain: z.enum(['none', 'phi']), modelVersion: z.string() }),
+      analysisInput: z.object({
+        documents: z
+          .array(z.object({ id: z.string(), language: z.string(), text: z.string().min(1).max(5_120) }))
+          .min(1)
+          .max(5),
+      }),
+    }),
+    passes: { results: { documents: [{ id: '0-0', entities: [], redactedText: 'I am Ann' }] } },
     fails: {},
     redacts: [
-      { results: { documents: [{ id: '0', entities: [{ category: 'Person' }], redactedText: 'I am ***' }] } },
+      { results: { documents: [{ id: '0-0', entities: [{ category: 'Person' }], redactedText: 'I am ***' }] } },
       'I am ***',
     ],
   },
@@ -99,6 +126,9 @@ const partners: Record<string, Partner> = {
     url: 'https://res.cognitiveservices.azure.com/contentsafety/text:shieldPrompt?api-version=2024-09-01',
     key: ['Ocp-Apim-Subscription-Key', key],
     needs: ['userPrompt', 'documents'],
+    refuses: z
+      .object({ userPrompt: z.string().max(10_000), documents: z.array(z.string()).max(5) })
+      .refine(({ documents }) => documents.join('').length <= 10_000),
     passes: { userPromptAnalysis: { attackDetected: false }, documentsAnalysis: [] },
     fails: { userPromptAnalysis: { attackDetected: true } },
   },
@@ -116,6 +146,10 @@ const partners: Record<string, Partner> = {
     parameters: { guardrailId: 'g1', guardrailVersion: '2', redact: true },
     url: 'https://bedrock-runtime.us-east-1.amazonaws.com/guardrail/g1/version/2/apply',
     needs: ['source', 'content'],
+    refuses: z.object({
+      source: z.enum(['INPUT', 'OUTPUT']),
+      content: z.array(z.object({ text: z.object({ text: z.string().min(1) }) })).min(1),
+    }),
     passes: { action: 'NONE' },
     fails: { action: 'GUARDRAIL_INTERVENED', assessments: [{ topicPolicy: { topics: [{ action: 'BLOCKED' }] } }] },
     redacts: [
@@ -171,6 +205,7 @@ const partners: Record<string, Partner> = {
     url: 'https://api.lakera.ai/v2/guard',
     key: ['authorization', `Bearer ${key}`],
     needs: ['messages', 'payload', 'breakdown'],
+    refuses: z.strictObject({ messages: chatMessages(), payload: z.boolean(), breakdown: z.boolean() }),
     passes: { flagged: false },
     fails: { flagged: true, breakdown: [{ detector_type: 'prompt_attack', detected: true }] },
     redacts: [
@@ -201,6 +236,10 @@ const partners: Record<string, Partner> = {
     url: 'https://api.mistral.ai/v1/chat/moderations',
     key: ['authorization', `Bearer ${key}`],
     needs: ['model', 'input'],
+    refuses: z.strictObject({
+      model: z.string().regex(/^mistral-moderation-(latest|\d{4})$/),
+      input: z.array(chatMessages()).min(1),
+    }),
     passes: { results: [{ categories: { pii: false, law: true } }] },
     fails: { results: [{ categories: { pii: true } }] },
   },
@@ -227,6 +266,11 @@ const partners: Record<string, Partner> = {
     url: 'https://service.api.aisecurity.paloaltonetworks.com/v1/scan/sync/request',
     key: ['x-pan-token', key],
     needs: ['tr_id', 'metadata', 'contents'],
+    refuses: z.object({
+      tr_id: z.string().max(100),
+      metadata: z.object({ ai_model: z.string(), app_user: z.string(), app_name: z.string() }),
+      contents: z.array(z.union([z.object({ prompt: z.string() }), z.object({ response: z.string() })])).min(1),
+    }),
     passes: { action: 'allow' },
     fails: { action: 'block' },
   },
@@ -337,6 +381,7 @@ const partners: Record<string, Partner> = {
     url: 'https://api.us1.zseclipse.net/v1/detection/execute-policy',
     key: ['authorization', `Bearer ${key}`],
     needs: ['direction', 'content', 'policyId'],
+    refuses: z.object({ direction: z.enum(['IN', 'OUT']), content: z.string().min(1), policyId: z.string() }),
     passes: { statusCode: 200, action: 'DETECT' },
     fails: { statusCode: 200, action: 'BLOCK', detectorResponses: { pii: { action: 'BLOCK' } } },
   },
@@ -360,6 +405,7 @@ const simulated = (partner: Partner, answer: Json): CheckIo & { calls: OutboundC
       if (partner.key ? sent !== value : !call.sign && partner.credentials) return reply(401, {});
       const body = JSON.parse(call.body ?? 'null');
       if (partner.needs.some((field) => body[field] === undefined)) return reply(422, { body });
+      if (partner.refuses && !partner.refuses.safeParse(body).success) return reply(400, { body });
       return reply(200, answer);
     },
     resolves: async () => true,
@@ -464,4 +510,34 @@ describe('searches', () => {
       expect(result.verdict).toBe(true);
     });
   }
+});
+
+describe('texts that are longer than the partner takes', () => {
+  const long = 'word '.repeat(5_000);
+
+  for (const id of ['azure.contentSafety', 'azure.shieldPrompt']) {
+    test(`${id} are sent in pieces, and one that is refused fails all`, async () => {
+      const partner = partners[id] as Partner;
+      expect(await run(id, partner, partner.passes, long)).toMatchObject({ verdict: true });
+      expect((await run(id, partner, partner.passes, long)).error).toBeUndefined();
+      expect((await run(id, partner, partner.fails, long)).verdict).toBe(false);
+    });
+  }
+
+  test('azure.pii are an error where a piece of them is left out of the answer', async () => {
+    const partner = partners['azure.pii'] as Partner;
+    expect((await run('azure.pii', partner, partner.passes, long)).error?.message).toContain('did not look at all');
+  });
+
+  test('are cut at spaces and not inside a character, and make up the whole', () => {
+    const texts = [long, '😀'.repeat(4_000), 'x'.repeat(3_000)];
+    for (const text of texts) {
+      const pieces = piecesOf(text, 1_001);
+      expect(pieces.join('')).toBe(text);
+      expect(pieces.every((piece) => piece.length <= 1_001 && piece.isWellFormed())).toBe(true);
+      const overlapping = piecesOf(text, 1_001, 51);
+      expect(overlapping.every((piece) => piece.length <= 1_001 && piece.isWellFormed())).toBe(true);
+      expect(overlapping.at(-1)?.endsWith(text.slice(-20))).toBe(true);
+    }
+  });
 });

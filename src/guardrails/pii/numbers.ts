@@ -1,8 +1,8 @@
 /** Numbers that mean something: cards, social security numbers, phone numbers and IPv4 addresses, told apart by form and checksum. */
 import { cardRuns } from './cards.ts';
-import { DigitRuns, dot, isDigit, joinAt, mostGroups, unjoined } from './digit-runs.ts';
+import { DigitRuns, dot, isDigit, mostGroups, unjoined } from './digit-runs.ts';
 import type { Entity, PiiCategory } from './entity.ts';
-import { phoneRuns, phoneStart } from './phones.ts';
+import { mayBePhone, phoneRuns, phoneStart } from './phones.ts';
 import { socialSecurityRuns } from './social-security.ts';
 
 /** Which kinds are looked for. */
@@ -28,8 +28,7 @@ export function numbersIn(text: string, categories: ReadonlySet<PiiCategory>, fo
     }
     const start = position;
     while (isDigit(text.charCodeAt(position))) position++;
-    const join = joinAt(text, position);
-    runs.add(start, position, join);
+    const join = runs.add(text, start, position);
     if (join === unjoined) runs.drop(judged(runs, runs.count, wanted, found));
     // The last ones may go on with those that follow.
     else if (runs.isFull) runs.drop(judged(runs, runs.count - mostGroups, wanted, found));
@@ -43,15 +42,16 @@ function judged(runs: DigitRuns, until: number, wanted: Wanted, found: Entity[])
   return run;
 }
 
-/** Notes what begins with this run, and answers how many runs it takes. The first kind that fits counts. */
+/** Notes what begins with this run, and answers how many runs it takes. The first kind that fits counts; most runs are of a size that none of them begins with. */
 function takenFrom(runs: DigitRuns, run: number, wanted: Wanted, found: Entity[]): number {
-  const card = wanted.card ? cardRuns(runs, run) : 0;
+  const size = runs.size(run);
+  const card = wanted.card && (size === 4 || size >= 13) ? cardRuns(runs, run) : 0;
   if (card > 0) return note('CREDIT_CARD', runs, run, card, found);
-  const ip = wanted.ip ? ipV4Runs(runs, run) : 0;
+  const ip = wanted.ip && size <= 3 && runs.join(run) === dot ? ipV4Runs(runs, run) : 0;
   if (ip > 0) return note('IP_ADDRESS', runs, run, ip, found);
-  const socialSecurity = wanted.socialSecurity ? socialSecurityRuns(runs, run) : 0;
+  const socialSecurity = wanted.socialSecurity && (size === 3 || size === 9) ? socialSecurityRuns(runs, run) : 0;
   if (socialSecurity > 0) return note('SSN', runs, run, socialSecurity, found);
-  const phone = wanted.phone ? phoneRuns(runs, run) : 0;
+  const phone = wanted.phone && mayBePhone(runs, run, size) ? phoneRuns(runs, run) : 0;
   return phone > 0 ? note('PHONE_NUMBER', runs, run, phone, found) : 1;
 }
 
@@ -68,7 +68,7 @@ function ipV4Runs(runs: DigitRuns, first: number): number {
     const run = first + index;
     const size = runs.size(run);
     if (size === 0 || size > 3 || (index < 3 && runs.join(run) !== dot)) return 0;
-    if (runs.value(run) > 255 || (size > 1 && runs.digit(run, 0) === 0)) return 0;
+    if (runs.value(run) > 255 || (size > 1 && runs.firstDigit(run) === 0)) return 0;
   }
   return runs.isFollowedByWord(first + 3) ? 0 : 4;
 }

@@ -13,6 +13,15 @@ export function phoneRuns(runs: DigitRuns, first: number): number {
   return isInternational ? international(runs, first) : national(runs, first);
 }
 
+/** False for nearly all numbers, after a look at one digit and what stands before it. */
+export function mayBePhone(runs: DigitRuns, first: number, size: number): boolean {
+  if (size === 3 || size === 10 || size === 11) return true;
+  const digit = runs.firstDigit(first);
+  if (digit === 0 || (digit === 1 && size === 1)) return true;
+  const before = runs.before(first);
+  return before === plus || before === opening;
+}
+
 /** With the plus and the bracket that stand before it. */
 export function phoneStart(text: string, start: number): number {
   let at = start;
@@ -23,7 +32,7 @@ export function phoneStart(text: string, start: number): number {
 
 /** A plus, and eight to fifteen digits. */
 function international(runs: DigitRuns, first: number): number {
-  if (runs.digit(first, 0) === 0) return 0;
+  if (runs.firstDigit(first) === 0) return 0;
   let digits = 0;
   let taken = 0;
   for (let index = 0; index < mostGroups; index++) {
@@ -40,18 +49,18 @@ function international(runs: DigitRuns, first: number): number {
 function national(runs: DigitRuns, first: number): number {
   const size = runs.size(first);
   if ((size === 10 || size === 11) && runs.join(first) === unjoined) return isBare(runs, first) ? 1 : 0;
-  const skip = size === 1 && runs.digit(first, 0) === 1 ? 1 : 0;
+  const skip = size === 1 && runs.firstDigit(first) === 1 ? 1 : 0;
   if (isAmerican(runs, first + skip)) return skip + 3;
   if (isLocal(runs, first)) return 2;
-  return runs.digit(first, 0) === 0 ? trunk(runs, first) : 0;
+  return runs.firstDigit(first) === 0 ? trunk(runs, first) : 0;
 }
 
 /** Ten digits in a row may be anything, unless the text says what they are. */
 function isBare(runs: DigitRuns, run: number): boolean {
   const start = runs.start(run);
-  const skip = runs.size(run) === 11 && runs.digit(run, 0) === 1 ? 1 : 0;
+  const skip = runs.size(run) === 11 && runs.firstDigit(run) === 1 ? 1 : 0;
   const isTen = runs.size(run) - skip === 10 && isAreaAndExchange(runs.text, start + skip, start + skip + 3);
-  return (isTen || runs.digit(run, 0) === 0) && !runs.isFollowedByWord(run) && saysPhone(runs.text, start);
+  return (isTen || runs.firstDigit(run) === 0) && !runs.isFollowedByWord(run) && saysPhone(runs.text, start);
 }
 
 /** Three, three and four digits. */

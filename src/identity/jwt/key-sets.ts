@@ -6,7 +6,7 @@ import { isUsable, type JwtSettings, keySetSchema, mostKeys, type PublicJwk } fr
 
 export interface KeySets {
   /** The key with this id; null where the organisation has none. */
-  find(settings: JwtSettings, kid: string): Promise<KeyObject | null>;
+  find(settings: JwtSettings, kid: string, organisationId: string): Promise<KeyObject | null>;
 }
 
 interface KeySet {
@@ -30,13 +30,16 @@ const refetchMs = 60_000;
 const retryMs = 5_000;
 const setsKept = 1_000;
 
-export function createKeySets(fetchDocument: (url: string) => Promise<string>, now: () => number): KeySets {
+export function createKeySets(
+  fetchDocument: (url: string, tenant: string) => Promise<string>,
+  now: () => number,
+): KeySets {
   const fetched = new Map<string, Fetched>();
   const given = new WeakMap<object, KeySet>();
 
-  const ask = (url: string, entry: Fetched): Promise<void> => {
+  const ask = (url: string, tenant: string, entry: Fetched): Promise<void> => {
     entry.askedAt = now();
-    entry.asking ??= fetchDocument(url)
+    entry.asking ??= fetchDocument(url, tenant)
       .then((text) => {
         entry.set = readKeySet(readJson(text));
         entry.fetchedAt = now();
@@ -61,11 +64,11 @@ export function createKeySets(fetchDocument: (url: string) => Promise<string>, n
     return entry;
   };
 
-  const byAddress = async (url: string, kid: string): Promise<KeyObject | null> => {
+  const byAddress = async (url: string, kid: string, tenant: string): Promise<KeyObject | null> => {
     const entry = entryOf(url);
     const mayAsk = () => entry.asking !== null || now() - entry.askedAt >= (entry.set === null ? retryMs : refetchMs);
     const isOld = now() - entry.fetchedAt >= maxAgeMs;
-    if ((entry.set === null || isOld || !entry.set.keys.has(kid)) && mayAsk()) await ask(url, entry);
+    if ((entry.set === null || isOld || !entry.set.keys.has(kid)) && mayAsk()) await ask(url, tenant, entry);
     if (entry.set === null) {
       throw new JwtRefused('jwt_keys_unavailable', `the key set of the organisation cannot be read: ${entry.fault}`);
     }
@@ -73,8 +76,8 @@ export function createKeySets(fetchDocument: (url: string) => Promise<string>, n
   };
 
   return {
-    async find({ jwks_url, jwks_json }, kid) {
-      if (jwks_url !== null) return byAddress(jwks_url, kid);
+    async find({ jwks_url, jwks_json }, kid, organisationId) {
+      if (jwks_url !== null) return byAddress(jwks_url, kid, organisationId);
       if (jwks_json === null) return null;
       const known = given.get(jwks_json) ?? readKeySet(jwks_json);
       given.set(jwks_json, known);

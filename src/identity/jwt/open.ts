@@ -34,7 +34,7 @@ interface Parts {
   feed: ChangeFeed;
   clock: Clock;
   /** Fetches a public document of somebody else, within bounds and after the check of its address. */
-  fetchDocument(url: string): Promise<string>;
+  fetchDocument(url: string, tenant: string): Promise<string>;
   onRefused(refused: RefusedToken): void;
 }
 

@@ -41,7 +41,7 @@ export async function verifyToken(
   const organisation = await organisationOf(rules, token);
   try {
     const settings = settingsOf(rules.environment, organisation);
-    const claims = await verifiedClaims(rules, settings, token, header);
+    const claims = await verifiedClaims(rules, settings, token, header, organisation.id);
     return { caller: await callerOf(rules, organisation, claims, digest), expiresAt: momentOf(claims.exp) };
   } catch (fault) {
     throw fault instanceof JwtRefused ? fault.at(organisation.id) : fault;
@@ -93,13 +93,14 @@ async function verifiedClaims(
   settings: JwtSettings,
   token: string,
   { alg, kid, typ }: JwtHeader,
+  organisationId: string,
 ): Promise<JwtClaims> {
   if (alg !== 'RS256') throw new JwtRefused('invalid_jwt', 'the token must be signed with RS256');
   if (typ === undefined ? !environment.local : typ.toUpperCase() !== 'JWT') {
     throw new JwtRefused('invalid_jwt', 'the header typ of the token must be JWT');
   }
   if (kid === undefined) throw new JwtRefused('invalid_jwt', 'the token names no key (kid)');
-  const key = await keySets.find(settings, kid);
+  const key = await keySets.find(settings, kid, organisationId);
   if (!key) throw new JwtRefused('invalid_jwt', 'the token is signed with an unknown key (kid)');
   const payload = signedPayload(token, key);
   if (!payload) throw new JwtRefused('invalid_jwt', 'the signature of the token is wrong');

@@ -1,4 +1,5 @@
 /** Server-sent events with everything that resumption needs: ids, reconnection times, and events without data. */
+import { EventSplitter } from '../../gateway/streaming/sse.ts';
 
 export interface SseEvent {
   id: string | null;
@@ -12,30 +13,34 @@ export interface SseEvent {
 export class EventReader {
   readonly #decoder = new TextDecoder();
   readonly #limit: number;
-  #rest = '';
-  /** How much of the rest was searched for a blank line already. */
-  #searched = 0;
+  readonly #splitter: EventSplitter;
 
   constructor(limit: number) {
     this.#limit = limit;
+    this.#splitter = new EventSplitter(limit);
   }
 
   /** The events that are complete with this piece. Throws where one grows beyond the limit. */
   push(bytes: Uint8Array): SseEvent[] {
-    this.#rest += this.#decoder.decode(bytes, { stream: true });
+    const whole = this.#wholeEvents(bytes);
+    if (!whole) return [];
+    const text = this.#decoder.decode(whole);
     const events: SseEvent[] = [];
-    for (;;) {
-      const end = boundary(this.#rest, this.#searched);
-      if (!end) break;
-      const event = eventOf(this.#rest.slice(0, end.at));
-      this.#rest = this.#rest.slice(end.behind);
-      this.#searched = 0;
+    for (let from = 0; from < text.length; ) {
+      const end = boundary(text, from);
+      const event = eventOf(text.slice(from, end?.at));
       if (event) events.push(event);
+      from = end?.behind ?? text.length;
     }
-    // A blank line may begin in the last three characters.
-    this.#searched = Math.max(0, this.#rest.length - 3);
-    if (this.#rest.length > this.#limit) throw new EventTooLarge(this.#limit);
     return events;
+  }
+
+  #wholeEvents(bytes: Uint8Array): Uint8Array | null {
+    try {
+      return this.#splitter.push(bytes);
+    } catch {
+      throw new EventTooLarge(this.#limit);
+    }
   }
 }
 

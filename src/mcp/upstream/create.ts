@@ -6,6 +6,7 @@ import { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
 import type { Secrets } from '../../secrets/resolver.ts';
 import { HttpClient } from '../../wire/client/http-client.ts';
+import { shareOfFiles } from '../../wire/client/open-files.ts';
 import { McpBreakers } from './breaker.ts';
 import type { UpstreamDeps } from './exchange.ts';
 import type { SignIdentity } from './headers.ts';
@@ -17,7 +18,9 @@ export interface OpenUpstreams extends UpstreamDeps {
 }
 
 export function createUpstreamNet(settings: Settings, mark: string): { http: UpstreamHttp; close(): void } {
-  const client = new HttpClient(process.env);
+  // Half of what model calls may take, so that one organisation never has all files that the process may open.
+  const shareOfTenant = settings.gateway.connectionsOfOrganisation ?? Math.ceil(shareOfFiles() / 2);
+  const client = new HttpClient(process.env, { shareOfTenant });
   const guard = createHostGuard(
     settings.trustedHosts,
     async (name) => {

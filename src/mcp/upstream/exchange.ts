@@ -8,6 +8,7 @@ import type { Bytes } from '../../wire/client/collected.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import type { McpBreakers } from './breaker.ts';
+import { concealedAnswer } from './conceal.ts';
 import { filledUpstream, renewedUpstream } from './filled.ts';
 import { type SignIdentity, upstreamHeaders } from './headers.ts';
 import { timedOut, type UpstreamHttp } from './http.ts';
@@ -125,16 +126,11 @@ export async function exchange(
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
     const bearer = await bearerOf(renew);
     tokenRefreshed ||= bearer?.refreshed ?? false;
-    return http.call(
-      {
-        url: asked.url ?? upstream.url,
-        method: asked.method,
-        headers: { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers },
-        body: asked.body,
-        tenant: upstream.organisationId,
-      },
-      signal,
-    );
+    const url = asked.url ?? upstream.url;
+    const headers = { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers };
+    const { method, body } = asked;
+    const answer = await http.call({ url, method, headers, body, tenant: upstream.organisationId }, signal);
+    return concealedAnswer(answer, { url, headers, own: upstream.settings.headers ?? {} });
   };
   try {
     let answer = await attempt(false);

@@ -17,8 +17,8 @@ export interface HttpCall {
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
-  /** The organisation for which it is made. */
-  tenant?: string;
+  /** The organisation for which it is made: connections and look-ups come out of its share. */
+  tenant: string;
 }
 
 export interface UpstreamHttp {
@@ -28,6 +28,8 @@ export interface UpstreamHttp {
   fetch(call: HttpCall, limits: { bytes: number; ms: number }): Promise<FetchedAnswer>;
   /** Why an address must not be called by what its name leads to; null where it may. */
   faultOf(url: string, tenant: string): Promise<string | null>;
+  /** The same for an address that is to be saved: null also where the name cannot be looked up now, or not soon. */
+  faultOfSaved(url: string, tenant: string): Promise<string | null>;
 }
 
 export interface FetchedAnswer {
@@ -38,8 +40,11 @@ export interface FetchedAnswer {
   url: string;
 }
 
-const nobody = '';
+/** Those who have not said who they are share one share. */
+export const nobody = '';
 const mostRedirects = 3;
+/** Whoever saves an address waits no longer for its name. */
+const lookupPatienceMs = 1_500;
 const unlessSaid = { 'accept-encoding': understood, 'user-agent': `gw/${version}` };
 const keepsMethod = new Set([307, 308]);
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -63,7 +68,7 @@ const credentialsIn = (headers: Readonly<Record<string, string>>): Record<string
 
 export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
-    const pinned = await guard.check(call.url, call.tenant ?? nobody);
+    const pinned = await guard.check(call.url, call.tenant);
     const headers = marked(call.headers, guard.mark);
     const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
     const body = answer.body && decodedBody(answer.body, answer.headers);
@@ -113,6 +118,19 @@ export function createUpstreamHttp(client: HttpClient, guard: HostGuard): Upstre
           .trim();
       }
     },
+    async faultOfSaved(url, tenant) {
+      const late = Promise.withResolvers<null>();
+      const timer = setTimeout(late.resolve, lookupPatienceMs, null);
+      try {
+        await Promise.race([guard.check(url, tenant), late.promise]);
+        return null;
+      } catch (fault) {
+        const isRefused = fault instanceof GatewayError && fault.code === 'invalid_custom_host';
+        return isRefused ? `cannot be called: ${fault.message.replace(/^.*cannot be used: /, '')}` : null;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
     async fetch(first, { bytes, ms }) {
       const abort = new Abort();
       const timer = setTimeout(() => abort.abort(timedOut(ms)), ms);
@@ -143,6 +161,12 @@ export function explained(fault: unknown, signal: Abortable): McpError {
     return new McpError(
       'upstream_forbidden',
       fault.message.replace(/^Gateway error: /, '').replace('custom host', 'address'),
+    );
+  }
+  if (fault instanceof WireFault && fault.code === 'ShareUsedUp') {
+    return new McpError(
+      'rate_limited',
+      'this organisation has as many connections open as it may; try again in a moment',
     );
   }
   if (fault instanceof WireFault) {

@@ -23,14 +23,14 @@ export const webFetch =
 /** The text of the document; fails in words that may be told to whoever runs the organisation. */
 export const fetchPublicDocument =
   (http: Pick<UpstreamHttp, 'fetch'>) =>
-  async (url: string, tenant?: string): Promise<string> => {
+  async (url: string, tenant: string): Promise<string> => {
     const { status, text } = await http.fetch(
       {
         url,
         method: 'GET',
         headers: { accept: 'application/json, application/xml;q=0.9, */*;q=0.5' },
         body: null,
-        ...(tenant !== undefined && { tenant }),
+        tenant,
       },
       limits,
     );

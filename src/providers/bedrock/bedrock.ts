@@ -35,6 +35,10 @@ export const bedrock: Provider = {
   address: (facts) => awsAddress('bedrock-runtime', facts),
   headers: (facts) => ({ ...uncompressed(facts), ...awsHeaders(facts) }),
   authentication: (facts) => (isFile(facts) ? storageAuthentication(facts) : awsAuthentication(facts, 'bedrock')),
+  modelCalls: {
+    POST: /\/model\/[^/]+\/(?:invoke|converse|invoke-with-response-stream|converse-stream|count-tokens)$|\/chat\/completions$/,
+    GET: /\/(?:foundation-models|inference-profiles)(?:\/[^/]+)?$/,
+  },
   needsCredential: false,
   fields: [
     ...awsFields,

@@ -1,4 +1,4 @@
-/** Google PaLM: the service is gone, its name stays so that old configs are told so instead of being misread. */
+/** Google PaLM: the service was shut down. The name is kept, so that old configs are told so instead of being misread. */
 import type { Provider } from '../provider.ts';
 
 export const palm: Provider = {

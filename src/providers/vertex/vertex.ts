@@ -96,6 +96,10 @@ export const vertex: Provider = {
   address: vertexAddress,
   headers: credentialHeaders,
   authentication,
+  modelCalls: {
+    POST: /:(?:(?:stream)?generateContent|(?:count|compute)Tokens|(?:stream)?rawPredict|predict(?:LongRunning)?|serverStreamingPredict|fetchPredictOperation|(?:batch)?embedContents?|rank|synthesize|recognize)$|\/endpoints\/openapi\/(?:chat\/completions|embeddings)$/i,
+    GET: /\/publishers\/[^/]+\/models(?:\/[^/:]+)?$/,
+  },
   needsCredential: false,
   fields: [
     {

@@ -1,7 +1,7 @@
 /** An answer as its reader sees it: a status, headers, and bytes that come when they are asked for. */
 
 import type { Polled, Waker } from '../polled.ts';
-import type { Bytes } from './collected.ts';
+import type { Bytes, Look } from './collected.ts';
 
 export type ReadBytes =
   /** `progress`: the sender has done more than its bytes show. */
@@ -14,7 +14,7 @@ export interface ByteReader extends Partial<Polled<ReadBytes>> {
   /** Nothing more will be read. */
   cancel(): Promise<void>;
   /** All that was not read yet, where that can be had in a better way than piece by piece. */
-  whole?(limit: number): Bytes | Promise<Bytes>;
+  whole?(limit: number, look?: Look): Bytes | Promise<Bytes>;
 }
 
 export interface WireAnswer {
@@ -24,6 +24,8 @@ export interface WireAnswer {
   readonly body: ByteReader | null;
   /** The request was sent twice, because the first connection was closing. */
   readonly replayed?: boolean;
+  /** The headers that were sent, where they are not those that the call was made with: a token was fetched for it. */
+  readonly sentHeaders?: Readonly<Record<string, string>>;
 }
 
 /** Any reader, as one that wakes whoever waits. */

@@ -5,12 +5,15 @@ import type { ByteReader } from './answer.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
+/** Sees each piece of a body that comes in several; what it throws ends the reading. */
+export type Look = (piece: Bytes) => void;
+
 /** More than the limit closes the connection. */
-export function collected(body: ByteReader, limit: number): Bytes | Promise<Bytes> {
-  return body.whole ? body.whole(limit) : readThrough(body, limit);
+export function collected(body: ByteReader, limit: number, look?: Look): Bytes | Promise<Bytes> {
+  return body.whole ? body.whole(limit, look) : readThrough(body, limit, look);
 }
 
-export async function readThrough(body: ByteReader, limit: number): Promise<Bytes> {
+export async function readThrough(body: ByteReader, limit: number, look?: Look): Promise<Bytes> {
   const chunks: Bytes[] = [];
   let size = 0;
   for (;;) {
@@ -22,9 +25,41 @@ export async function readThrough(body: ByteReader, limit: number): Promise<Byte
       throw bodyTooLarge(limit);
     }
     chunks.push(value);
+    try {
+      look?.(value);
+    } catch (fault) {
+      await body.cancel();
+      throw fault;
+    }
   }
   const [only] = chunks;
-  return chunks.length === 1 && only ? only : Buffer.concat(chunks);
+  if (chunks.length === 1 && only) return only;
+  return size <= joinedAtOnce ? Buffer.concat(chunks) : joinedInTurns(chunks, size);
+}
+
+/** Others have their turn behind so many bytes: memory that is used for the first time is slow. */
+const joinedAtOnce = 512 * 1024;
+
+async function joinedInTurns(chunks: readonly Bytes[], size: number): Promise<Bytes> {
+  const whole = Buffer.allocUnsafe(size);
+  let filled = 0;
+  let since = 0;
+  for (const chunk of chunks) {
+    if (since > joinedAtOnce) {
+      since = 0;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    whole.set(chunk, filled);
+    filled += chunk.length;
+    since += chunk.length;
+    giveBack(chunk);
+  }
+  return whole;
+}
+
+/** At once, where nobody else can have a part of it: megabytes that wait to be collected are collected together, and everybody waits. */
+function giveBack({ buffer, length }: Bytes): void {
+  if (buffer.byteLength === length) buffer.transfer(0);
 }
 
 export const bodyTooLarge = (limit: number): WireFault =>

@@ -57,6 +57,9 @@ const unpackedHere = 1024 * 1024;
 /** A thousand times as much may come of it. */
 const sliceHere = 2 * 1024;
 const pieceElsewhere = 64 * 1024;
+/** Where all of it is wanted: many small pieces are much to clear away. */
+const pieceOfWhole = 1024 * 1024;
+const unpackedInTurn = 256 * 1024;
 
 /** More would be somebody's joke, and every one of them costs. */
 const mostEncodings = 3;
@@ -137,7 +140,7 @@ async function unpacked(encoding: Encoding, bytes: Bytes, limit: number): Promis
   try {
     const here = bytes.length <= packedHere ? unpackedAtOnce(whole, bytes, Math.min(limit, unpackedHere)) : null;
     if (here) return here;
-    const transform = elsewhere({ chunkSize: pieceElsewhere });
+    const transform = elsewhere({ chunkSize: pieceOfWhole });
     return await readThrough(unpackedElsewhere(only(bytes), bytes.subarray(0, 0), transform), limit);
   } catch (fault) {
     if (fault instanceof WireFault) throw fault;
@@ -160,9 +163,16 @@ function unpackedElsewhere(reader: ByteReader, first: Bytes, transform: Transfor
   // Faults on either side end both, and are told by whoever reads.
   pipeline(Readable.from(piecesOf(reader, first)), transform, () => undefined);
   const pieces: AsyncIterator<Buffer<ArrayBuffer>> = transform[Symbol.asyncIterator]();
+  let sinceTurn = 0;
   return {
     async read(): Promise<ReadBytes> {
+      // The other thread may be so quick that its pieces follow each other without end, and no connection is looked at.
+      if (sinceTurn >= unpackedInTurn) {
+        sinceTurn = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       const { done, value } = await pieces.next();
+      sinceTurn += value?.length ?? 0;
       return done ? { done: true } : { done: false, value };
     },
     async cancel() {

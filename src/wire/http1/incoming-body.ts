@@ -1,6 +1,6 @@
 /** A body on its way in: what came and was not read yet waits here, and a reader who is slow slows the server down. */
 import type { ByteReader, ReadBytes } from '../client/answer.ts';
-import { type Bytes, bodyTooLarge, readThrough } from '../client/collected.ts';
+import { type Bytes, bodyTooLarge, type Look, readThrough } from '../client/collected.ts';
 import { type Polled, promised, type Waker } from '../polled.ts';
 
 /** The connection that the bytes come from. */
@@ -75,9 +75,9 @@ export class IncomingBody implements ByteReader, Polled<ReadBytes> {
   }
 
   /** Most answers are here with their head. */
-  whole(limit: number): Bytes | Promise<Bytes> {
+  whole(limit: number, look?: Look): Bytes | Promise<Bytes> {
     const only = this.#waiting?.[0];
-    if (!this.#complete || this.#waiting?.length !== 1 || !only) return readThrough(this, limit);
+    if (!this.#complete || this.#waiting?.length !== 1 || !only) return readThrough(this, limit, look);
     this.#waiting = null;
     if (only.length > limit) throw bodyTooLarge(limit);
     return only;

@@ -99,6 +99,15 @@ onEachEngine('searching', (start) => {
     }
   });
 
+  test('the workspaces of an integration', async () => {
+    const { body } = await gateway.post('/v1/integrations', { name: 'Shared', ai_provider_id: 'openai', key: 'sk-1' });
+    const list = `/v1/integrations/${body.slug}/workspaces`;
+    const workspaces = [{ id: place.workspaceId, enabled: true }];
+    expect((await gateway.put(list, { workspaces })).status).toBe(200);
+    const { body: own } = await gateway.get(`/v1/admin/workspaces/${place.workspaceId}`);
+    expect([await total(list, own.name.toUpperCase()), await total(list, 'nowhere')]).toEqual([1, 0]);
+  });
+
   test('a member of no workspace finds none, and nothing breaks', async () => {
     const alone = await addPerson(gateway, place.organisationId, 'member');
     const reply = await gateway.get('/v1/admin/workspaces', { key: alone.session });

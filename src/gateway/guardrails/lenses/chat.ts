@@ -69,7 +69,7 @@ export const chatLens: Lens = {
   named: () => null,
 };
 
-/** A chunk that says nothing but its text can go when that is gone. */
+/** A chunk that holds nothing but text is dropped when its text is removed. */
 const isTextAlone = (json: JsonObject): boolean =>
   !isObject(json.usage) &&
   objectsOf(json.choices).every((choice) => {
