@@ -107,8 +107,8 @@ export async function exchange(
   let upstream = wanted.secrets ? await filledUpstream(deps.secrets, wanted) : wanted;
   const { breakers, tokens, http } = deps;
   const breaker = upstream.settings.circuit_breaker;
-  breakers.admit(upstream.id, breaker);
   let own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+  breakers.admit(upstream.id, breaker);
   let tokenRefreshed = false;
   /** True where the secret managers have other values by now; then they are used. */
   const renewSecrets = async (): Promise<boolean> => {
@@ -158,8 +158,9 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream, breaker);
+    const isFailure = fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal);
+    if (isFailure) breakers.failed(upstream, breaker);
+    else breakers.undecided(upstream.id);
     throw fault;
   }
 }
