@@ -2,7 +2,7 @@
 import type { CompiledApi } from '../../catalog/mcp/openapi/compile.ts';
 import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
-import { mcpSettings } from '../../catalog/mcp/settings.ts';
+import { mcpSettingNames, mcpSettings } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, forbidden, invalid, invalidFields } from '../../http/errors.ts';
@@ -25,7 +25,7 @@ export function checkMcpSettings(
 ): CompiledApi | null {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
-  requireKnownSettings(mapped, Object.keys(mcpSettings().shape));
+  requireKnownSettings(mapped, mcpSettingNames());
   const parsed = mcpSettings().parse(settings);
   const faults = addressesIn(settings).flatMap(([path, address]): FieldError[] => {
     const reason = faultOfCustomHost(address, trustedHosts);
