@@ -85,7 +85,10 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
     return claims;
   };
 
-  return async (server: Pick<McpUpstream, 'settings'>, headers: Headers): Promise<JsonRpcFields | null> => {
+  return async (
+    server: Pick<McpUpstream, 'settings' | 'organisationId'>,
+    headers: Headers,
+  ): Promise<JsonRpcFields | null> => {
     const rule = server.settings.jwt_validation;
     if (!rule) return null;
     const token = tokenIn(headers, rule.headerKey);

@@ -41,7 +41,7 @@ interface Needs {
   now(): number;
   /** Checks a token by the rules of a server. */
   validate(
-    server: Pick<McpUpstream, 'settings'>,
+    server: Pick<McpUpstream, 'settings' | 'organisationId'>,
     headers: Readonly<Record<string, string>>,
   ): Promise<JsonRpcFields | null>;
 }
