@@ -86,6 +86,41 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
   expect(await statusOf('sleepy')).toBe('completed');
 });
 
+test.each([
+  ['a budget that running calls hold', { 'retry-after': '1' }, [0, 2]],
+  ['a budget that is used up', { 'retry-after': '86400' }, [1, 1]],
+  ['a budget that never resets', {}, [1, 1]],
+] as const)('a row that is refused by %s', async (name, headers, [failed, asked]) => {
+  const { files, batches } = openBatchService(store, vault, clock, gigabyte);
+  const owner = await organisation(name);
+  const file = await files.write(owner, { filename: 'rows.jsonl', purpose: 'batch' }, rows());
+  const { id } = await batches.create(owner, `key-${name}`, {
+    inputFileId: file.id,
+    endpoint: '/v1/chat/completions',
+    completionWindow: '24h',
+    options: {},
+    metadata: null,
+  });
+  const statuses = [412, 200];
+  let calls = 0;
+  const runner = createBatchRunner({
+    store,
+    vault,
+    clock,
+    files,
+    async call(keyId) {
+      if (keyId !== `key-${name}`) return Response.json({});
+      return Response.json({}, { status: statuses[calls++] ?? 200, headers });
+    },
+    pause: async () => undefined,
+    patienceMs: 1_000,
+    holder: 'here',
+  });
+  const look = () => store.db.selectFrom('managed_batches').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  while ((await look()).status !== 'completed') await runner.round();
+  expect([(await look()).failed, calls]).toEqual([failed, asked]);
+});
+
 test('the files of a workspace have a quota together, whoever comes first', async () => {
   const owner = await organisation('full');
   const files = createManagedFiles(store, vault, clock, 1_000);

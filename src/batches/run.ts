@@ -197,7 +197,7 @@ async function runLine(
     if (!response) return null;
     const { status } = response;
     const text = await response.text();
-    if (isPassing(status) && attempt < triesOfLine) {
+    if (isPassing(response) && attempt < triesOfLine) {
       await parts.pause(1_000 * 2 ** (attempt - 1));
       continue;
     }
@@ -227,7 +227,12 @@ const unsendable = (id: string, { custom_id }: ManagedBatchRow): string => {
   return JSON.stringify({ id, custom_id, response: null, error });
 };
 
-const isPassing = (status: number): boolean => status === 429 || status >= 500;
+/** A used-up budget refuses for good. Where calls that run hold the rest of it, it tells to come back soon. */
+const isPassing = ({ status, headers }: Response): boolean =>
+  status === 429 || status >= 500 || (status === 412 && Number(headers.get('retry-after') ?? never) <= soonSeconds);
+
+const soonSeconds = 5;
+const never = Number.POSITIVE_INFINITY;
 
 function bodyOf(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 /** The shared engine: counters in Redis or Valkey. One atomic script takes from all limits of a call. */
 import { createHash } from 'node:crypto';
 import type { Redis } from '../redis/connect.ts';
-import { Deadlines } from './deadlines.ts';
+import { Deadlines, systemTiming, type Timing } from './deadlines.ts';
 import {
   type CounterState,
   type Demand,
@@ -33,6 +33,8 @@ export interface RedisEngineOptions {
   serverTime?: () => number;
   /** How long a call waits for the store. */
   timeoutMs?: number;
+  /** Tests move this too. */
+  timing?: Timing;
   /** Told when the store does not answer, and when it does again. */
   onAway?: (fault: Error) => void;
   onBack?: () => void;
@@ -55,6 +57,7 @@ export class RedisEngine implements LimitEngine {
   readonly #redis: Redis;
   readonly #options: RedisEngineOptions;
   readonly #digests = new Map<string, string>();
+  readonly #timing: Timing;
   readonly #deadlines: Deadlines;
   /** Rebuilds under way, by organisation. */
   readonly #rebuilding = new Map<string, Promise<void>>();
@@ -65,21 +68,23 @@ export class RedisEngine implements LimitEngine {
   readonly #payingUp = new Map<string, Promise<void>>();
   #failures = 0;
   #probedAt = 0;
-  #retry: ReturnType<typeof setTimeout> | undefined;
+  #cancelRetry: (() => void) | null = null;
 
   constructor(redis: Redis, options: RedisEngineOptions) {
     this.#redis = redis;
     this.#options = options;
-    this.#deadlines = new Deadlines(options.timeoutMs ?? patienceMs);
+    this.#timing = options.timing ?? systemTiming;
+    this.#deadlines = new Deadlines(options.timeoutMs ?? patienceMs, this.#timing);
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
     const { id, organisationId, demands } = request;
     const now = this.#options.now();
+    const until = this.#deadlines.start();
     const args = [this.#serverTime(), id, String(leaseMs)];
     for (const demand of demands) args.push(...demandOf(demand, now));
-    if (this.#owed.has(organisationId)) await this.#deadlines.within(this.#payUp(organisationId));
-    const reply = await this.#whole(reserveScript, organisationId, args).catch((fault) => {
+    if (this.#owed.has(organisationId)) await this.#deadlines.within(this.#payUp(organisationId), until);
+    const reply = await this.#whole(reserveScript, organisationId, args, until).catch((fault) => {
       // It may have been taken, or be taken when the store reads on: nobody will settle it.
       if (fault instanceof LimitStoreAway && !(fault instanceof NotAsked)) this.#letGoLater({ id, organisationId });
       throw fault;
@@ -184,17 +189,22 @@ export class RedisEngine implements LimitEngine {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#retry);
+    this.#cancelRetry?.();
     await this.#redis.close();
     this.#deadlines.stop();
   }
 
   /** Runs a script that needs everything to be there, and rebuilds what is not. */
-  async #whole(script: string, organisationId: string, args: string[]): Promise<unknown[]> {
+  async #whole(
+    script: string,
+    organisationId: string,
+    args: string[],
+    until = this.#deadlines.start(),
+  ): Promise<unknown[]> {
     for (let tries = 0; tries < 3; tries++) {
-      const reply = (await this.#run(script, organisationId, args)) as unknown[];
+      const reply = (await this.#run(script, organisationId, args, until)) as unknown[];
       if (reply[0] !== 'rebuild') return reply;
-      await this.#deadlines.within(this.#rebuild(organisationId));
+      await this.#deadlines.within(this.#rebuild(organisationId), until);
     }
     throw new LimitStoreAway('it loses what it is told');
   }
@@ -264,11 +274,15 @@ export class RedisEngine implements LimitEngine {
   #letGoLater(unsettled: Unsettled): void {
     // Past this many the lease lets them go.
     if (this.#unsettled.length < mostUnsettled) this.#unsettled.push(unsettled);
-    this.#retry ??= setTimeout(() => void this.#letGo(), probeEveryMs);
+    this.#letGoSoon();
+  }
+
+  #letGoSoon(): void {
+    this.#cancelRetry ??= this.#timing.after(probeEveryMs, () => void this.#letGo());
   }
 
   async #letGo(): Promise<void> {
-    this.#retry = undefined;
+    this.#cancelRetry = null;
     for (;;) {
       const [next] = this.#unsettled;
       if (!next) return;
@@ -277,7 +291,7 @@ export class RedisEngine implements LimitEngine {
         await this.#run(settleScript, organisationId, [this.#serverTime(), id, 'forget']);
       } catch (fault) {
         if (!(fault instanceof LimitStoreAway)) throw fault;
-        this.#retry ??= setTimeout(() => void this.#letGo(), probeEveryMs);
+        this.#letGoSoon();
         return;
       }
       this.#unsettled.shift();
@@ -289,15 +303,20 @@ export class RedisEngine implements LimitEngine {
     return serverTime ? String(serverTime()) : '0';
   }
 
-  async #run(script: string, organisationId: string, args: readonly string[]): Promise<unknown> {
+  async #run(
+    script: string,
+    organisationId: string,
+    args: readonly string[],
+    until = this.#deadlines.start(),
+  ): Promise<unknown> {
     if (this.#failures >= failuresUntilAway) {
-      const now = performance.now();
+      const now = this.#timing.now();
       if (now - this.#probedAt < probeEveryMs) throw new NotAsked('it did not answer a moment ago');
       this.#probedAt = now;
     }
     const prefix = `gw:limits:{${organisationId}}:`;
     try {
-      const reply = await this.#deadlines.within(this.#evaluate(script, prefix, args));
+      const reply = await this.#deadlines.within(this.#evaluate(script, prefix, args), until);
       if (this.#failures >= failuresUntilAway) this.#options.onBack?.();
       this.#failures = 0;
       return reply;

@@ -30,6 +30,8 @@ onEachEngine('batches of the gateway', (start) => {
   beforeAll(async () => {
     provider = await startProvider(openai.says('Answer'));
     world = await startWorld({ a: { provider: 'openai', simulated: provider } }, {}, start);
+    // The test says when the job runs: by itself it would run beside it every five seconds.
+    await world.gateway.app.jobs.stop();
     client = new OpenAI({ apiKey: world.gateway.workspaceKey, baseURL: `${world.gateway.url}/v1`, maxRetries: 0 });
   });
   afterAll(async () => {
@@ -277,6 +279,7 @@ onEachEngine('answers that the store did not take', (start) => {
     const provider = await startProvider();
     const world = await startWorld({ a: { provider: 'openai', simulated: provider } }, {}, start);
     const { gateway } = world;
+    await gateway.app.jobs.stop();
     const { schema } = storeOf(gateway).db;
     const away = () => schema.alterTable('managed_batch_rows').renameTo('somewhere_else').execute();
     const back = () => schema.alterTable('somewhere_else').renameTo('managed_batch_rows').execute();
@@ -308,6 +311,7 @@ test('a batch goes on after a restart where it stood', async () => {
   const provider = await startProvider(openai.says('Answer'));
   const world = await startWorld({ a: { provider: 'openai', simulated: provider } });
   const { gateway } = world;
+  await gateway.app.jobs.stop();
   const client = (url: string) => new OpenAI({ apiKey: gateway.workspaceKey, baseURL: `${url}/v1`, maxRetries: 0 });
   const before = client(gateway.url);
   const lines = rows(30).join('\n');

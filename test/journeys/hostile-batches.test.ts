@@ -52,6 +52,8 @@ onEachEngine('batches in hostile hands', (start) => {
   beforeAll(async () => {
     provider = await startProvider(openai.says('Answer'));
     world = await startWorld({ a: { provider: 'openai', simulated: provider } }, {}, start);
+    // The test says when the job runs: by itself it would run beside it every five seconds.
+    await world.gateway.app.jobs.stop();
     gateway = world.gateway;
     key = gateway.workspaceKey;
     workspaceId = (await gateway.get('/v1/workspaces')).body.data[0].id;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Json } from '../harness.ts';
 import { type Served, serve } from '../process.ts';
 import * as openai from '../providers/openai.ts';
-import { type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { newMigratedDatabase, postgresInstalled } from '../servers/postgres.ts';
 import { redisInstalled, startRedis } from '../servers/redis.ts';
 
@@ -190,6 +190,50 @@ describe('one process', () => {
     await node.ended;
     node = await serve(environment);
     expect((await place.tokens(node)).current_usage).toBe(used.current_usage);
+  }, 120_000);
+});
+
+describe('a model that counts far more tokens than it did before', () => {
+  test('1,000 calls at once never pass a limit, however far the estimate of their input is off', async () => {
+    const prose = 'The quick brown fox jumps over the lazy dog. '.repeat(40);
+    const upstream = await startProvider((asked, response) => {
+      const [{ content }] = asked.json.messages;
+      const prompt_tokens = content === prose ? 400 : Buffer.byteLength(content) + 7;
+      const completion_tokens = asked.json.max_tokens;
+      const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+      json(200, { ...openai.completion('Hello'), usage })(asked, response);
+    });
+    const node = await serve({
+      GW_DATA_DIR: newFolder(),
+      GW_ADMIN_API_KEY: adminKey,
+      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+      NODE_ENV: 'production',
+    });
+    try {
+      const digits = '4f9c 0b1e 77aa '.repeat(40);
+      const limit = 200 * (Buffer.byteLength(digits) + 17) + 10 * 410;
+      const { secret, tokens } = await furnish(node, upstream, { tokens: limit, requests: 100_000 });
+      const ask = async (content: string): Promise<number> => {
+        const response = await fetch(`${node.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'x-gw-api-key': secret, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: '@a/gpt-4o-mini', messages: [{ role: 'user', content }], max_tokens: 10 }),
+        });
+        await response.text();
+        return response.status;
+      };
+      for (let n = 0; n < 10; n++) expect(await ask(prose)).toBe(200);
+      const statuses = await Promise.all(Array.from({ length: 1_000 }, () => ask(digits)));
+      while ((await ask(digits)) === 200);
+      expect(new Set(statuses)).toEqual(new Set([200, 412]));
+      const used = await whenSettled(() => tokens(node));
+      expect(used.current_usage).toBeLessThanOrEqual(limit);
+      expect(used.current_usage).toBeGreaterThanOrEqual(0.95 * limit);
+    } finally {
+      node.kill('SIGKILL');
+      await node.ended;
+      await upstream.stop();
+    }
   }, 120_000);
 });
 

@@ -269,10 +269,8 @@ describe('spans', () => {
     expect(checks.map(({ parentSpanId }) => parentSpanId)).toEqual(checks.map(() => attempt?.spanId ?? ''));
     const told = checks.map(({ name, attributes }) => [
       name,
-      ...['id', 'phase', 'verdict', 'action', 'deny', 'async', 'check.verdict'].map(
-        (key) =>
-          // Our decoder leaves out what is false.
-          attributes.get(`gw.guardrail.${key}`) ?? false,
+      ...['id', 'phase', 'verdict', 'action', 'deny', 'async', 'check.verdict'].map((key) =>
+        attributes.get(`gw.guardrail.${key}`),
       ),
     ]);
     expect(told).toEqual([

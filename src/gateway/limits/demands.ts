@@ -1,4 +1,5 @@
 /** What a call asks of each of its limits, and how it is kept within what it was given. */
+import { lazy } from '../../lazy.ts';
 import type { Demand, Holding } from '../../limits/engine.ts';
 import { type Limit, unitsOfCents } from '../../limits/limit.ts';
 import type { Pricer } from '../../pricing/pricer.ts';
@@ -6,11 +7,15 @@ import type { AttemptContext } from '../attempt/context.ts';
 import type { Hold } from './admission.ts';
 import { type Estimate, tokenLimit, usageOf, withTokenLimit } from './estimate.ts';
 
-interface Prices {
-  input: number;
-  mostInput: number;
+/** What the input of a call takes of a limit, and each token of its output, in units of the limit. */
+interface Sizes {
+  least: number;
+  most: number;
   perOutputToken: number;
 }
+
+/** A call that is smaller than this share of a limit must find room for all that its input can be: it cannot pass the limit then, and no more than this share of it stays unused. Of a larger one what such calls take is reserved. */
+const smallShare = 1 / 20;
 
 /** In the units of each limit. */
 export class Demands {
@@ -18,8 +23,9 @@ export class Demands {
   readonly #call: AttemptContext;
   readonly #pricer: Pricer;
   readonly #estimate: Estimate;
-  /** Cost units, worked out when a limit on money is there. */
-  #price: Prices | null = null;
+  /** In money, worked out when a limit on it is there. */
+  readonly #boundPrices = lazy(() => this.#pricesOfBound());
+  readonly #usualPrices = lazy(() => this.#pricesOfEstimate());
 
   constructor(pricer: Pricer, call: AttemptContext, estimate: Estimate, limits: readonly Limit[]) {
     this.#pricer = pricer;
@@ -31,11 +37,9 @@ export class Demands {
   #demandOn(limit: Limit): Demand {
     if (limit.type === 'requests') return { limit, least: 1, most: 1 };
     const { output } = this.#estimate;
-    const input = this.#input(limit);
-    const mostInput = Math.max(input, this.#mostInput(limit));
+    const { least: input, most: mostInput, perOutputToken } = this.#sizesFor(limit);
     if (output.kind === 'none') return { limit, least: input, most: mostInput };
-    const each = this.#perOutputToken(limit);
-    const worth = (tokens: number) => Math.ceil(tokens * each);
+    const worth = (tokens: number) => Math.ceil(tokens * perOutputToken);
     const single = input + worth(1);
     if (output.kind === 'bounded') {
       const least = limit.clampMaxTokens ? single : input + worth(output.tokens);
@@ -49,37 +53,44 @@ export class Demands {
     };
   }
 
-  #input({ type }: Limit): number {
-    return type === 'tokens' ? this.#estimate.inputTokens : this.#prices().input;
+  #sizesFor({ type, value }: Limit): Sizes {
+    const { inputTokens, mostInputTokens, inputBound } = this.#estimate;
+    const room = value * smallShare;
+    if (type === 'tokens') {
+      if (inputBound <= room) return { least: inputBound, most: inputBound, perOutputToken: 1 };
+      return { least: inputTokens, most: Math.max(inputTokens, mostInputTokens), perOutputToken: 1 };
+    }
+    const bound = this.#boundPrices();
+    return bound.least <= room ? bound : this.#usualPrices();
   }
 
-  #mostInput({ type }: Limit): number {
-    return type === 'tokens' ? this.#estimate.mostInputTokens : this.#prices().mostInput;
+  #pricesOfBound(): Sizes {
+    const { inputBound } = this.#estimate;
+    const read = this.#cents(inputBound, 0);
+    // What a cache is told to keep may cost more than what is only read.
+    const most = unitsOfCents(Math.max(read, this.#cents(inputBound, 0, inputBound)));
+    return { least: most, most, perOutputToken: this.#outputPrice(inputBound, read) };
   }
 
-  #perOutputToken({ type }: Limit): number {
-    return type === 'tokens' ? 1 : this.#prices().perOutputToken;
-  }
-
-  #prices(): Prices {
-    if (this.#price) return this.#price;
-    const sample = 1_000_000;
+  #pricesOfEstimate(): Sizes {
     const { inputTokens, mostInputTokens } = this.#estimate;
     const input = this.#cents(inputTokens, 0);
-    this.#price = {
-      input: unitsOfCents(input),
-      mostInput: mostInputTokens === inputTokens ? unitsOfCents(input) : unitsOfCents(this.#cents(mostInputTokens, 0)),
-      perOutputToken: unitsOfCents(Math.max(0, this.#cents(inputTokens, sample) - input)) / sample,
-    };
-    return this.#price;
+    const least = unitsOfCents(input);
+    const most = mostInputTokens === inputTokens ? least : unitsOfCents(this.#cents(mostInputTokens, 0));
+    return { least, most: Math.max(least, most), perOutputToken: this.#outputPrice(inputTokens, input) };
   }
 
-  #cents(inputTokens: number, outputTokens: number): number {
+  #outputPrice(inputTokens: number, input: number): number {
+    const sample = 1_000_000;
+    return unitsOfCents(Math.max(0, this.#cents(inputTokens, sample) - input)) / sample;
+  }
+
+  #cents(inputTokens: number, outputTokens: number, cacheWriteTokens = 0): number {
     const { target } = this.#call;
     const cost = this.#pricer.cost({
       provider: target.provider.id,
       model: target.rule?.baseModel ?? target.provider.billedModel?.(target) ?? target.model,
-      usage: usageOf(this.#estimate, inputTokens, outputTokens),
+      usage: { ...usageOf(this.#estimate, inputTokens, outputTokens), cacheWriteTokens },
       prices: target.rule?.prices ?? null,
       adjustments: target.saved?.pricingAdjustments ?? null,
       batch: false,
@@ -110,11 +121,11 @@ export class Demands {
     const { output } = this.#estimate;
     const isBinding = limit.clampMaxTokens || output.kind === 'open';
     if (limit.type === 'requests' || limit.mode === 'shadow' || !isBinding) return Number.POSITIVE_INFINITY;
-    const each = this.#perOutputToken(limit);
-    if (each === 0) return Number.POSITIVE_INFINITY;
-    const beside = (input: number) => Math.floor((amount - input) / each);
-    if (output.kind !== 'open') return beside(this.#input(limit));
+    const { least, most, perOutputToken } = this.#sizesFor(limit);
+    if (perOutputToken === 0) return Number.POSITIVE_INFINITY;
+    const beside = (input: number) => Math.floor((amount - input) / perOutputToken);
+    if (output.kind !== 'open') return beside(least);
     // What is there beyond the least is kept for an input that turns out to be longer than it looks.
-    return Math.max(beside(this.#mostInput(limit)), Math.min(beside(this.#input(limit)), output.least));
+    return Math.max(beside(most), Math.min(beside(least), output.least));
   }
 }

@@ -5,7 +5,7 @@ import type { JsonObject, Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import { longestAnswer } from './longest-answer.ts';
-import { roughTokens } from './rough-tokens.ts';
+import { type PromptSize, promptSize } from './prompt-size.ts';
 
 /** How much output a call may take. */
 export type Output =
@@ -30,8 +30,10 @@ export interface Estimate {
   /** The size of the question by itself, for those who learn from it. */
   asked: number;
   inputTokens: number;
-  /** The most that the input may be, where nobody knows yet how its model counts. */
+  /** What the input may well be, where nobody knows yet how its model counts. */
   mostInputTokens: number;
+  /** What the input cannot be more than. */
+  inputBound: number;
   output: Output;
   /** How many answers are asked for; the token limit counts for each. */
   answers: number;
@@ -96,17 +98,19 @@ export class Estimates {
     const { kind } = call.context.matched.route;
     const { shaped } = call;
     const lesson = this.#lessons.get(lessonKey(call));
-    const asked = askedTokens(call);
+    const { tokens: asked, mostTokens } = askedSize(call);
     const inputTokens = Math.ceil(asked * (lesson?.inputRatio ?? 1) * headroom + (lesson?.overhead ?? 0));
     const mostInputTokens = lesson ? inputTokens : asked * unknownFactor + unknownOverhead;
+    const inputBound = Math.max(inputTokens, mostTokens + Math.ceil(lesson?.overhead ?? 0));
     const answers = countOf(shaped.n) * countOf(shaped.best_of);
     if (!generating.has(kind)) {
-      return { asked, inputTokens, mostInputTokens, output: noOutput, answers: 1, units: imagesOf(kind, shaped) };
+      const units = imagesOf(kind, shaped);
+      return { asked, inputTokens, mostInputTokens, inputBound, output: noOutput, answers: 1, units };
     }
     const limit = tokenLimit(shaped);
     const output: Output =
       limit === null ? openOutput(call, lesson, answers) : { kind: 'bounded', tokens: limit * answers };
-    return { asked, inputTokens, mostInputTokens, output, answers, units: {} };
+    return { asked, inputTokens, mostInputTokens, inputBound, output, answers, units: {} };
   }
 
   learn(call: Pick<AttemptContext, 'context' | 'target'>, asked: number, { inputTokens, outputTokens }: Usage): void {
@@ -157,11 +161,13 @@ export const usageOf = ({ units }: Estimate, inputTokens: number, outputTokens: 
 const lessonKey = ({ context, target }: Pick<AttemptContext, 'context' | 'target'>): string =>
   `${context.workspace.workspaceId} ${context.matched.route.kind} ${target.provider.id} ${target.model}`;
 
-function askedTokens({ context, shaped }: Pick<AttemptContext, 'context' | 'shaped'>): number {
-  if (context.body.form !== 'json') return 0;
+const noPrompt: PromptSize = { tokens: 0, mostTokens: 0 };
+
+function askedSize({ context, shaped, target }: Pick<AttemptContext, 'context' | 'shaped' | 'target'>): PromptSize {
+  if (context.body.form !== 'json') return noPrompt;
   const { messages, input, prompt, system, instructions, tools, documents, query, contents } = shaped;
-  const text = [messages ?? input ?? prompt ?? contents, system, instructions, tools, documents, query];
-  return Math.ceil(roughTokens(text));
+  const text = [messages ?? input ?? prompt ?? contents, system, instructions, documents, query];
+  return promptSize(text, tools, target.model);
 }
 
 const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;

@@ -15,7 +15,7 @@ const windowNames = { rpm: 'minute', rph: 'hour', rpd: 'day', rpw: 'week' } as c
 
 export function limitRefusal(limit: Limit, state: CounterState, asked: number, now: number): GatewayError {
   const who = `${scopeNames[limit.scope]} "${limit.name}"`;
-  const headers = { ...retryAfter(state, now), ...quotaHeaders(limit, state, now) };
+  const headers = { ...retryAfter(limit, state, asked, now), ...quotaHeaders(limit, state, now) };
   const left = limit.value - state.settled - state.reserved;
   // Where something is left, the caller may ask for less.
   const hint =
@@ -42,8 +42,15 @@ const shown = ({ type }: Limit, units: number): string =>
 
 const secondsUntil = (moment: number, now: number): number => Math.max(1, Math.ceil((moment - now) / 1_000));
 
-const retryAfter = ({ endsAt }: CounterState, now: number): Record<string, string> =>
-  endsAt === null ? {} : { 'retry-after': String(secondsUntil(endsAt, now)) };
+function retryAfter(limit: Limit, state: CounterState, asked: number, now: number): Record<string, string> {
+  if (isHeldByOthers(limit, state, asked)) return { 'retry-after': '1' };
+  const { endsAt } = state;
+  return endsAt === null ? {} : { 'retry-after': String(secondsUntil(endsAt, now)) };
+}
+
+/** Calls that run hold more than most of them use: what they leave comes back when they end. Requests do not. */
+const isHeldByOthers = ({ type, value }: Limit, { settled, reserved }: CounterState, asked: number): boolean =>
+  type !== 'requests' && reserved > 0 && settled < value && settled + asked <= value;
 
 /** As SDKs read them. */
 function quotaHeaders(limit: Limit, { settled, reserved, endsAt }: CounterState, now: number): Record<string, string> {

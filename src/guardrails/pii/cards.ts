@@ -1,5 +1,5 @@
 /** Numbers of payment cards: the prefixes and lengths of the networks, and the check digit. */
-import { type DigitRuns, hyphen, space } from './digit-runs.ts';
+import { type DigitRuns, exactDigits, hyphen, space } from './digit-runs.ts';
 
 /** How cards are written in groups, each digit the length of a group. */
 const forms: ReadonlySet<number> = new Set([4444, 465, 44443, 464, 4441, 445]);
@@ -31,8 +31,11 @@ export function cardRuns(runs: DigitRuns, first: number): number {
 const isCard = (runs: DigitRuns, first: number, taken: number, digits: number): boolean =>
   hasNetwork(prefixOf(runs, first), digits) && passesLuhn(runs, first, taken);
 
-const prefixOf = (runs: DigitRuns, run: number): number =>
-  runs.digit(run, 0) * 1_000 + runs.digit(run, 1) * 100 + runs.digit(run, 2) * 10 + runs.digit(run, 3);
+/** The first four digits. */
+function prefixOf(runs: DigitRuns, run: number): number {
+  const size = Math.min(runs.size(run), exactDigits);
+  return size === 4 ? runs.value(run) : Math.floor(runs.value(run) / 10 ** (size - 4));
+}
 
 /** By the first four digits and how many there are. */
 function hasNetwork(four: number, length: number): boolean {
@@ -53,18 +56,14 @@ const isLongNetwork = (two: number, four: number): boolean =>
 
 /** A number of one digit again and again passes, and is no card. */
 function passesLuhn(runs: DigitRuns, first: number, taken: number): boolean {
-  const leading = runs.digit(first, 0);
+  const leading = runs.firstDigit(first);
   let sum = 0;
   let isDoubled = false;
   let isSame = true;
   for (let run = first + taken - 1; run >= first; run--) {
-    for (let at = runs.size(run) - 1; at >= 0; at--) {
-      const digit = runs.digit(run, at);
-      if (digit !== leading) isSame = false;
-      const value = isDoubled ? digit * 2 : digit;
-      sum += value > 9 ? value - 9 : value;
-      isDoubled = !isDoubled;
-    }
+    sum += runs.luhnSum(run, isDoubled);
+    if (runs.size(run) % 2 === 1) isDoubled = !isDoubled;
+    if (!runs.isUniform(run) || runs.firstDigit(run) !== leading) isSame = false;
   }
   return !isSame && sum % 10 === 0;
 }

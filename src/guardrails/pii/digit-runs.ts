@@ -11,6 +11,10 @@ export const unjoined = 0;
 /** Nothing is written in more groups than this. */
 export const mostGroups = 7;
 const mostHeld = 256;
+/** So many fit into 32 bits. */
+export const exactDigits = 9;
+/** No number that means something has more digits. */
+const longestNumber = 20;
 
 export class DigitRuns {
   readonly text: string;
@@ -22,6 +26,12 @@ export class DigitRuns {
   readonly #befores = new Int32Array(mostHeld);
   readonly #afters = new Int32Array(mostHeld);
   readonly #firsts = new Int32Array(mostHeld);
+  readonly #values = new Int32Array(mostHeld);
+  /** The sums of the check digit of cards: with the last digit as it is, and with it doubled. */
+  readonly #plainSums = new Int32Array(mostHeld);
+  readonly #doubledSums = new Int32Array(mostHeld);
+  /** 1 where all digits are the same. */
+  readonly #uniform = new Int32Array(mostHeld);
 
   constructor(text: string) {
     this.text = text;
@@ -35,9 +45,34 @@ export class DigitRuns {
     this.#joins[at] = join;
     this.#befores[at] = start === 0 ? 0 : text.charCodeAt(start - 1);
     this.#afters[at] = end === text.length ? 0 : text.charCodeAt(end);
-    this.#firsts[at] = text.charCodeAt(start) - zero;
+    this.#measure(text, start, end, at);
     this.count = at + 1;
     return join;
+  }
+
+  /** In one pass over its digits, since cards and others ask for them again and again. */
+  #measure(text: string, start: number, end: number, at: number): void {
+    const first = text.charCodeAt(start) - zero;
+    const last = Math.min(end, start + longestNumber);
+    let value = 0;
+    let evenDoubled = 0;
+    let oddDoubled = 0;
+    let isUniform = 1;
+    for (let place = start; place < last; place++) {
+      const digit = text.charCodeAt(place) - zero;
+      if (place - start < exactDigits) value = value * 10 + digit;
+      if (digit !== first) isUniform = 0;
+      const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+      const isEven = ((place - start) & 1) === 0;
+      evenDoubled += isEven ? doubled : digit;
+      oddDoubled += isEven ? digit : doubled;
+    }
+    const endsEven = ((end - start) & 1) === 0;
+    this.#firsts[at] = first;
+    this.#values[at] = value;
+    this.#plainSums[at] = endsEven ? evenDoubled : oddDoubled;
+    this.#doubledSums[at] = endsEven ? oddDoubled : evenDoubled;
+    this.#uniform[at] = isUniform;
   }
 
   get isFull(): boolean {
@@ -53,6 +88,10 @@ export class DigitRuns {
       this.#befores.copyWithin(0, runs, this.count);
       this.#afters.copyWithin(0, runs, this.count);
       this.#firsts.copyWithin(0, runs, this.count);
+      this.#values.copyWithin(0, runs, this.count);
+      this.#plainSums.copyWithin(0, runs, this.count);
+      this.#doubledSums.copyWithin(0, runs, this.count);
+      this.#uniform.copyWithin(0, runs, this.count);
     }
     this.count -= runs;
   }
@@ -79,15 +118,18 @@ export class DigitRuns {
     return this.#firsts[run] ?? 0;
   }
 
-  digit(run: number, at: number): number {
-    return this.text.charCodeAt(this.start(run) + at) - zero;
+  /** The sum of its digits by Luhn's formula. */
+  luhnSum(run: number, isLastDoubled: boolean): number {
+    return (isLastDoubled ? this.#doubledSums[run] : this.#plainSums[run]) ?? 0;
   }
 
-  /** The number that the digits make. */
+  isUniform(run: number): boolean {
+    return this.#uniform[run] === 1;
+  }
+
+  /** The number that the digits make, of a run of at most nine; of a longer one, its first nine. */
   value(run: number): number {
-    let value = 0;
-    for (let at = 0; at < this.size(run); at++) value = value * 10 + this.digit(run, at);
-    return value;
+    return this.#values[run] ?? 0;
   }
 
   /** The code unit that stands before it; 0 at the beginning of the text. */
