@@ -42,7 +42,7 @@ onEachEngine('webhooks', (start) => {
       if (organisationId === sleepy) return awake.promise;
       heard.resolve();
       return Promise.resolve(200);
-    }).run();
+    }).run(gateway.clock.now());
     await heard.promise;
     expect(called.filter((id) => id === sleepy)).toHaveLength(10);
     awake.resolve(200);
