@@ -1,7 +1,7 @@
 /** The one place that wires the parts together; parts never reach for globals. */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
+import { type AuditTrail, consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
 import type { Services } from './admin/kernel/services.ts';
 import { exportDownloads } from './admin/log-exports/links.ts';
@@ -35,7 +35,7 @@ import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createImpersonation } from './identity/impersonation.ts';
 import { openTokenReader } from './identity/jwt/open.ts';
-import { createKeyring } from './identity/keyring.ts';
+import { createKeyring, type Keyring } from './identity/keyring.ts';
 import { createLoginThrottle } from './identity/login-throttle.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
@@ -124,6 +124,8 @@ type OpenServices = Services & {
   agentCards: LiveCards;
   secrets: OpenSecrets;
   vault: KeyRing;
+  trail: AuditTrail;
+  keyring: Keyring;
 };
 
 /** What every service is opened with. */
@@ -168,6 +170,15 @@ async function openInFolder(
   const secrets = openSecrets({ settings, mark, clock, log });
   const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
+  const trail = createAuditTrail(store.db, (message) => log.warn(message));
+  const tokens = openTokenReader({
+    environment: settings.jwt,
+    db: store.db,
+    feed,
+    clock,
+    fetchDocument: fetchPublicDocument(mcpUpstreams.http),
+    onRefused: (refused) => settings.auditLogs && trail.queue(refusedTokenRow(clock.now(), refused)),
+  });
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
   opened = {
@@ -180,6 +191,8 @@ async function openInFolder(
     vault,
     passwords,
     loginThrottle: createLoginThrottle(clock),
+    trail,
+    keyring: createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens }),
     resolveTxt: (name) => resolver.resolveTxt(name),
     hostFault: mcpUpstreams.http.faultOfSaved,
     configs: savedConfigs,
@@ -234,17 +247,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     if (!settings.guardrails) log.warn('Guardrails are switched off: no request passes any.');
     const first = await firstStart(services);
     if (first) options.onFirstStart?.(first);
-    const { store, feed } = services;
-    const trail = createAuditTrail(store.db, (message) => log.warn(message));
-    const tokens = openTokenReader({
-      environment: settings.jwt,
-      db: store.db,
-      feed,
-      clock,
-      fetchDocument: fetchPublicDocument(services.mcpUpstreams.http),
-      onRefused: (refused) => settings.auditLogs && trail.queue(refusedTokenRow(clock.now(), refused)),
-    });
-    const keyring = createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens });
+    const { store, feed, trail, keyring } = services;
     const standIns = createImpersonation(keyring);
     const batchService = openBatchService(store, services.vault, clock, settings.storedFileBytes);
     const authenticator = createAuthenticator(store.db, keyring, clock);

@@ -1,5 +1,6 @@
 /** Batches that the gateway runs itself: made, found, listed, cancelled. Running them is the job's part. */
 import type { Clock } from '../clock.ts';
+import type { OrderedBy } from '../identity/keyring.ts';
 import type { Store } from '../store/database.ts';
 import { encode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
@@ -26,7 +27,7 @@ export class BatchRefusal extends Error {
 }
 
 export interface ManagedBatches {
-  create(owner: Owner, keyId: string, batch: NewBatch): Promise<ManagedBatchTable>;
+  create(owner: Owner, by: OrderedBy, batch: NewBatch): Promise<ManagedBatchTable>;
   find(owner: Owner, id: string): Promise<ManagedBatchTable | null>;
   list(owner: Owner, query: { after: string | null; limit: number }): Promise<BatchPage>;
   /** Null when there is none; a batch that has ended stays as it is. */
@@ -58,7 +59,7 @@ export function createManagedBatches(store: Store, vault: Vault, files: ManagedF
   };
   return {
     find,
-    async create(owner, keyId, batch) {
+    async create(owner, by, batch) {
       const file = await files.find(owner, batch.inputFileId);
       if (!file) throw new BatchRefusal('input_file_id', `no file "${batch.inputFileId}" is kept in this workspace`);
       if (file.purpose !== 'batch') {
@@ -76,7 +77,8 @@ export function createManagedBatches(store: Store, vault: Vault, files: ManagedF
         id,
         organisation_id: owner.organisationId,
         workspace_id: owner.workspaceId,
-        api_key_id: keyId,
+        api_key_id: by.keyId,
+        token_grant: by.grant && encode(by.grant),
         endpoint: batch.endpoint,
         completion_window: batch.completionWindow,
         input_file_id: file.id,

@@ -1,4 +1,4 @@
-/** Calls the gateway from inside, as the holder of a key: the ordinary journey, without a connection. */
+/** Calls the gateway from inside, as whoever ordered it: the ordinary journey, without a connection. */
 import { incomingOf, responseOf } from '../http/web.ts';
 import type { Impersonation } from '../identity/impersonation.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
@@ -10,8 +10,8 @@ type Handle = (request: Incoming) => Promise<Reply | Upgraded> | null;
 
 export const callAs =
   ({ actAs }: Impersonation, handle: Handle): CallAs =>
-  (keyId, request) =>
-    actAs(keyId, async (secret) => {
+  (by, request) =>
+    actAs(by, async (secret) => {
       request.headers.set('x-gw-api-key', secret);
       const reply = await handle(incomingOf(request));
       if (!reply || reply === 'upgraded') throw new Error(`The data plane does not serve ${request.url}`);

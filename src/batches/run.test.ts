@@ -38,7 +38,9 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     const owner = await organisation(name);
     const file = await files.write(owner, { filename: 'rows.jsonl', purpose: 'batch' }, rows());
     const batch = { inputFileId: file.id, endpoint: '/v1/chat/completions', completionWindow: '24h' };
-    made[name] = (await batches.create(owner, `key-${name}`, { ...batch, options: {}, metadata: null })).id;
+    made[name] = (
+      await batches.create(owner, { keyId: `key-${name}`, grant: null }, { ...batch, options: {}, metadata: null })
+    ).id;
   }
   const { promise: woken, resolve: wake } = Promise.withResolvers<void>();
   let asleep = 0;
@@ -47,7 +49,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     vault,
     clock,
     files,
-    async call(keyId) {
+    async call({ keyId }) {
       if (keyId === 'key-sleepy') {
         asleep++;
         await woken;

@@ -1,6 +1,7 @@
 /** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again; a line that was answered is not asked twice. */
 import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
+import type { OrderedBy } from '../identity/keyring.ts';
 import type { Store } from '../store/database.ts';
 import { decode, encode } from '../store/json.ts';
 import { leaseRenewalMs, releaseLease, renewLease, takeLease } from '../store/leases.ts';
@@ -12,8 +13,8 @@ import { BatchResults, type LineResult } from './results.ts';
 import { type ManagedBatchRow, readRow } from './rows.ts';
 import type { BatchFault, BatchStatus, ManagedBatchTable } from './schema.ts';
 
-/** Makes one call as the holder of a key; null when the key no longer counts. */
-export type CallAs = (keyId: string, request: Request) => Promise<Response | null>;
+/** Makes one call as whoever ordered it; null when their key or token no longer counts. */
+export type CallAs = (by: OrderedBy, request: Request) => Promise<Response | null>;
 
 interface RunnerParts {
   store: Store;
@@ -160,7 +161,7 @@ async function showCounts({ store, results }: Run, batch: ManagedBatchTable): Pr
 }
 
 const faultOf = (code: string, message: string): BatchFault => ({ code, message, line: null, param: null });
-const keyGone = faultOf('invalid_api_key', 'the API key that made this batch no longer counts');
+const keyGone = faultOf('invalid_api_key', 'the API key or token that made this batch no longer counts');
 const inputGone = faultOf('file_not_found', 'the input file was deleted before all of its lines were run');
 
 /** Lines are run in order; a run that was interrupted may have left some of them out. */
@@ -190,10 +191,11 @@ async function runLine(
   row: ManagedBatchRow,
 ): Promise<LineResult | null> {
   const id = `${batch.id}_${line}`;
+  const orderedBy = { keyId: batch.api_key_id, grant: batch.token_grant && decode(batch.token_grant) };
   const makes = () => requestOf(parts, batch, row);
   if (!isSendable(makes)) return { line, failed: true, content: unsendable(id, row) };
   for (let attempt = 1; ; attempt++) {
-    const response = await parts.call(batch.api_key_id, makes());
+    const response = await parts.call(orderedBy, makes());
     if (!response) return null;
     const { status } = response;
     const text = await response.text();

@@ -1,4 +1,5 @@
 /** Rows of what the gateway keeps itself: files that were uploaded to it, the batches that it runs from them, and what came of each line. */
+import type { TokenGrant } from '../identity/jwt/claims.ts';
 import type { JsonText } from '../store/json.ts';
 import type { Timestamp } from '../store/tables/columns.ts';
 
@@ -47,6 +48,8 @@ export interface ManagedBatchTable {
   workspace_id: string;
   /** Whose call each line is made as. */
   api_key_id: string;
+  /** Of a batch that a JWT has ordered: what the token granted. */
+  token_grant: JsonText<TokenGrant> | null;
   endpoint: string;
   completion_window: string;
   input_file_id: string;

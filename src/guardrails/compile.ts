@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { isObject } from '../providers/json.ts';
 import type { JsonObject } from '../providers/provider.ts';
 import type { SecretUse } from '../secrets/mapping.ts';
-import type { ResolvedSecrets } from '../secrets/resolver.ts';
 import { type Check, ParameterFault, type Prepared } from './check.ts';
 import type { CheckSpec, HookSpec, Parsed, SpecFault } from './hook.ts';
-import { CallFault } from './io.ts';
+import { withSecrets } from './mapped-credentials.ts';
 
 export interface CompiledCheck {
   check: Check;
@@ -91,7 +90,8 @@ function compileCheck(
     if (!uses) return { check: { ...base, prepared } };
     // The author's own credentials win here too.
     const overriding = inOneCase({ ...spec.credentials, ...own });
-    return { check: { ...base, prepared: withSecrets(uses, credentials, overriding, prepareWith) } };
+    const prepareMapped = (mapped: JsonObject) => prepareWith({ ...credentials, ...inOneCase(mapped), ...overriding });
+    return { check: { ...base, prepared: withSecrets(uses, prepareMapped) } };
   } catch (fault) {
     if (fault instanceof ParameterFault) return { faults: [{ path: at(fault.path), message: fault.message }] };
     if (fault instanceof z.ZodError) return { faults: fault.issues.flatMap((issue) => faultsOf(issue, at)) };
@@ -107,27 +107,6 @@ function faultsOf(issue: z.core.$ZodIssue, at: (path: string) => string): SpecFa
     }));
   }
   return [{ path: at(issue.path.join('.')), message: issue.message }];
-}
-
-/** Prepared when it runs, and again when a value has changed. */
-function withSecrets(
-  uses: readonly SecretUse[],
-  credentials: JsonObject,
-  overriding: JsonObject,
-  prepareWith: (known: JsonObject) => CompiledCheck['prepared'],
-): Prepared {
-  const made = new WeakMap<ResolvedSecrets, CompiledCheck['prepared']>();
-  return {
-    async run(context, io) {
-      if (!io.secrets) throw new CallFault('Connection Error', 'secret references are not opened here');
-      const resolved = await io.secrets(uses);
-      const mapped = inOneCase(Object.fromEntries(resolved.values));
-      const prepared = made.get(resolved) ?? prepareWith({ ...credentials, ...mapped, ...overriding });
-      made.set(resolved, prepared);
-      if (!('fault' in prepared)) return prepared.run(context, io);
-      return { verdict: true, data: null, error: { name: 'Missing credentials', message: prepared.fault } };
-    },
-  };
 }
 
 export const pluginOf = (checkId: string): string => checkId.slice(0, checkId.indexOf('.'));

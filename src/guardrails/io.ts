@@ -50,13 +50,20 @@ export interface CheckIo {
   resolves(host: string, timeoutMs: number): Promise<boolean>;
   /** Asks a saved provider of the workspace. Rejects where there is none or it cannot. */
   moderate(provider: string, model: string | null, text: string, timeoutMs: number): Promise<ModerationAnswer>;
-  /** The values of credentials that live in a secret manager; the same object while they are the same. Absent where nothing is mapped. */
-  secrets?(uses: readonly SecretUse[]): MaybePromise<ResolvedSecrets>;
+  /** Credentials that live in a secret manager. Absent where nothing is mapped. */
+  secrets?: CheckSecrets;
   /** Small things for a while: key sets and tokens. */
   cache: CheckCache;
   /** Milliseconds since 1970. */
   now(): number;
   newId(): string;
+}
+
+export interface CheckSecrets {
+  /** The same object while the values are the same. */
+  resolve(uses: readonly SecretUse[]): MaybePromise<ResolvedSecrets>;
+  /** After a service has refused what was used: other values where the manager has others now, else null. */
+  renew(uses: readonly SecretUse[], used: ResolvedSecrets): Promise<ResolvedSecrets | null>;
 }
 
 export interface CheckCache {

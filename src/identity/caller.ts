@@ -1,5 +1,6 @@
 /** Who is calling, and what they may do where. Both planes ask these questions in the same words. */
 import type { Limit } from '../limits/limit.ts';
+import type { TokenGrant } from './jwt/claims.ts';
 import type { OrganisationRole, WorkspaceRole } from './roles.ts';
 import type { Scope } from './scopes.ts';
 
@@ -33,7 +34,7 @@ export interface KeyCaller extends CallerBase {
   /** Absent: none. */
   readonly limits?: readonly Limit[];
   /** An organisation's JWT, which counts like a workspace key; absent for keys. */
-  readonly token?: { readonly identity: string | null; readonly expiresAt: string };
+  readonly token?: { readonly identity: string | null; readonly expiresAt: string; readonly grant: TokenGrant };
 }
 
 /** What a key brings into every request made with it. */

@@ -1,13 +1,13 @@
 /** Work that a key has ordered is done later, as that key: it gets a secret of its own that never leaves the process and counts for one call. */
 import { randomBytes } from 'node:crypto';
 import type { KeyCaller } from './caller.ts';
-import type { Keyring } from './keyring.ts';
+import type { Keyring, OrderedBy } from './keyring.ts';
 
 export interface Impersonation {
   /** Knows the secrets of stand-ins besides all others. */
   keyring: Pick<Keyring, 'find' | 'hasExpired' | 'whyRefused'>;
-  /** Lets `work` act as the holder of a key; null when the key no longer counts. */
-  actAs<T>(keyId: string, work: (secret: string) => Promise<T>): Promise<T | null>;
+  /** Lets `work` act as whoever ordered it; null when their key or token no longer counts. */
+  actAs<T>(by: OrderedBy, work: (secret: string) => Promise<T>): Promise<T | null>;
 }
 
 const mark = 'stand-in-';
@@ -20,8 +20,8 @@ export function createImpersonation(keyring: Keyring): Impersonation {
       hasExpired: (digest) => keyring.hasExpired(digest),
       whyRefused: (digest) => keyring.whyRefused(digest),
     },
-    async actAs(keyId, work) {
-      const caller = await keyring.holder(keyId);
+    async actAs(by, work) {
+      const caller = await keyring.holder(by);
       if (!caller) return null;
       const secret = mark + randomBytes(32).toString('base64url');
       acting.set(secret, caller);

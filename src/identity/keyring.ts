@@ -7,7 +7,7 @@ import { decode } from '../store/json.ts';
 import type { ApiKeyType } from '../store/schema.ts';
 import { StaleCache } from '../store/stale-cache.ts';
 import type { KeyCaller, KeyCallerKind, Rights } from './caller.ts';
-import { jwtHeaderOf } from './jwt/claims.ts';
+import { jwtHeaderOf, type TokenGrant } from './jwt/claims.ts';
 import type { TokenReader } from './jwt/open.ts';
 import type { JwtRefused } from './jwt/refusal.ts';
 import { adminKeyRights, userKeyRights, workspaceKeyRights } from './rights.ts';
@@ -21,8 +21,14 @@ export interface Keyring {
   hasExpired(digest: string): boolean;
   /** Why a JWT that was just not found does not count; null for keys. */
   whyRefused(digest: string): JwtRefused | null;
-  /** The caller that a key makes, by the key's id: for work that it has ordered. Null when the key no longer counts. */
-  holder(keyId: string): Promise<KeyCaller | null>;
+  /** The caller that a key or a token makes, for work that it has ordered. Null when it no longer counts. */
+  holder(by: OrderedBy): Promise<KeyCaller | null>;
+}
+
+/** Who has ordered work: a key, or a token whose grant was kept. */
+export interface OrderedBy {
+  keyId: string;
+  grant: TokenGrant | null;
 }
 
 interface Entry {
@@ -102,14 +108,6 @@ export function createKeyring(
     return entry.caller.token ? entry.caller : callerOf(entry);
   };
 
-  /** The caller of a token that this node has seen and that still counts. */
-  const bearerOf = (keyId: string): KeyCaller | null => {
-    for (const entry of known.values()) {
-      if (entry.caller.token && entry.caller.keyId === keyId) return callerOf(entry);
-    }
-    return null;
-  };
-
   return {
     find(secret, digest = digestOf(secret)) {
       const entry = feed.live ? known.get(digest) : undefined;
@@ -121,7 +119,10 @@ export function createKeyring(
     },
     hasExpired: (digest) => over.has(digest),
     whyRefused: (digest) => tokens?.whyRefused(digest) ?? null,
-    holder: async (keyId) => (await findHolder(db, clock.now(), keyId)) ?? bearerOf(keyId),
+    async holder({ keyId, grant }) {
+      if (grant === null) return findHolder(db, clock.now(), keyId);
+      return tokens ? tokens.holder(grant) : null;
+    },
   };
 }
 

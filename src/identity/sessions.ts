@@ -36,6 +36,7 @@ export async function openSession(
     authTime: Date;
     passwordHash?: string | null;
     ssoSealed?: string | null;
+    ssoSubject?: string | null;
   },
   origin: SessionOrigin,
 ): Promise<NewSession> {
@@ -65,6 +66,7 @@ export async function openSession(
       user_agent: origin.userAgent.slice(0, 300),
       password_hash: who.passwordHash ?? null,
       sso_sealed: who.ssoSealed ?? null,
+      sso_subject: who.ssoSubject ?? null,
     })
     .execute();
   return { token: session.token, csrfToken: session.csrfToken, sessionId: session.id, expiresAt: session.expiresAt };

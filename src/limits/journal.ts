@@ -10,12 +10,23 @@ export interface JournalSegment {
   entries: LedgerEntry[];
 }
 
-const line = lazy(() => z.tuple([z.string(), z.string(), z.number(), z.number(), z.number().nullable()]));
+/** A counter gets a number in each segment, since its name is long and comes again with every call. */
+const naming = lazy(() => z.tuple([z.number(), z.string(), z.string(), z.number(), z.number().nullable()]));
+/** A counter's number, and what was spent of it. */
+const spending = lazy(() => z.tuple([z.number(), z.number()]));
 const ending = '.journal';
+
+interface OpenSegment {
+  id: string;
+  descriptor: number;
+  /** By the names of counters: the number of the epoch that came last. */
+  numbers: Map<string, { epoch: number; number: number }>;
+  named: number;
+}
 
 export class LimitJournal {
   readonly #folder: string;
-  #open: { id: string; descriptor: number } | null = null;
+  #open: OpenSegment | null = null;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -33,11 +44,18 @@ export class LimitJournal {
   /** The system has the entries when this returns: what kills the process does not take them along. */
   append(entries: readonly LedgerEntry[]): void {
     this.#open ??= this.#begin();
+    const { descriptor, numbers } = this.#open;
     let text = '';
     for (const { counter, organisationId, epoch, amount, endsAt } of entries) {
-      text += `${JSON.stringify([counter, organisationId, epoch, amount, endsAt])}\n`;
+      let known = numbers.get(counter);
+      if (known?.epoch !== epoch) {
+        known = { epoch, number: this.#open.named++ };
+        numbers.set(counter, known);
+        text += `${JSON.stringify([known.number, counter, organisationId, epoch, endsAt])}\n`;
+      }
+      text += `[${known.number},${amount}]\n`;
     }
-    writeSync(this.#open.descriptor, text);
+    writeSync(descriptor, text);
   }
 
   /** Ends the running segment, if there is one, and names it. */
@@ -54,9 +72,9 @@ export class LimitJournal {
     unlinkSync(this.#path(id));
   }
 
-  #begin(): { id: string; descriptor: number } {
+  #begin(): OpenSegment {
     const id = Bun.randomUUIDv7();
-    return { id, descriptor: openSync(this.#path(id), 'a', 0o600) };
+    return { id, descriptor: openSync(this.#path(id), 'a', 0o600), numbers: new Map(), named: 0 };
   }
 
   #path(id: string): string {
@@ -64,14 +82,19 @@ export class LimitJournal {
   }
 
   #read(name: string): LedgerEntry[] {
-    return readFileSync(join(this.#folder, name), 'utf8')
-      .split('\n')
-      .flatMap((text) => {
-        const read = line().safeParse(parsed(text));
-        if (!read.success) return [];
-        const [counter, organisationId, epoch, amount, endsAt] = read.data;
-        return [{ counter, organisationId, epoch, amount, endsAt }];
-      });
+    const entries: LedgerEntry[] = [];
+    const counters = new Map<number, Omit<LedgerEntry, 'amount'>>();
+    for (const text of readFileSync(join(this.#folder, name), 'utf8').split('\n')) {
+      const line = parsed(text);
+      const spent = spending().safeParse(line);
+      const known = spent.success && counters.get(spent.data[0]);
+      if (known) entries.push({ ...known, amount: spent.data[1] });
+      const named = naming().safeParse(line);
+      if (!named.success) continue;
+      const [number, counter, organisationId, epoch, endsAt] = named.data;
+      counters.set(number, { counter, organisationId, epoch, endsAt });
+    }
+    return entries;
   }
 }
 

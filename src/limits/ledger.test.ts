@@ -112,6 +112,23 @@ const suite = (address: () => Promise<StoreAddress>) => {
     expect(readdirSync(at)).toEqual([]);
   });
 
+  test('a journal tells counters, their periods and their organisations apart', () => {
+    const at = folder();
+    const journal = new LimitJournal(at);
+    const written = [
+      entry('a', 1),
+      { ...entry('a', 2), epoch: 2_000, endsAt: 3_000 },
+      { ...entry('b', 3), organisationId: 'another' },
+      // A late settle of the period before.
+      entry('a', 4),
+      { ...entry('a', -5), epoch: 2_000, endsAt: 3_000 },
+    ];
+    journal.append(written.slice(0, 2));
+    journal.append(written.slice(2));
+    journal.rotate();
+    expect(new LimitJournal(at).left().flatMap(({ entries }) => entries)).toEqual(written);
+  });
+
   test('a segment that is in the database already is not counted again', async () => {
     const at = folder();
     const journal = new LimitJournal(at);
@@ -130,7 +147,7 @@ const suite = (address: () => Promise<StoreAddress>) => {
     journal.append([entry('cut', 9)]);
     const id = journal.rotate() ?? '';
     const file = join(at, `${id}.journal`);
-    await Bun.write(file, `${await Bun.file(file).text()}["api_key/cut/usage/cost","org",10`);
+    await Bun.write(file, `${await Bun.file(file).text()}[0,1`);
     const ledger = await open(at);
     expect(await settled('cut')).toEqual({ epoch: 1_000, settled: 9 });
     await ledger.close();

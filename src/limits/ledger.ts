@@ -38,20 +38,26 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { store, now } = options;
   const journal = new LimitJournal(options.folder);
   let pending = new Map<string, Pending>();
+  /** The newest of each counter: nearly always the one that is asked for. */
+  let newest = new Map<string, Pending>();
   let segments: string[] = [];
-  /** Segments whose files were deleted, which nobody asks for. */
+  /** Segments whose files are gone: nobody asks for them any more. */
   let removed: string[] = [];
   let flushing: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
-  const add = (into: Map<string, Pending>, { calls, ...entry }: Pending) => {
+  const add = (into: Map<string, Pending>, entry: Pending): Pending => {
     const key = `${entry.epoch} ${entry.counter}`;
     const before = into.get(key);
     if (before) {
       before.amount += entry.amount;
-      before.calls += calls;
-    } else into.set(key, { ...entry, calls });
+      before.calls += entry.calls;
+      return before;
+    }
+    const added = { ...entry };
+    into.set(key, added);
+    return added;
   };
 
   const write = async () => {
@@ -61,6 +67,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     const taken = pending;
     const taking = segments;
     pending = new Map();
+    newest = new Map();
     segments = [];
     let sums: KnownSpend[];
     try {
@@ -108,13 +115,12 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   return {
     record(entries) {
       journal.append(entries);
-      for (const { counter, organisationId, epoch, amount, endsAt } of entries) {
-        const key = `${epoch} ${counter}`;
-        const before = pending.get(key);
-        if (before) {
-          before.amount += amount;
-          before.calls++;
-        } else pending.set(key, { counter, organisationId, epoch, amount, endsAt, calls: 1 });
+      for (const entry of entries) {
+        const known = newest.get(entry.counter);
+        if (known?.epoch === entry.epoch) {
+          known.amount += entry.amount;
+          known.calls++;
+        } else newest.set(entry.counter, add(pending, { ...entry, calls: 1 }));
       }
       flushSoon();
     },

@@ -6,6 +6,7 @@ import type { Retention } from './embedded/files.ts';
 import { type BodyObjects, type Engine, openWriter } from './engine.ts';
 import { SegmentFile } from './segment-file.ts';
 import type { LogWriter } from './store.ts';
+import { systemTimer, type Timer } from './timer.ts';
 
 export interface Breaker {
   /** After so many failures in a row the store is left alone for a while. */
@@ -39,6 +40,7 @@ const purgeEveryMs = 24 * 3_600_000;
 export class LogImporter {
   readonly #orders: ImportOrders;
   readonly #tell: (report: ImportReport) => void;
+  readonly #timer: Timer;
   readonly #file = new SegmentFile();
   #writer: LogWriter | null = null;
   #failures = 0;
@@ -50,9 +52,10 @@ export class LogImporter {
   #stopping = false;
   #wake: () => void = () => undefined;
 
-  constructor(orders: ImportOrders, tell: (report: ImportReport) => void) {
+  constructor(orders: ImportOrders, tell: (report: ImportReport) => void, timer: Timer = systemTimer) {
     this.#orders = orders;
     this.#tell = tell;
+    this.#timer = timer;
   }
 
   /** Imports all that is ready; a call while one runs makes it look again. */
@@ -185,9 +188,9 @@ export class LogImporter {
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#pauseMs);
+      const callOff = this.#timer(this.#pauseMs, resolve);
       this.#wake = () => {
-        clearTimeout(timer);
+        callOff();
         resolve();
       };
     });

@@ -71,7 +71,9 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
   );
   const queries = openQueries(engine, queryTimeoutMs, log);
   const bodies = objects && new ObjectStore(objects.store, Math.min(breaker.timeoutMs, queryTimeoutMs));
-  const given = new FeedbackBuffer((feedback) => queries.saveFeedback(feedback), log);
+  const given = new FeedbackBuffer((feedback) => queries.saveFeedback(feedback), log, {
+    file: join(dataDir, 'feedback.waiting'),
+  });
   let closing: Promise<void> | null = null;
   const close = async () => {
     await spool.close();

@@ -221,6 +221,8 @@ export interface SessionTable {
   password_hash: string | null;
   /** What the identity provider needs to hear at logout, sealed; null where it did not open the session. */
   sso_sealed: string | null;
+  /** A digest of how a SAML provider calls the person, by which it may end the session. */
+  sso_subject: string | null;
 }
 
 export interface EmailDomainTable {

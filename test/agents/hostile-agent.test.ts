@@ -76,7 +76,12 @@ describe('a card', () => {
 });
 
 describe('an answer', () => {
-  const ask = async (way: string, configurations: Record<string, unknown> = {}, method = 'message/send') => {
+  const ask = async (
+    way: string,
+    configurations: Record<string, unknown> = {},
+    method = 'message/send',
+    signal: AbortSignal | null = null,
+  ) => {
     const slug = `bad-${way}`;
     const known = await gateway.get(`/v1/agent-servers/${slug}`, { key: gateway.workspaceKey });
     if (known.status === 404) {
@@ -92,6 +97,7 @@ describe('an answer', () => {
       method: 'POST',
       headers: { 'x-gw-api-key': gateway.workspaceKey, 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 5, method, params: { message } }),
+      signal,
     });
   };
 
@@ -134,6 +140,35 @@ describe('an answer', () => {
     expect(statuses.slice(0, 5).every((status) => status === 502)).toBe(true);
     expect(statuses.at(-1)).toBe(503);
     expect((await ask('echo')).status).toBe(200);
+  });
+
+  test('is tried once when the breaker has rested; a client that leaves decides nothing', async () => {
+    const mood = (next: string) => fetch(`${agent.url}/mood/${next}`);
+    const status = async () => (await ask('moody')).status;
+    await mood('failing');
+    for (let call = 0; call < 5; call++) expect(await status()).toBe(502);
+    const refused = await ask('moody');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(await refused.json()).toMatchObject({ id: 5, error: { code: -32000, data: { code: 'circuit_open' } } });
+    gateway.clock.advance({ seconds: 31 });
+    expect(await status()).toBe(502);
+    expect(await status()).toBe(503);
+    gateway.clock.advance({ seconds: 31 });
+    await mood('silent');
+    await fetch(`${agent.url}/seen`);
+    const abort = new AbortController();
+    const left = ask('moody', {}, 'message/send', abort.signal).catch(() => null);
+    while (!(await (await fetch(`${agent.url}/seen`)).text()).includes('/moody')) await Bun.sleep(5);
+    abort.abort();
+    await left;
+    await mood('echo');
+    let answered = await status();
+    // The gateway hears of the client's leaving a moment later.
+    while (answered === 503) {
+      await Bun.sleep(5);
+      answered = await status();
+    }
+    expect(answered).toBe(200);
   });
 
   test('behind a redirect to another origin is asked for without the integration’s credentials', async () => {

@@ -322,6 +322,32 @@ describe('what the agent is told', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith('x-gw-api') || name === 'x-gw-metadata')).toEqual([]);
   });
 
+  test('forwarding all headers forwards no credential and no identity', async () => {
+    await saveAgent(gateway, {
+      slug: 'all',
+      url: agent.url,
+      configurations: { forward_headers: { mode: 'all-except', headers: ['x-private'] } },
+    });
+    await rpc('message/send', said('x'), {
+      slug: 'all',
+      headers: {
+        'x-team': 'red',
+        'x-private': 'canary',
+        authorization: 'Bearer canary',
+        cookie: 'a=canary',
+        'x-api-key': 'canary',
+        'x-auth-token': 'canary',
+        'x-user-claims': 'canary',
+        'x-user-jwt': 'canary',
+        'x-forwarded-for': 'canary',
+      },
+    });
+    const { headers } = await seen();
+    expect(headers['x-team']).toBe('red');
+    expect(JSON.stringify(headers)).not.toContain('canary');
+    expect(JSON.stringify(headers)).not.toContain(gateway.workspaceKey);
+  });
+
   test('a path of the agent’s own is passed on, and its answer comes without headers that name its host', async () => {
     const response = await call('/custom/report?page=2', { method: 'PUT', body: '{"a":1}' });
     expect(await response.json()).toEqual({ method: 'PUT', path: '/custom/report?page=2' });

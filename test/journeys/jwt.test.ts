@@ -29,6 +29,10 @@ const rejections = (gateway: TestGateway, organisationId: string) =>
     .orderBy('id')
     .execute();
 
+/** The organisation that a token claims to be of. */
+const namedIn = (token: string): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).gw_oid;
+
 const lastCall = (gateway: TestGateway) => gateway.records.at(-1)?.metrics;
 
 /** Rows of refusals are written soon after. */
@@ -207,6 +211,13 @@ onEachEngine('tokens of an organisation', (start) => {
         code,
       });
       expect(reply.body.error.message).toContain(reason);
+      const organisation = namedIn(bad);
+      // A refusal that concerns a known organisation is told in its audit trail.
+      if (organisation === here.organisationId && what !== 'another scope') {
+        const row = await lastRejection(gateway, organisation, `${bad.slice(0, 2)}****${bad.slice(-2)}`);
+        expect(row).toMatchObject({ response_status_code: status });
+        expect(JSON.parse(row.details ?? '')).toMatchObject({ code });
+      }
       const read = await gateway.get(`/v1/configs?workspace_id=${here.workspaceId}`, { key: bad });
       if (what !== 'another scope') expect(read.status).toBe(status);
     });
@@ -497,6 +508,40 @@ test('a gateway for one organisation refuses tokens of the others with 403', asy
   expect(await chat(gateway, named)).toMatchObject({ status: 403, body: { error: { code: 'jwt_not_allowed' } } });
   const unnamed = await issuer.token({ exp: inAnHour(gateway), scope: 'completions.write' });
   expect((await chat(gateway, unnamed)).status).toBe(401);
+  await gateway.stopWithoutFaults();
+});
+
+test('a gateway for chosen workspaces and subjects refuses all other tokens with 403', async () => {
+  const gateway = await startGateway({
+    ...trusted,
+    JWT_ENABLED: 'ON',
+    JWT_LOCAL_AUTH_WORKSPACES: 'ws-served, ws-also',
+    JWT_LOCAL_AUTH_SUBJECTS: 'robot-7',
+  });
+  const here = await home(gateway);
+  const served = await addWorkspace(gateway, here.organisationId, 'Served');
+  const also = await addWorkspace(gateway, here.organisationId, 'Also');
+  for (const { id, slug } of [
+    { id: served.id, slug: 'ws-served' },
+    { id: also.id, slug: 'ws-also' },
+  ]) {
+    await storeOf(gateway).db.updateTable('workspaces').set({ slug }).where('id', '=', id).execute();
+  }
+  const issuer = await startIssuer();
+  issuer.stop();
+  await gateway.put(settingsPath, { jwt: { enabled: true, jwks_json: issuer.keySet() } });
+  const token = (claims: Record<string, unknown>) =>
+    issuer.token({ exp: inAnHour(gateway), sub: 'robot-7', scope: 'completions.write', ...claims });
+  const self = async (claims: Record<string, unknown>) => gateway.get('/v1/auth/self', { key: await token(claims) });
+  expect((await self({})).body.workspaces).toMatchObject([{ id: served.id }]);
+  expect((await self({ gw_workspace: also.id })).body.workspaces).toMatchObject([{ id: also.id }]);
+  const refused = async (claims: Record<string, unknown>) => {
+    const { status, body } = await chat(gateway, await token(claims));
+    return [status, body.error?.code];
+  };
+  expect(await refused({ gw_workspace: here.workspaceId })).toEqual([403, 'workspace_forbidden']);
+  expect(await refused({ sub: 'robot-8' })).toEqual([403, 'jwt_not_allowed']);
+  expect(await refused({ sub: undefined })).toEqual([401, 'invalid_jwt']);
   await gateway.stopWithoutFaults();
 });
 

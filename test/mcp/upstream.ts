@@ -50,6 +50,7 @@ interface NewIntegration {
   auth_type?: string;
   transport?: string;
   configurations?: Record<string, unknown>;
+  secret_mappings?: readonly object[];
 }
 
 /** An integration of the gateway's first workspace, with the server that comes with it. */

@@ -84,8 +84,8 @@ export interface SimulatedRealtime {
   url: string;
   /** Every handshake that arrived, refused ones included. */
   handshakes: Handshake[];
-  /** Refuses the next handshakes with this status; null accepts again. */
-  refuse(status: number | null): void;
+  /** Refuses the next handshakes with this status, except those that are let in; null accepts all again. */
+  refuse(status: number | null, except?: (handshake: Handshake) => boolean): void;
   /** Leaves handshakes without an answer, or answers again. */
   ignore(ignores: boolean): void;
   /** The next session that is opened. */
@@ -97,6 +97,7 @@ export function startRealtime(): SimulatedRealtime {
   const handshakes: Handshake[] = [];
   const openings = new Openings<RealtimeSession>();
   let refusal: number | null = null;
+  let isExcepted: (handshake: Handshake) => boolean = () => false;
   let silent = false;
 
   const server = Bun.serve({
@@ -107,7 +108,7 @@ export function startRealtime(): SimulatedRealtime {
       const handshake = { path: pathname, query: search, headers: Object.fromEntries(request.headers) };
       handshakes.push(handshake);
       if (silent) return new Promise<Response>(() => undefined);
-      if (refusal !== null) return Response.json(refused(refusal), { status: refusal });
+      if (refusal !== null && !isExcepted(handshake)) return Response.json(refused(refusal), { status: refusal });
       const offered = request.headers.get('sec-websocket-protocol') ?? '';
       // It takes `realtime` when it is offered, and nothing else.
       const headers = { 'sec-websocket-protocol': /(^|,\s*)realtime(,|$)/.test(offered) ? 'realtime' : '' };
@@ -142,8 +143,9 @@ export function startRealtime(): SimulatedRealtime {
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     handshakes,
-    refuse: (status) => {
+    refuse: (status, except = () => false) => {
       refusal = status;
+      isExcepted = except;
     },
     ignore: (ignores) => {
       silent = ignores;

@@ -89,6 +89,9 @@ function loggedIn({ json: body }: ReceivedCall, mount: string, namespace: string
         state.approles.get(body?.role_id)?.namespace === namespace
       : state.kubernetes.get(`${mount} ${body?.role}`)?.jwt === body?.jwt &&
         state.kubernetes.get(`${mount} ${body?.role}`)?.namespace === namespace;
+  if (mount !== 'approle' && !state.kubernetes.has(`${mount} ${body?.role}`)) {
+    return errors(400, `invalid role name "${body?.role}"`);
+  }
   if (!isKnown)
     return mount === 'approle' ? errors(400, 'invalid role or secret ID') : errors(403, 'permission denied');
   state.logins++;

@@ -1,15 +1,17 @@
 /** A company's SAML identity provider (samlify), inside the test: it reads our request and answers with assertions of any form. */
+
+import { createSign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as samlify from 'samlify';
 
 samlify.setSchemaValidator({ validate: () => Promise.resolve('not checked here') });
 
 export const opensslInstalled = Bun.which('openssl') !== null;
 
-function newCertificate(): { key: string; cert: string } {
+export function newCertificate(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'gw-saml-'));
   const command = 'req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=idp -keyout key -out cert';
   const { success, stderr } = Bun.spawnSync(['openssl', ...command.split(' ')], { cwd: folder });
@@ -38,25 +40,71 @@ export interface SamlProvider {
   metadata: string;
   /** The form that the browser posts back. */
   answer(way: string, person: SamlPerson, twist?: Twist): Promise<{ SAMLResponse: string; RelayState: string }>;
+  /** The same answer with its assertion encrypted for the gateway. */
+  encrypted(response: string): Promise<string>;
+  /** What the browser of somebody who leaves at the provider brings to the gateway: a query, or the value of a form. */
+  logout(email: string, binding: 'redirect' | 'post'): string;
 }
+
+const sha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 /** `partyMetadata` is the document in which the gateway describes itself. */
-export function makeSamlProvider(entityID: string, partyMetadata: string): SamlProvider {
+export function makeSamlProvider(
+  entityID: string,
+  partyMetadata: string,
+  setup: { wantsSignedRequests?: boolean } = {},
+): SamlProvider {
   const { key, cert } = newCertificate();
-  const idp = samlify.IdentityProvider({
+  const setting = {
     entityID,
     privateKey: key,
     signingCert: cert,
-    requestSignatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
+    requestSignatureAlgorithm: sha256,
+    wantAuthnRequestsSigned: setup.wantsSignedRequests ?? false,
     singleSignOnService: [
       { Binding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', Location: `${entityID}/sso` },
     ],
-  });
+    singleLogoutService: [
+      { Binding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', Location: `${entityID}/logout` },
+    ],
+  };
+  const idp = samlify.IdentityProvider(setting);
+  // Its types do not name the algorithms, which it reads all the same.
+  const encryption = {
+    isAssertionEncrypted: true,
+    dataEncryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
+    keyEncryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
+  };
+  const encrypting = samlify.IdentityProvider({ ...setting, ...encryption });
   const sp = samlify.ServiceProvider({ metadata: partyMetadata });
+  const logoutXml = (email: string) =>
+    `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${crypto.randomUUID()}" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer>${entityID}</saml:Issuer><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">${escaped(email)}</saml:NameID></samlp:LogoutRequest>`;
   return {
     metadata: idp.getMetadata(),
+    encrypted: async (response) =>
+      samlify.SamlLib.encryptAssertion(encrypting, sp, Buffer.from(response, 'base64').toString('utf8')),
+    logout(email, binding) {
+      const xml = logoutXml(email);
+      if (binding === 'post') {
+        return samlify.SamlLib.constructSAMLSignature({
+          rawSamlMessage: xml,
+          referenceTagXPath: "/*[local-name(.)='LogoutRequest']",
+          privateKey: key,
+          signatureAlgorithm: sha256,
+          signingCert: cert.replaceAll(/-----[^-]+-----|\s/g, ''),
+          signatureConfig: {
+            prefix: 'ds',
+            location: { reference: "/*[local-name(.)='LogoutRequest']/*[local-name(.)='Issuer']", action: 'after' },
+          },
+        });
+      }
+      const message = encodeURIComponent(deflateRawSync(xml).toString('base64'));
+      const signed = `SAMLRequest=${message}&RelayState=there&SigAlg=${encodeURIComponent(sha256)}`;
+      const signature = createSign('RSA-SHA256').update(signed).sign(key, 'base64');
+      return `${signed}&Signature=${encodeURIComponent(signature)}`;
+    },
     async answer(way, person, twist = {}) {
       const query = new URL(way).searchParams;
       const request = inflateRawSync(Buffer.from(query.get('SAMLRequest') ?? '', 'base64')).toString('utf8');

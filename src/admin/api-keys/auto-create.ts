@@ -71,6 +71,10 @@ export async function autoCreateUserKey(
   return [{ topic: 'api_key', id }];
 }
 
+/** Whether people get a key by joining this workspace. */
+export const createsUserKeys = async (db: Db, organisationId: string, workspaceId: string): Promise<boolean> =>
+  switchedOn(await keyPlace(db, organisationId, workspaceId));
+
 /** The default workspace has a switch of its own, which replaces the general one there. */
 const switchedOn = (place: KeyPlace): boolean =>
   place.workspace?.isDefault

@@ -2,7 +2,7 @@
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import type { ApiKeyTable } from '../../store/schema.ts';
-import { recordSystemEvent } from '../kernel/audit/audit.ts';
+import { recordSystemEvent, recordSystemEvents } from '../kernel/audit/audit.ts';
 import type { AuditAction } from '../kernel/audit/audit-vocabulary.ts';
 import type { Services } from '../kernel/services.ts';
 
@@ -34,26 +34,29 @@ export async function recordKeyEvent(
 }
 
 /** The rows of keys that went because their owner did, of what the leaving changed. */
-export async function recordKeysGone(
-  db: Db,
-  services: Services,
-  now: Date,
-  userId: string,
-  changes: readonly Change[],
-): Promise<void> {
+export async function recordKeysGone(db: Db, services: Services, now: Date, changes: readonly Change[]): Promise<void> {
   const ids = changes.filter(({ topic }) => topic === 'api_key').map(({ id }) => id);
-  if (ids.length === 0) return;
-  const keys = await db
-    .selectFrom('api_keys')
-    .select(['id', 'organisation_id', 'workspace_id', 'type', 'name'])
-    .where('id', 'in', ids)
-    .execute();
-  for (const key of keys) {
-    const { type, name } = key;
-    const details = { type, name, user_id: userId, reason: 'owner removed' };
-    await recordKeyEvent(db, services, now, keyReference(key), { action: 'delete', details });
+  if (!services.settings.auditLogs) return;
+  for (let start = 0; start < ids.length; start += atOnce) {
+    const keys = await db
+      .selectFrom('api_keys')
+      .select(['id', 'organisation_id', 'workspace_id', 'user_id', 'type', 'name'])
+      .where('id', 'in', ids.slice(start, start + atOnce))
+      .execute();
+    const events = keys.map((key) => ({
+      organisationId: key.organisation_id,
+      workspaceId: key.workspace_id,
+      resource: 'api_key' as const,
+      resourceId: key.id,
+      action: 'delete' as const,
+      details: { type: key.type, name: key.name, user_id: key.user_id, reason: 'owner removed' },
+    }));
+    await recordSystemEvents(db, now, events);
   }
 }
+
+/** Parameters of one statement are limited. */
+const atOnce = 500;
 
 /** A key's audit reference, from its row. */
 export const keyReference = (row: Pick<ApiKeyTable, 'id' | 'organisation_id' | 'workspace_id'>) => ({

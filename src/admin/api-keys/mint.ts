@@ -103,12 +103,12 @@ export async function addSecret(
     .execute();
 }
 
-/** The keys to take away: all of a workspace, all of a person in an organisation, or a person's in one workspace. */
+/** The keys to take away: all of a workspace, all of a person in an organisation, or people's in one workspace. */
 type KeySelection =
   | { keyId: string }
   | { workspaceId: string }
   | { userId: string; organisationId: string }
-  | { userId: string; workspaceId: string };
+  | { userIds: readonly string[]; workspaceId: string };
 
 /** Archives keys with all their secrets; answers what changed, so that no cache goes on believing in them. */
 export async function archiveKeys(db: Db, now: Date, selection: KeySelection): Promise<Change[]> {
@@ -117,6 +117,7 @@ export async function archiveKeys(db: Db, now: Date, selection: KeySelection): P
   if ('workspaceId' in selection) query = query.where('workspace_id', '=', selection.workspaceId);
   if ('organisationId' in selection) query = query.where('organisation_id', '=', selection.organisationId);
   if ('userId' in selection) query = query.where('user_id', '=', selection.userId);
+  if ('userIds' in selection) query = query.where('user_id', 'in', selection.userIds);
   const doomed = (await query.execute()).map((row) => row.id);
   // Parameters of one statement are limited, so large selections go in slices.
   for (let start = 0; start < doomed.length; start += 500) {

@@ -7,7 +7,7 @@ import { decode } from '../../store/json.ts';
 import type { ApiKeyTable } from '../../store/schema.ts';
 import type { KeyRecord } from './schema.ts';
 
-interface Reader {
+export interface KeyReader {
   db: Db;
   now: Date;
   services: { configs: ConfigIndex };
@@ -19,7 +19,7 @@ interface Secrets {
 }
 
 /** The records of these keys, in this order; ids that name no key are left out. */
-export async function keyRecords({ db, now, services }: Reader, ids: readonly string[]): Promise<KeyRecord[]> {
+export async function keyRecords({ db, now, services }: KeyReader, ids: readonly string[]): Promise<KeyRecord[]> {
   if (ids.length === 0) return [];
   const rows = await db
     .selectFrom('api_keys as key')
@@ -39,7 +39,7 @@ export async function keyRecords({ db, now, services }: Reader, ids: readonly st
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-export async function keyRecordOf(reader: Reader, id: string): Promise<KeyRecord> {
+export async function keyRecordOf(reader: KeyReader, id: string): Promise<KeyRecord> {
   const [record] = await keyRecords(reader, [id]);
   if (!record) throw new Error(`API key ${id} vanished inside its own transaction`);
   return record;

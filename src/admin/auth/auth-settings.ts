@@ -34,12 +34,14 @@ import {
   asSsoReply,
   type ChangedSso,
   changedSso,
+  isOtherProvider,
   isOtherSetUp,
   secretsOf,
   ssoInput,
   ssoReply,
   toldSso,
 } from '../sso/section.ts';
+import { keepAWayIn } from './last-way-in.ts';
 import { requireMayVouch } from './vouching.ts';
 
 const path = '/admin/organisation/auth-settings';
@@ -204,7 +206,11 @@ async function authAfter(
   if (login_method === 'sso_only' && sso === null) {
     throw invalid('login_method', 'sso_only needs a working single sign-on: it would be the only way in');
   }
-  if (sso === null && before !== null) await keepAWayIn(db, caller.organisationId);
+  // Another provider that nobody has used yet may be wrong, so that it is no way in.
+  const leaves = sso === null || (stored.sso_verified_at !== null && isOtherProvider(before, sso));
+  if (before !== null && leaves) {
+    await keepAWayIn(db, caller.organisationId, 'sso', 'is the last way in');
+  }
   return {
     ...stored,
     login_method,
@@ -215,24 +221,6 @@ async function authAfter(
     sso_secrets_sealed: sso && vault.seal(JSON.stringify(sso.secrets), ssoSecretsPurpose),
     sso_verified_at: sso && !isOtherSetUp(before, sso) ? stored.sso_verified_at : null,
   };
-}
-
-/** Single sign-on goes only where an owner can still come in by password. */
-async function keepAWayIn(db: Db, organisationId: string): Promise<void> {
-  const owner = await db
-    .selectFrom('organisation_members as member')
-    .innerJoin('user_passwords as password', (join) =>
-      join
-        .onRef('password.user_id', '=', 'member.user_id')
-        .onRef('password.organisation_id', '=', 'member.organisation_id'),
-    )
-    .select('member.user_id')
-    .where('member.organisation_id', '=', organisationId)
-    .where('member.role', '=', 'owner')
-    .where('member.status', '=', 'active')
-    .limit(1)
-    .executeTakeFirst();
-  if (!owner) throw invalid('sso', 'is the last way in: no owner of the organisation has a password');
 }
 
 function toldChanges(body: Body, before: AuthSettingsTable, after: AuthSettingsTable) {

@@ -1,7 +1,6 @@
 /** What a signed-in person does with their session: end it, renew it, take it to another organisation. */
 
 import { z } from 'zod';
-import { readJson } from '../../bounded-json.ts';
 import { forbidden, notFound, unauthenticated } from '../../http/errors.ts';
 import { opens, passwordOfSession } from '../../identity/accounts.ts';
 import { findAuthSettings } from '../../identity/auth-settings.ts';
@@ -11,7 +10,7 @@ import { endSession, type NewSession, openSession } from '../../identity/session
 import type { Db } from '../../store/database.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
 import { id } from '../kernel/fields.ts';
-import { ssoLogoutPurpose } from '../sso/handler.ts';
+import { openLogout } from '../sso/saml-logout.ts';
 import { enforcesSso } from '../sso/way.ts';
 import { rememberOrganisation } from './login.ts';
 import { clearCookie, handOver, originOf, sessionReply, sessionsOnly, signedIn } from './session-reply.ts';
@@ -31,8 +30,8 @@ export const logout = endpoint({
         .describe('Where the session at the identity provider is ended; absent where it has no such address'),
     }),
   async handle(call) {
-    const { userId, sessionId } = signedIn(call.caller);
-    const elsewhere = await logoutElsewhere(call, sessionId);
+    const { userId, sessionId, organisationId } = signedIn(call.caller);
+    const elsewhere = await logoutElsewhere(call, sessionId, organisationId);
     await endSession(call.db, sessionId);
     call.note({ resourceId: userId, details: { event: 'logout' } });
     clearCookie(call);
@@ -40,19 +39,19 @@ export const logout = endpoint({
   },
 });
 
-const ssoOfSession = z.object({
-  logout: z.object({ endSessionUrl: z.string(), idToken: z.string(), clientId: z.string() }).nullable(),
-});
-
 /** The address at which the identity provider ends its own session, where one opened this session and has such an address. */
 async function logoutElsewhere(
   { db, services, exchange }: Pick<Call<unknown, unknown, unknown>, 'db' | 'services' | 'exchange'>,
   sessionId: string,
+  organisationId: string,
 ): Promise<string | null> {
   const row = await db.selectFrom('sessions').select('sso_sealed').where('id', '=', sessionId).executeTakeFirst();
   if (!row?.sso_sealed) return null;
-  const { logout: told } = ssoOfSession.parse(readJson(services.vault.open(row.sso_sealed, ssoLogoutPurpose)));
+  const told = openLogout(services.vault, row.sso_sealed);
   if (!told) return null;
+  if ('nameId' in told) {
+    return services.sso.samlLogout(await findAuthSettings(db, organisationId), exchange.origin, told);
+  }
   const url = new URL(told.endSessionUrl);
   url.searchParams.set('id_token_hint', told.idToken);
   url.searchParams.set('client_id', told.clientId);
@@ -142,7 +141,7 @@ async function replace(
   const ended = unauthenticated('This session has ended; sign in again');
   const before = await db
     .selectFrom('sessions')
-    .select(['auth_time', 'password_hash', 'sso_sealed'])
+    .select(['auth_time', 'password_hash', 'sso_sealed', 'sso_subject'])
     .where('id', '=', sessionId)
     .executeTakeFirst();
   if (!before || !(await endSession(db, sessionId))) throw ended;
@@ -152,6 +151,7 @@ async function replace(
     authTime: new Date(before.auth_time),
     passwordHash: before.password_hash,
     ssoSealed: before.sso_sealed,
+    ssoSubject: before.sso_subject,
   };
   const session = await openSession(db, now, who, originOf(exchange));
   if (session.expiresAt <= now.toISOString()) throw ended;

@@ -1,10 +1,12 @@
 /** E-mail domains of an organisation: which addresses single sign-on and provisioning may bring in. */
 import { z } from 'zod';
 import { conflict, invalid } from '../../http/errors.ts';
+import { findAuthSettings } from '../../identity/auth-settings.ts';
 import { digestOf, newToken } from '../../identity/secrets.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
+import { keepAWayIn } from '../auth/last-way-in.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, search } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
@@ -124,10 +126,26 @@ const removeDomain = endpoint({
   async handle({ caller, params, db, note }) {
     const row = await findDomain(db, caller.organisationId, params.emailDomainId);
     await db.deleteFrom('email_domains').where('id', '=', row.id).execute();
+    const isLast = row.status === 'verified' && !(await hasVerifiedDomain(db, caller.organisationId));
+    // Single sign-on lets only addresses of verified domains in.
+    if (isLast && (await findAuthSettings(db, caller.organisationId)).sso !== null) {
+      await keepAWayIn(db, caller.organisationId, 'emailDomainId', 'is the last domain that single sign-on lets in');
+    }
     note({ details: { domain: row.domain, status: row.status } });
     return {};
   },
 });
+
+async function hasVerifiedDomain(db: Db, organisationId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('email_domains')
+    .select('id')
+    .where('organisation_id', '=', organisationId)
+    .where('status', '=', 'verified')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
 
 function requireRoot(domain: string): void {
   if (!isRoot(domain)) {

@@ -1,6 +1,7 @@
 /** What parts of the service ask each other, over HTTP. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { onEachEngine, startGateway, type TestGateway } from '../../../test/harness.ts';
+import { startIssuer } from '../../../test/issuer.ts';
 import { addKey, addPerson, type Home, home } from '../../../test/people.ts';
 import { digestOf } from '../../identity/secrets.ts';
 
@@ -43,6 +44,60 @@ onEachEngine('details of keys', (start) => {
     const rotated = await gateway.post(`/v1/api-keys/${key.id}/rotate`);
     const after = await ask({ key: rotated.body.key });
     expect(after.body.hashes.sort()).toEqual([digestOf(key.secret), digestOf(rotated.body.key)].sort());
+  });
+
+  test('a token is told with a record made from its claims', async () => {
+    const issuer = await startIssuer();
+    issuer.stop();
+    const jwt = { enabled: true, jwks_json: issuer.keySet() };
+    await gateway.put('/v1/admin/organisation/auth-settings', { jwt });
+    const person = await addPerson(gateway, here.organisationId, 'member', {
+      workspaces: { [here.workspaceId]: 'member' },
+    });
+    const at = Math.floor(gateway.clock.now().getTime() / 1_000);
+    const claims = {
+      gw_oid: here.organisationId,
+      gw_workspace: here.workspaceId,
+      scope: 'completions.write fly.high',
+      email_id: person.email,
+      iat: at,
+      exp: at + 3_600,
+      defaults: { config_id: 'none', metadata: { team: 'blue' } },
+      usage_limits: [
+        { type: 'cost', credit_limit: 5 },
+        { type: 'tokens', credit_limit: 1_000 },
+      ],
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 60 }],
+    };
+    const token = await issuer.token(claims);
+    const told = await ask({ key: token });
+    expect(told).toMatchObject({
+      status: 200,
+      body: {
+        api_key: {
+          type: 'workspace-service',
+          status: 'active',
+          scopes: ['completions.write'],
+          workspace_id: here.workspaceId,
+          user_id: person.userId,
+          defaults: { config_id: null, metadata: { team: 'blue' } },
+          rate_limits: claims.rate_limits,
+          usage_limits: { type: 'cost', credit_limit: 5 },
+          expires_at: new Date((at + 3_600) * 1_000).toISOString(),
+        },
+        hashes: [digestOf(token)],
+        limits: [
+          { kind: 'rate_limit', type: 'requests', limit: 60 },
+          { kind: 'usage_limit', type: 'cost', limit: 5, current_usage: 0 },
+          { kind: 'usage_limit', type: 'tokens', limit: 1_000 },
+        ],
+        workspace: { id: here.workspaceId },
+        user: { email: person.email },
+      },
+    });
+    expect(JSON.stringify(told.body)).not.toContain(token);
+    expect((await ask({ key: await issuer.token({ ...claims, exp: at - 60 }) })).status).toBe(401);
+    expect((await ask({ key: await issuer.token({ ...claims, gw_workspace: 'none' }) })).status).toBe(403);
   });
 
   test('an admin key has neither workspace nor owner', async () => {

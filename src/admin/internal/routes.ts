@@ -2,16 +2,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { invalid, noSuchRoute, notFound, unauthenticated } from '../../http/errors.ts';
+import { jwtHeaderOf, longestToken } from '../../identity/jwt/claims.ts';
 import { digestOf } from '../../identity/secrets.ts';
 import { type OrganisationSettings, settingsInForce } from '../../identity/settings.ts';
+import { entityLimits } from '../../limits/entity-limits.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
-import { keyRecordOf } from '../api-keys/record.ts';
+import { type KeyReader, keyRecordOf } from '../api-keys/record.ts';
 import { keyRecord } from '../api-keys/schema.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
+import { limitUsageRecord, usageOf } from '../limit-usage/record.ts';
 import { asRecord } from '../workspaces/record.ts';
 import { workspaceRecord } from '../workspaces/schema.ts';
+import { type CredentialDetails, tokenDetails } from './token-details.ts';
 
 const header = 'x-gw-client-auth';
 
@@ -31,15 +35,15 @@ const keyDetails = endpoint({
   method: 'POST',
   path: '/internal/api-keys/details',
   tag: 'Service',
-  summary: 'Read all that a gateway must know about an API key',
+  summary: 'Read all that a gateway must know about an API key or a JWT',
   description:
-    'For parts of the service, with the token of `GW_CLIENT_AUTH` in the header `x-gw-client-auth`. Send the key itself or the SHA-256 of it in hex.',
+    'For parts of the service, with the token of `GW_CLIENT_AUTH` in the header `x-gw-client-auth`. Send the key itself or the SHA-256 of it in hex. A JWT is sent itself; its record is made from its claims.',
   access: 'open',
   audit: 'none',
   atomic: false,
   body: () =>
     z.object({
-      key: z.string().min(1).max(500).optional(),
+      key: z.string().min(1).max(longestToken).optional(),
       hash: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
@@ -51,6 +55,7 @@ const keyDetails = endpoint({
       object: z.literal('api-key-details'),
       api_key: keyRecord(),
       hashes: z.array(z.string()).describe('SHA-256 of every secret of the key that counts'),
+      limits: z.array(limitUsageRecord()).describe('All limits of the key, with what is used of them'),
       organisation: z.object({
         id: z.string(),
         settings: z.record(z.string(), z.unknown()),
@@ -71,36 +76,57 @@ const keyDetails = endpoint({
     if ((body.key === undefined) === (body.hash === undefined))
       throw invalid('key', 'send exactly one of key and hash');
     const { db } = services.store;
-    const found = await findKey(db, body.hash ?? digestOf(body.key ?? ''), now);
-    if (!found) throw notFound('API key');
+    const found =
+      body.key !== undefined && jwtHeaderOf(body.key)
+        ? await tokenDetails(services, body.key)
+        : await keyDetailsOf({ db, now, services }, body.hash ?? digestOf(body.key ?? ''));
     const organisation = await db
       .selectFrom('organisations')
       .selectAll()
-      .where('id', '=', found.organisation_id)
+      .where('id', '=', found.record.organisation_id)
       .executeTakeFirstOrThrow();
     const settings = decode(organisation.settings);
     const layer = { settings, overrides: decode(organisation.workspace_overrides) };
     return {
       object: 'api-key-details' as const,
-      api_key: await keyRecordOf({ db, now, services }, found.id),
-      hashes: await liveHashes(db, found.id, now),
+      api_key: found.record,
+      hashes: found.hashes,
+      limits: await usageOf(services, found.limits),
       organisation: {
         id: organisation.id,
         settings: callSettings(settings),
         defaults: decode(organisation.defaults),
       },
-      workspace: found.workspace_id === null ? null : await workspaceDetails(db, found.workspace_id, layer),
-      user: found.user_id === null ? null : await userDetails(db, found.user_id),
+      workspace:
+        found.record.workspace_id === null ? null : await workspaceDetails(db, found.record.workspace_id, layer),
+      user: found.record.user_id === null ? null : await userDetails(db, found.record.user_id),
     };
   },
 });
+
+async function keyDetailsOf(reader: KeyReader, digest: string): Promise<CredentialDetails> {
+  const { db, now } = reader;
+  const found = await findKey(db, digest, now);
+  if (!found) throw notFound('API key');
+  const record = await keyRecordOf(reader, found.id);
+  const { organisation_id: organisationId, id: entityId, name, rate_limits } = record;
+  const carrier = { organisationId, scope: 'api_key' as const, entityId, name };
+  // The shown form of a usage limit leaves out when its period began.
+  const { usage_limits: stored } = await db
+    .selectFrom('api_keys')
+    .select('usage_limits')
+    .where('id', '=', entityId)
+    .executeTakeFirstOrThrow();
+  const limits = entityLimits(carrier, rate_limits, stored === null ? [] : [decode(stored)]);
+  return { record, hashes: await liveHashes(db, found.id, now), limits };
+}
 
 async function findKey(db: Db, digest: string, now: Date) {
   return db
     .selectFrom('api_key_secrets as secret')
     .innerJoin('api_keys as key', 'key.id', 'secret.api_key_id')
     .innerJoin('organisations as organisation', 'organisation.id', 'key.organisation_id')
-    .select(['key.id', 'key.organisation_id', 'key.workspace_id', 'key.user_id'])
+    .select('key.id')
     .where('secret.digest', '=', digest)
     .where('secret.status', '=', 'ACTIVE')
     .where((eb) =>

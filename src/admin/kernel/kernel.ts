@@ -337,7 +337,7 @@ export function refusalOf(error: unknown): ApiError {
   return isAway(error) ? storeAway() : new ApiError('AB04', 'Something went wrong on our side');
 }
 
-function refusedCredential(reason: JwtRefused | null): ApiError {
+export function refusedCredential(reason: JwtRefused | null): ApiError {
   if (!reason) return unauthenticated('This credential is unknown, expired or revoked');
   if (reason.status === 503) return notReady(reason.message);
   return reason.status === 403 ? forbidden(reason.message) : unauthenticated(reason.message);

@@ -6,6 +6,7 @@ import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import type { CheckIo } from '../../guardrails/io.ts';
+import type { Keyring } from '../../identity/keyring.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -26,6 +27,8 @@ export interface Services {
   vault: Vault;
   passwords: Passwords;
   loginThrottle: LoginThrottle;
+  /** Finds the caller behind an API key or a JWT. */
+  keyring: Pick<Keyring, 'find' | 'whyRefused'>;
   /** The TXT records of a name, each in its pieces; fails when there are none or nobody answers. */
   resolveTxt(name: string): Promise<string[][]>;
   /** Why what the name in an address leads to must not be called; null where it may, or where nobody knows the name. */

@@ -65,6 +65,19 @@ describe('an export', () => {
     expect(rows.reduce((sum, row) => sum + row.cost, 0)).toBeCloseTo(cost.body.data[0].cost, 9);
   });
 
+  test('is found by any part of its description, in any case', async () => {
+    await make({ description: 'For the auditors: 100% of März' });
+    await make();
+    for (const [part, count] of [
+      ['AUDITORS', 1],
+      ['100% of m', 1],
+      ['nowhere', 0],
+    ] as const) {
+      const { body } = await gateway.get(`${base}?search=${encodeURIComponent(part)}`);
+      expect([part, body.total, body.data.length]).toEqual([part, count, count]);
+    }
+  });
+
   test('can be stopped, changed and started again, and survives a stop of the program in its middle', async () => {
     const { body } = await make();
     await gateway.post(`${base}/${body.id}/start`);

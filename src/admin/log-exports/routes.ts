@@ -10,7 +10,8 @@ import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
 import type { ExportStatus, LogExportTable } from '../../store/tables/log-exports.ts';
 import { endpoint, type NamedWorkspace, type Resource } from '../kernel/endpoint.ts';
-import { id, reference } from '../kernel/fields.ts';
+import { id, reference, search } from '../kernel/fields.ts';
+import { holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import type { Services } from '../kernel/services.ts';
 import { inTime, visibleLogs } from '../logs/scopes.ts';
@@ -130,12 +131,14 @@ const listExports = endpoint({
   tag,
   summary: 'List exports, newest first',
   access,
-  query: inWorkspace,
+  query: () => inWorkspace().extend({ search: search('the description') }),
   paging: { size: 50, max: 100 },
   reply: () => listOf(exportRecord()),
-  async handle({ caller, workspace, page, db }) {
+  async handle({ caller, workspace, query, page, db }) {
     let rows = visibleExports(db, caller);
     if (workspace) rows = rows.where('workspace_id', '=', workspace.id);
+    const { search: part } = query;
+    if (part) rows = rows.where((eb) => holdsInAnyCase(eb.fn.coalesce('description', eb.val('')), part));
     const { total } = await rows.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
     const found = await rows
       .selectAll()

@@ -1,7 +1,7 @@
 /** The settings of an MCP integration as a whole: each address may be called, and they fit the way in which it is called. */
 import { compiledDocument } from '../../catalog/mcp/openapi/compiled.ts';
 import type { McpAuthType, McpTransport } from '../../catalog/mcp/server.ts';
-import { mcpSettings } from '../../catalog/mcp/settings.ts';
+import { mcpSettingNames, mcpSettings } from '../../catalog/mcp/settings.ts';
 import type { SecretMapping } from '../../catalog/saved.ts';
 import { faultOfCustomHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { type FieldError, invalid, invalidFields } from '../../http/errors.ts';
@@ -23,7 +23,7 @@ export function checkMcpSettings(
 ): void {
   const fault = faultOfCustomHost(url, trustedHosts);
   if (fault) throw invalid('url', fault);
-  requireKnownSettings(mapped, Object.keys(mcpSettings().shape));
+  requireKnownSettings(mapped, mcpSettingNames());
   const parsed = mcpSettings().parse(settings);
   const faults = addressesIn(settings).flatMap(([path, address]): FieldError[] => {
     const reason = faultOfCustomHost(address, trustedHosts);

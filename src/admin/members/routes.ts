@@ -154,7 +154,7 @@ const removeMember = endpoint({
     const member = await requireMember(db, workspaceId, params.userId);
     if (!leaving) requireMayTouch(caller, workspaceId, member);
     const changes = await leaveWorkspace(db, now, workspaceId, member.id);
-    await recordKeysGone(db, services, now, member.id, changes);
+    await recordKeysGone(db, services, now, changes);
     changed(...changes);
     note({ resourceId: member.id, details: { user_id: member.id, role: member.role, source: 'api' } });
     return {};

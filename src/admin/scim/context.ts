@@ -1,7 +1,7 @@
 /** What the parts of SCIM share while they serve one call. */
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
-import { recordSystemEvent, type SystemActor } from '../kernel/audit/audit.ts';
+import { recordSystemEvents, type SystemActor } from '../kernel/audit/audit.ts';
 import type { AuditAction, AuditResource } from '../kernel/audit/audit-vocabulary.ts';
 import type { Services } from '../kernel/services.ts';
 import type { ScimSettings } from './settings.ts';
@@ -18,18 +18,24 @@ export interface ScimContext {
   changed(...changes: Change[]): void;
 }
 
-/** An audit row for what a call brought about besides the thing it named. */
+export interface Effect {
+  resource: AuditResource;
+  action: AuditAction;
+  resourceId: string;
+  workspaceId?: string;
+  details: Record<string, unknown>;
+}
+
+/** Audit rows for what a call brought about besides the thing it named. */
 export async function recordEffect(
   { db, services, now, organisationId, actor }: ScimContext,
-  effect: {
-    resource: AuditResource;
-    action: AuditAction;
-    resourceId: string;
-    workspaceId?: string;
-    details: Record<string, unknown>;
-  },
+  ...effects: readonly Effect[]
 ): Promise<void> {
   if (!services.settings.auditLogs) return;
-  const { details, ...what } = effect;
-  await recordSystemEvent(db, now, { organisationId, ...what, details: { ...details, source: 'scim' } }, actor);
+  const events = effects.map(({ details, ...what }) => ({
+    organisationId,
+    ...what,
+    details: { ...details, source: 'scim' },
+  }));
+  await recordSystemEvents(db, now, events, actor);
 }

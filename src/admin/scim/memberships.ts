@@ -1,9 +1,9 @@
 /** Keeps members of workspaces in step with the groups that lead there. */
 import { outranks, type WorkspaceRole } from '../../identity/roles.ts';
-import { autoCreateUserKey } from '../api-keys/auto-create.ts';
+import { autoCreateUserKey, createsUserKeys } from '../api-keys/auto-create.ts';
 import { recordKeysGone } from '../api-keys/events.ts';
-import { joinWorkspace, leaveWorkspace } from '../members/membership.ts';
-import { recordEffect, type ScimContext } from './context.ts';
+import { joinWorkspaces, leaveWorkspace } from '../members/membership.ts';
+import { type Effect, recordEffect, type ScimContext } from './context.ts';
 
 interface Due {
   role: WorkspaceRole;
@@ -23,17 +23,21 @@ export async function syncMemberships(context: ScimContext, userIds: readonly st
 async function syncSlice(context: ScimContext, userIds: readonly string[]): Promise<void> {
   const due = await dueMemberships(context, userIds);
   const standing = await standings(context, userIds);
+  const granted: Grant[] = [];
   for (const [key, { role, mappingId }] of due) {
     const [userId, workspaceId] = parts(key);
-    const present = standing.get(key);
+    const present = standing.get(key) ?? null;
     if (present?.granted === mappingId && present.active && present.role === role) continue;
-    await grant(context, { userId, workspaceId, role, mappingId, present: present ?? null });
+    granted.push({ userId, workspaceId, role, mappingId, present });
   }
-  for (const [key, present] of standing) {
-    if (present.granted === null || due.has(key)) continue;
+  const revoked: Revocation[] = [];
+  for (const [key, { role, active, granted: mapping }] of standing) {
+    if (mapping === null || due.has(key)) continue;
     const [userId, workspaceId] = parts(key);
-    await revoke(context, { userId, workspaceId, ...present });
+    revoked.push({ userId, workspaceId, role, active });
   }
+  await grantAll(context, granted);
+  await revokeAll(context, revoked);
 }
 
 const keyOf = (userId: string, workspaceId: string): string => `${userId} ${workspaceId}`;
@@ -105,48 +109,113 @@ async function standings({ db, organisationId }: ScimContext, userIds: readonly 
   return found;
 }
 
-async function grant(
-  context: ScimContext,
-  due: { userId: string; workspaceId: string; role: WorkspaceRole; mappingId: string; present: Standing | null },
-): Promise<void> {
-  const { db, services, now, organisationId } = context;
-  const { userId, workspaceId, role, mappingId, present } = due;
-  const place = { organisationId, workspaceId, userId };
-  const isNew = !present?.active;
-  if (isNew || present.role !== role) {
-    context.changed(await joinWorkspace(db, now, { ...place, role }));
-    if (isNew) context.changed(...(await autoCreateUserKey(db, services, now, place)));
-    await recordEffect(context, {
-      resource: 'workspace_user',
-      action: isNew ? 'create' : 'update',
-      resourceId: userId,
-      workspaceId,
-      details: { user_id: userId, role, ...(!isNew && { old_role: present.role }), mapping_id: mappingId },
-    });
-  }
-  const mark = { mapping_id: mappingId, created_at: now.toISOString() };
+interface Grant {
+  userId: string;
+  workspaceId: string;
+  role: WorkspaceRole;
+  mappingId: string;
+  present: Standing | null;
+}
+
+async function grantAll(context: ScimContext, grants: readonly Grant[]): Promise<void> {
+  if (grants.length === 0) return;
+  const { db, now, organisationId } = context;
+  const moved = grants.filter(({ role, present }) => !present?.active || present.role !== role);
+  context.changed(
+    ...(await joinWorkspaces(
+      db,
+      now,
+      moved.map(({ userId, workspaceId, role }) => ({ organisationId, workspaceId, userId, role })),
+    )),
+  );
+  await giveKeys(
+    context,
+    moved.filter(({ present }) => !present?.active),
+  );
+  await recordEffect(
+    context,
+    ...moved.map(({ userId, workspaceId, role, mappingId, present }): Effect => {
+      const isNew = !present?.active;
+      const details = { user_id: userId, role, ...(!isNew && { old_role: present.role }), mapping_id: mappingId };
+      return {
+        resource: 'workspace_user',
+        action: isNew ? 'create' : 'update',
+        resourceId: userId,
+        workspaceId,
+        details,
+      };
+    }),
+  );
+  const created_at = now.toISOString();
   await db
     .insertInto('scim_grants')
-    .values({ workspace_id: workspaceId, user_id: userId, organisation_id: organisationId, ...mark })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'user_id']).doUpdateSet(mark))
+    .values(
+      grants.map(({ userId, workspaceId, mappingId }) => ({
+        workspace_id: workspaceId,
+        user_id: userId,
+        organisation_id: organisationId,
+        mapping_id: mappingId,
+        created_at,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'user_id'])
+        .doUpdateSet((eb) => ({ mapping_id: eb.ref('excluded.mapping_id'), created_at })),
+    )
     .execute();
 }
 
-async function revoke(context: ScimContext, gone: { userId: string; workspaceId: string } & Standing): Promise<void> {
+/** Where a workspace gives new members keys, each is made by itself: it has a secret of its own. */
+async function giveKeys(context: ScimContext, joined: readonly Grant[]): Promise<void> {
+  const { db, services, now, organisationId } = context;
+  for (const workspaceId of new Set(joined.map((grant) => grant.workspaceId))) {
+    if (!(await createsUserKeys(db, organisationId, workspaceId))) continue;
+    for (const grant of joined) {
+      if (grant.workspaceId !== workspaceId) continue;
+      const place = { organisationId, workspaceId, userId: grant.userId };
+      context.changed(...(await autoCreateUserKey(db, services, now, place)));
+    }
+  }
+}
+
+interface Revocation {
+  userId: string;
+  workspaceId: string;
+  role: WorkspaceRole | null;
+  active: boolean;
+}
+
+async function revokeAll(context: ScimContext, revoked: readonly Revocation[]): Promise<void> {
   const { db, services, now } = context;
-  const { userId, workspaceId, role, active } = gone;
-  await db.deleteFrom('scim_grants').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute();
-  if (!active) return;
-  const changes = await leaveWorkspace(db, now, workspaceId, userId);
-  await recordKeysGone(db, services, now, userId, changes);
-  context.changed(...changes);
-  await recordEffect(context, {
-    resource: 'workspace_user',
-    action: 'delete',
-    resourceId: userId,
-    workspaceId,
-    details: { user_id: userId, role },
-  });
+  for (const workspaceId of new Set(revoked.map((gone) => gone.workspaceId))) {
+    const here = revoked.filter((gone) => gone.workspaceId === workspaceId);
+    await db
+      .deleteFrom('scim_grants')
+      .where('workspace_id', '=', workspaceId)
+      .where(
+        'user_id',
+        'in',
+        here.map(({ userId }) => userId),
+      )
+      .execute();
+    const leaving = here.filter(({ active }) => active);
+    const changes = await leaveWorkspace(db, now, workspaceId, ...leaving.map(({ userId }) => userId));
+    await recordKeysGone(db, services, now, changes);
+    context.changed(...changes);
+    await recordEffect(
+      context,
+      ...leaving.map(
+        ({ userId, role }): Effect => ({
+          resource: 'workspace_user',
+          action: 'delete',
+          resourceId: userId,
+          workspaceId,
+          details: { user_id: userId, role },
+        }),
+      ),
+    );
+  }
 }
 
 /** The people in a group. */

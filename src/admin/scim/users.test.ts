@@ -352,6 +352,16 @@ onEachEngine('SCIM users', (start) => {
         const { status, body } = await door.ask('GET', filtered(filter));
         expect([filter, status, body.scimType]).toEqual([filter, 400, 'invalidFilter']);
       }
+      await gateway.app.services.trail.flush();
+      const told = await storeOf(gateway)
+        .db.selectFrom('audit_logs')
+        .select('user_type')
+        .where('action', '=', 'invoke')
+        .where('resource_type', '=', 'user')
+        .where('response_status_code', '=', 400)
+        .where('query_params', 'like', '%favourite eq%')
+        .execute();
+      expect(told).toMatchObject([{ user_type: 'scim' }]);
       expect((await door.ask('GET', '/Users?sortBy=favourite')).body.scimType).toBe('invalidValue');
       expect((await door.ask('GET', '/Users?count=many')).body.scimType).toBe('invalidValue');
     });

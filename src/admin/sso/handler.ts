@@ -9,7 +9,7 @@ import { readCookie } from '../../identity/authenticate.ts';
 import { digestOf } from '../../identity/secrets.ts';
 import { openSession } from '../../identity/sessions.ts';
 import { type SsoFlow, type SsoIdentity, SsoRefused } from '../../identity/sso/flows.ts';
-import { partyMetadata } from '../../identity/sso/saml.ts';
+import { type LogoutMessage, partyMetadata } from '../../identity/sso/saml.ts';
 import { errorPage } from '../../oauth/pages.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
@@ -24,15 +24,13 @@ import { createCallLimiter } from '../kernel/rate-limit.ts';
 import type { Services } from '../kernel/services.ts';
 import { browserCookie, clearBrowserCookie } from './browser-cookie.ts';
 import { admitPerson } from './provision.ts';
-import { partyOf } from './service.ts';
+import { endNamedSessions, logoutColumns } from './saml-logout.ts';
 
 interface SsoHandlerParts {
   services: Services;
   trail: AuditTrail;
   onFault(fault: unknown, requestId: string): void;
 }
-
-export const ssoLogoutPurpose = 'sso-logout';
 
 export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts): WebHandler {
   const { store, sso, clock } = services;
@@ -92,11 +90,11 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
         .where('organisation_id', '=', organisationId)
         .execute();
     }
-    const ssoSealed = services.vault.seal(JSON.stringify({ logout: identity.logout }), ssoLogoutPurpose);
+    const leaving = logoutColumns(services.vault, organisationId, identity);
     const session = await openSession(
       tx,
       now,
-      { userId, organisationId, authTime: now, ssoSealed },
+      { userId, organisationId, authTime: now, ...leaving },
       originOf(exchange),
     );
     await services.feed.publish(tx, changes);
@@ -120,7 +118,12 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
   };
 
   /** Nobody asked for this, or it was answered before: whoever tries it is told in the trail of the organisation that it names. */
-  const unknown = async (exchange: Exchange, url: URL, organisationId: string | undefined): Promise<Response> => {
+  const unknown = async (
+    exchange: Exchange,
+    url: URL,
+    organisationId: string | undefined,
+    reason = 'unknown, too old, or used before',
+  ): Promise<Response> => {
     const named = await store.db
       .selectFrom('organisations')
       .select('id')
@@ -128,7 +131,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
       .executeTakeFirst();
     if (named && services.settings.auditLogs) {
       const flow = { organisationId: named.id, kind: url.pathname.includes('/saml') ? 'saml' : 'oidc' };
-      trail.queue(loginRow(exchange, url.pathname, 400, flow, '', { reason: 'unknown, too old, or used before' }));
+      trail.queue(loginRow(exchange, url.pathname, 400, flow, '', { reason }));
     }
     return errorPage('Sign-in not possible', 'This sign-in is unknown, too old, or was used before. Begin anew.', 400);
   };
@@ -183,6 +186,28 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     }
   };
 
+  /** The provider ends sessions here by a signed request, or answers one of ours; then there is nothing left to do. */
+  const samlLogout = async (exchange: Exchange, url: URL, organisationId: string, request: Request) => {
+    const message = await logoutMessageIn(request, url);
+    if (message === null) return new Response(null, { status: 303, headers: { location: '/' } });
+    const flow = { organisationId, kind: 'saml' };
+    try {
+      const row = await findAuthSettings(store.db, organisationId);
+      const { replyTo, ...named } = await sso.loggedOut(row, exchange.origin, message);
+      const users = await store.atomically((tx) => endNamedSessions(tx, services.vault, organisationId, named));
+      for (const userId of services.settings.auditLogs ? new Set(users) : []) {
+        const details = { event: 'logout', by: 'identity provider' };
+        trail.queue({ ...loginRow(exchange, url.pathname, 200, flow, userId, details), action: 'manage' as const });
+      }
+      return new Response(null, { status: 303, headers: { location: replyTo ?? '/', 'cache-control': 'no-store' } });
+    } catch (fault) {
+      const reason = reasonOf(fault);
+      if (reason === null) throw fault;
+      await unknown(exchange, url, organisationId, reason);
+      return errorPage('Logout not possible', `You could not be logged out: ${reason}.`, 403);
+    }
+  };
+
   const metadata = async (exchange: Exchange, url: URL): Promise<Response> => {
     const named = url.searchParams.get('organisation_id');
     const rows = await store.db
@@ -195,7 +220,8 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     if (!organisationId || !/^[\w-]{1,64}$/.test(organisationId)) {
       return errorPage('Which organisation?', 'Name it: ?organisation_id=', 400);
     }
-    return new Response(await partyMetadata(partyOf(exchange.origin, organisationId)), {
+    const party = sso.party(await findAuthSettings(store.db, organisationId), exchange.origin);
+    return new Response(await partyMetadata(party), {
       headers: { 'content-type': 'application/samlmetadata+xml', 'cache-control': 'no-store' },
     });
   };
@@ -204,15 +230,19 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     const url = new URL(request.url);
     const place = places.exec(url.pathname);
     if (!place) return null;
-    const [, isCallback, organisationId] = place;
+    const [, isCallback, samlPlace, organisationId] = place;
     const client = clientAddress(peer(), request.headers, proxies);
     const exchange = exchangeOf(request, url, client, Bun.randomUUIDv7(), services.settings.publicUrl);
     const wait = calls.count(exchange.clientIp);
     if (wait > 0) return errorPage('Too many calls', `Try again in ${wait} seconds.`, 429);
-    const method = organisationId === undefined ? 'GET' : 'POST';
-    if (request.method !== method) return errorPage('Not offered', `This address takes ${method}.`, 405);
+    const method = samlPlace === 'callback' ? 'POST' : 'GET';
+    const isOffered = request.method === method || (samlPlace === 'logout' && request.method === 'POST');
+    if (!isOffered) return errorPage('Not offered', `This address takes ${method}.`, 405);
     try {
-      if (organisationId !== undefined) return await assertion(exchange, url, organisationId, request);
+      if (organisationId !== undefined) {
+        const answer = samlPlace === 'logout' ? samlLogout : assertion;
+        return await answer(exchange, url, organisationId, request);
+      }
       return await (isCallback ? finish(exchange, url) : metadata(exchange, url));
     } catch (fault) {
       if (fault instanceof ApiError && fault.status < 500)
@@ -228,8 +258,19 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
 }
 
 const formLimit = 512 * 1024;
-/** `/callback`, the address of assertions with its organisation, or our metadata. */
-const places = /^\/v[12]\/auth\/(?:(callback)|saml(?:\/callback\/([\w-]{1,64}))?)\/?$/;
+/** `/callback`, the addresses of assertions and of logouts with their organisation, or our metadata. */
+const places = /^\/v[12]\/auth\/(?:(callback)|saml(?:\/(callback|logout)\/([\w-]{1,64}))?)\/?$/;
+
+/** Null for the provider's answer to a logout that began here. */
+async function logoutMessageIn(request: Request, url: URL): Promise<LogoutMessage | null> {
+  if (request.method === 'GET') {
+    const { searchParams: query, search } = url;
+    return query.has('SAMLRequest') ? { binding: 'redirect', query, rawQuery: search.slice(1) } : null;
+  }
+  const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
+  const sent = form.get('SAMLRequest');
+  return sent === null ? null : { binding: 'post', request: sent, relayState: form.get('RelayState') };
+}
 
 /** An assertion opens one session, however often it is sent. */
 async function spendAssertion(db: Db, organisationId: string, assertionId: string, expiresAt: Date): Promise<void> {

@@ -1,4 +1,5 @@
 /** The section `sso` of the auth settings: what may be sent, what is stored, and what is shown of it. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { TrustedHosts } from '../../http/custom-host.ts';
 import { forbidden, invalid } from '../../http/errors.ts';
@@ -9,6 +10,7 @@ import { organisationRoles, workspaceRoles } from '../../identity/roles.ts';
 import {
   type GrantedWorkspace,
   type Provisioning,
+  type SamlSettings,
   type SsoSecrets,
   type SsoSettings,
   ssoSecretsPurpose,
@@ -79,7 +81,17 @@ export const ssoInput = lazy(() =>
       .strictObject({
         metadata_url: text(2_048).nullish(),
         metadata_xml: z.string().trim().min(1).max(200_000).nullish(),
+        certificate: z
+          .string()
+          .trim()
+          .min(1)
+          .max(16_384)
+          .nullish()
+          .describe('Ours, in PEM: requests are signed, and assertions may be encrypted for it'),
+        private_key: z.string().trim().min(1).max(16_384).nullish().describe('Of the certificate, in PEM; never shown'),
+        private_key_set: readOnlyFlag(),
         acs_url: readOnlyText(),
+        logout_url: readOnlyText(),
         entity_id: readOnlyText(),
       })
       .nullish(),
@@ -126,7 +138,10 @@ export const ssoReply = lazy(() =>
       .object({
         metadata_url: z.string().nullable(),
         metadata_xml: z.string().nullable(),
+        certificate: z.string().nullable(),
+        private_key_set: z.boolean(),
         acs_url: z.string().describe('Register it at the identity provider'),
+        logout_url: z.string().describe('For single logout; register it at the identity provider'),
         entity_id: z.string(),
       })
       .nullable(),
@@ -151,6 +166,9 @@ export const entityId = (origin: string): string => `${origin}/v2/auth/saml`;
 export const acsUrl = (origin: string, organisationId: string): string =>
   `${origin}/v2/auth/saml/callback/${organisationId}`;
 
+export const logoutUrl = (origin: string, organisationId: string): string =>
+  `${origin}/v2/auth/saml/logout/${organisationId}`;
+
 export function asSsoReply(row: AuthSettingsTable, secrets: SsoSecrets, origin: string) {
   if (row.sso === null) return null;
   const { type, oidc, saml, provisioning } = decode(row.sso);
@@ -162,7 +180,14 @@ export function asSsoReply(row: AuthSettingsTable, secrets: SsoSecrets, origin: 
       jwks_set: secrets.jwks !== null,
       redirect_uri: redirectUri(origin),
     },
-    saml: saml && { ...saml, acs_url: acsUrl(origin, row.organisation_id), entity_id: entityId(origin) },
+    saml: saml && {
+      ...saml,
+      certificate: saml.certificate ?? null,
+      private_key_set: typeof secrets.saml_private_key === 'string',
+      acs_url: acsUrl(origin, row.organisation_id),
+      logout_url: logoutUrl(origin, row.organisation_id),
+      entity_id: entityId(origin),
+    },
     provisioning,
     verified_at: row.sso_verified_at,
   };
@@ -201,7 +226,46 @@ export async function changedSso(
   if (type === 'oidc' && !oidc.settings) throw invalid('sso.oidc', 'is required for the type oidc');
   if (type === 'saml' && !saml) throw invalid('sso.saml', 'is required for the type saml');
   const provisioning = await provisioningAfter(db, caller, before?.settings.provisioning ?? noProvisioning, input);
-  return { settings: { type, oidc: oidc.settings, saml, provisioning }, secrets: oidc.secrets };
+  const saml_private_key = samlKeyAfter(before, input, saml);
+  return {
+    settings: { type, oidc: oidc.settings, saml, provisioning },
+    secrets: { ...oidc.secrets, saml_private_key },
+  };
+}
+
+/** The private key of our certificate; a certificate and its key come and go together. */
+function samlKeyAfter(before: ChangedSso | null, { saml: input }: SsoInput, saml: SamlSettings | null): string | null {
+  const kept = before?.secrets.saml_private_key ?? null;
+  const key = saml === null ? null : input?.private_key === undefined ? kept : input.private_key;
+  const certificate = saml?.certificate ?? null;
+  if (certificate === null && key === null) return null;
+  if (certificate === null) throw invalid('sso.saml.certificate', 'must be sent together with private_key');
+  if (key === null) throw invalid('sso.saml.private_key', 'must be sent together with certificate');
+  const fault = faultOfKeyPair(certificate, key);
+  if (fault) throw invalid(`sso.saml.${fault.field}`, fault.message);
+  return key;
+}
+
+function faultOfKeyPair(certificate: string, key: string): { field: string; message: string } | null {
+  const read = <T>(of: () => T): T | null => {
+    try {
+      return of();
+    } catch {
+      return null;
+    }
+  };
+  const parsed = read(() => new X509Certificate(certificate));
+  if (parsed?.publicKey.asymmetricKeyType !== 'rsa') {
+    return { field: 'certificate', message: 'must be a certificate of an RSA key, in PEM' };
+  }
+  if ((parsed.publicKey.asymmetricKeyDetails?.modulusLength ?? 0) < 2_048) {
+    return { field: 'certificate', message: 'must be of a key of at least 2048 bits' };
+  }
+  const privateKey = read(() => createPrivateKey(key));
+  if (!privateKey) return { field: 'private_key', message: 'must be a private key without a password, in PEM' };
+  return parsed.checkPrivateKey(privateKey)
+    ? null
+    : { field: 'private_key', message: 'is not the private key of the certificate' };
 }
 
 function oidcAfter(before: ChangedSso | null, { oidc: input }: SsoInput, trustedHosts: TrustedHosts) {
@@ -244,6 +308,7 @@ function samlAfter(before: ChangedSso | null, { saml: input }: SsoInput, trusted
   const after = {
     metadata_url: input.metadata_url === undefined ? (stored?.metadata_url ?? null) : input.metadata_url,
     metadata_xml: input.metadata_xml === undefined ? (stored?.metadata_xml ?? null) : input.metadata_xml,
+    certificate: input.certificate === undefined ? (stored?.certificate ?? null) : input.certificate,
   };
   if (input.metadata_url && input.metadata_xml === undefined) after.metadata_xml = null;
   if (input.metadata_xml && input.metadata_url === undefined) after.metadata_url = null;
@@ -313,6 +378,13 @@ export function isOtherSetUp(before: ChangedSso | null, after: ChangedSso): bool
       type === 'oidc' ? [oidc?.issuer_url, oidc?.client_id, oidc?.token_endpoint_auth_method, secrets] : saml,
     ]);
   return before === null || essence(before) !== essence(after);
+}
+
+/** True where people would be sent to another identity provider; new secrets or certificates of the same one do not count. */
+export function isOtherProvider(before: ChangedSso | null, after: ChangedSso): boolean {
+  const place = ({ settings: { type, oidc, saml } }: ChangedSso) =>
+    JSON.stringify([type, type === 'oidc' ? [oidc?.issuer_url, oidc?.client_id] : saml?.metadata_url]);
+  return before !== null && place(before) !== place(after);
 }
 
 /** What the audit trail tells of a set-up: everything but its secrets and documents. */

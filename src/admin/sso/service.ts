@@ -3,14 +3,28 @@
 import type { Clock } from '../../clock.ts';
 import { isTrustedHost, type TrustedHosts } from '../../http/custom-host.ts';
 import { digestOf, newToken } from '../../identity/secrets.ts';
-import { createSsoFlows, type SsoFlow, type SsoFlows, type SsoIdentity, SsoRefused } from '../../identity/sso/flows.ts';
+import {
+  createSsoFlows,
+  type SamlLogout,
+  type SsoFlow,
+  type SsoFlows,
+  type SsoIdentity,
+  SsoRefused,
+} from '../../identity/sso/flows.ts';
 import { createOidc, type WebFetch } from '../../identity/sso/oidc.ts';
-import { createSaml, type SamlAssertion, type SamlParty } from '../../identity/sso/saml.ts';
+import {
+  createSaml,
+  type LogoutMessage,
+  type Saml,
+  type SamlAssertion,
+  type SamlParty,
+} from '../../identity/sso/saml.ts';
+import { type SamlKeys, samlKeysOf } from '../../identity/sso/settings.ts';
 import type { Store } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
 import type { AuthSettingsTable } from '../../store/tables/company-sign-in.ts';
 import type { Vault } from '../../store/vault.ts';
-import { acsUrl, type ChangedSso, entityId, redirectUri, secretsOf } from './section.ts';
+import { acsUrl, type ChangedSso, entityId, logoutUrl, redirectUri, secretsOf } from './section.ts';
 
 export interface SsoService {
   flows: SsoFlows;
@@ -22,6 +36,12 @@ export interface SsoService {
   asserted(row: AuthSettingsTable, flow: SsoFlow, origin: string, response: string): Promise<SamlAssertion>;
   /** Who came back with an OIDC answer. */
   answered(row: AuthSettingsTable, flow: SsoFlow, query: URLSearchParams): Promise<SsoIdentity>;
+  /** Where the browser of somebody who leaves goes, so that a SAML provider ends its session too; null: nowhere. */
+  samlLogout(row: AuthSettingsTable, origin: string, leaving: SamlLogout): Promise<string | null>;
+  /** Whom a SAML provider has logged out. */
+  loggedOut(row: AuthSettingsTable, origin: string, message: LogoutMessage): ReturnType<Saml['loggedOut']>;
+  /** We, as the SAML provider of an organisation knows us. */
+  party(row: AuthSettingsTable, origin: string): SamlParty;
 }
 
 interface BeginRequest {
@@ -49,11 +69,26 @@ export function createSsoService({ store, vault, clock, trustedHosts, fetchFor, 
   const oidc = createOidc(fetchFor, trustsPlainHttp);
   const saml = createSaml(fetchDocument, () => clock.now());
 
+  const partyIn = (row: AuthSettingsTable, origin: string): SamlParty => {
+    const settings = row.sso === null ? null : decode(row.sso);
+    return partyOf(origin, row.organisation_id, samlKeysOf(settings?.saml ?? null, secretsOf(row, vault)));
+  };
+
   return {
     flows,
+    party: partyIn,
+    samlLogout: (row, origin, leaving) => saml.logoutRequest(partyIn(row, origin), leaving),
+    async loggedOut(row, origin, message) {
+      const settings = row.sso === null ? null : decode(row.sso);
+      if (settings?.type !== 'saml' || !settings.saml)
+        throw new SsoRefused('the organisation does not sign in by SAML');
+      return saml.loggedOut(settings.saml, partyIn(row, origin), message, row.organisation_id);
+    },
     async check({ settings, secrets }, organisationId) {
       if (settings.type === 'oidc' && settings.oidc) await oidc.check(settings.oidc, secrets, organisationId);
-      if (settings.type === 'saml' && settings.saml) await saml.check(settings.saml, organisationId);
+      if (settings.type === 'saml' && settings.saml) {
+        await saml.check(settings.saml, samlKeysOf(settings.saml, secrets), organisationId);
+      }
     },
     async begin(row, { origin, email, returnTo }) {
       const { organisation_id: organisationId } = row;
@@ -62,7 +97,7 @@ export function createSsoService({ store, vault, clock, trustedHosts, fetchFor, 
       const common = { organisationId, returnTo, browserDigest: digestOf(browser) };
       const state = newToken();
       if (settings?.type === 'saml' && settings.saml) {
-        const party = partyOf(origin, organisationId);
+        const party = partyIn(row, origin);
         const request = { relayState: state, tenant: organisationId };
         const { url, requestId } = await saml.authorization(settings.saml, party, request);
         await flows.begin({ kind: 'saml', ...common, requestId, acsUrl: party.acsUrl }, state);
@@ -85,7 +120,7 @@ export function createSsoService({ store, vault, clock, trustedHosts, fetchFor, 
       if (flow.kind !== 'saml' || settings?.type !== 'saml' || !settings.saml) {
         throw new SsoRefused('the organisation no longer signs in this way; begin anew');
       }
-      const party = { ...partyOf(origin, flow.organisationId), acsUrl: flow.acsUrl };
+      const party = { ...partyIn(row, origin), acsUrl: flow.acsUrl };
       return saml.assertion(settings.saml, party, {
         response,
         requestId: flow.requestId,
@@ -113,7 +148,9 @@ export function createSsoService({ store, vault, clock, trustedHosts, fetchFor, 
 }
 
 /** We, as the identity provider of an organisation knows us. */
-export const partyOf = (origin: string, organisationId: string): SamlParty => ({
+const partyOf = (origin: string, organisationId: string, keys: SamlKeys | null): SamlParty => ({
   entityId: entityId(origin),
   acsUrl: acsUrl(origin, organisationId),
+  logoutUrl: logoutUrl(origin, organisationId),
+  keys,
 });

@@ -138,7 +138,7 @@ const removeUser = endpoint({
     await keepAnOwner(db, organisationId, member);
     refuseSelf(caller, member);
     const changes = await leaveOrganisation(db, now, organisationId, member.userId);
-    await recordKeysGone(db, services, now, member.userId, changes);
+    await recordKeysGone(db, services, now, changes);
     changed(...changes);
     note({ details: { email: member.email, role: member.role, source: 'api' } });
     return {};

@@ -212,5 +212,8 @@ export function withoutAliases(sent: Readonly<Record<string, unknown>>): Record<
   return named;
 }
 
+/** Every name under which a setting may be sent. */
+export const mcpSettingNames = (): string[] => [...Object.keys(mcpSettingsShape()), ...Object.keys(aliases)];
+
 export const mcpSettings = lazy(() => z.strictObject(mcpSettingsShape()).partial());
 export type McpSettings = z.output<ReturnType<typeof mcpSettings>>;

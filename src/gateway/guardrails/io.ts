@@ -1,4 +1,5 @@
 /** Makes the calls that checks ask for, over the gateway's own client: addresses are checked and pinned, times and sizes bounded. */
+import type { SavedProvider } from '../../catalog/catalog.ts';
 import {
   CallFault,
   type CheckCache,
@@ -15,7 +16,7 @@ import { WireFault } from '../../wire/fault.ts';
 import { signed } from '../credentials/aws-signature.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import { filledProvider } from '../secrets/filled-target.ts';
+import { filledProvider, renewedProvider, renewedSecrets } from '../secrets/filled-target.ts';
 import { concealedBytes, secretsSent } from '../upstream/conceal.ts';
 import { marked } from '../upstream/host-guard.ts';
 import { checked, unlessSaid } from '../upstream/send.ts';
@@ -32,13 +33,16 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     cache = new BoundedCache(() => deps.clock.now().getTime());
     caches.set(deps, cache);
   }
+  const { secrets } = deps;
   const workspaceOf = async () => (workspaceId === null ? null : deps.catalog.workspace(workspaceId));
   /** Look-ups and connections count for the organisation. */
   const tenantOf = async () => (await workspaceOf())?.organisationId ?? '';
   const call = async (asked: OutboundCall) => outbound(deps, asked, await tenantOf());
   return {
     call,
-    ...(deps.secrets && { secrets: deps.secrets.resolve }),
+    ...(secrets && {
+      secrets: { resolve: secrets.resolve, renew: (uses, used) => renewedSecrets(secrets, uses, used) },
+    }),
     cache,
     now: () => deps.clock.now().getTime(),
     newId: () => Bun.randomUUIDv7(),
@@ -64,17 +68,21 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
           `@${slug} is no saved provider of this workspace with a moderation endpoint`,
         );
       }
-      const answer = await call({
-        url: `${address.replace(/\/+$/, '')}/moderations`,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(saved.credential !== null && { authorization: `Bearer ${saved.credential}` }),
-          ...saved.customHeaders,
-        },
-        body: JSON.stringify({ input: text, ...(model !== null && { model }) }),
-        timeoutMs,
-      });
+      const ask = ({ credential, customHeaders }: SavedProvider) =>
+        call({
+          url: `${address.replace(/\/+$/, '')}/moderations`,
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            ...(credential !== null && { authorization: `Bearer ${credential}` }),
+            ...customHeaders,
+          },
+          body: JSON.stringify({ input: text, ...(model !== null && { model }) }),
+          timeoutMs,
+        });
+      let answer = await ask(saved);
+      const renewed = answer.status === 401 || answer.status === 403 ? await renewedProvider(deps, saved) : null;
+      if (renewed) answer = await ask(renewed);
       const [first] = listOf(objectOf(parsed(new TextDecoder().decode(answer.bytes))).results);
       if (answer.status !== 200 || !isObject(first)) {
         throw new CallFault('Connection Error', `@${slug} answered the moderation with the status ${answer.status}`);

@@ -150,7 +150,9 @@ function contentOf({ batchService }: Managed, id: string): Response {
 }
 
 async function createBatch({ batchService }: Managed, context: RequestContext): Promise<Response> {
-  const batch = await batchService.batches.create(ownerOf(context), context.caller.keyId, newBatchOf(context));
+  const { keyId, token } = context.caller;
+  const by = { keyId, grant: token?.grant ?? null };
+  const batch = await batchService.batches.create(ownerOf(context), by, newBatchOf(context));
   return Response.json(batchRecord(batch));
 }
 

@@ -41,20 +41,26 @@ export function filledTarget(
 
 /** After its provider refused the credentials: the target with newer ones, where the managers have any; else null. */
 export async function renewedTarget(
-  { secrets }: GatewayDeps,
+  deps: GatewayDeps,
   context: RequestContext,
   leaf: Leaf,
   target: Target,
 ): Promise<Target | null> {
-  const origin = target.saved && origins.get(target.saved);
+  const renewed = target.saved && (await renewedProvider(deps, target.saved));
+  return renewed && withSaved(context, leaf, target, renewed);
+}
+
+/** The same for a filled provider alone. */
+export async function renewedProvider({ secrets }: GatewayDeps, filled: SavedProvider): Promise<SavedProvider | null> {
+  const origin = origins.get(filled);
   const uses = origin?.original.secrets;
   if (!origin || !uses || !secrets) return null;
   const renewed = await renewedSecrets(secrets, uses, origin.from);
-  return renewed && withSaved(context, leaf, target, filledWith(origin.original, renewed));
+  return renewed && filledWith(origin.original, renewed);
 }
 
 /** What cannot be renewed leaves the provider's own refusal as the answer. */
-async function renewedSecrets(
+export async function renewedSecrets(
   secrets: Secrets,
   uses: NonNullable<SavedProvider['secrets']>,
   used: ResolvedSecrets,

@@ -101,6 +101,7 @@ export const azureContentSafety = partnerCheck({
     apiVersion: version('2024-11-01'),
   }),
   example: { severity: 4, categories: ['Hate', 'Violence'] },
+  answersWith: ['categoriesAnalysis', 'blocklistsMatch'],
   onError: true,
   async run(asking, { blocklistNames, severity, categories, apiVersion }, { contentSafety }) {
     const answers = await Promise.all(
@@ -126,6 +127,7 @@ export const azureShieldPrompt = partnerCheck({
   credentials: safety,
   parameters: () => ({ apiVersion: version('2024-09-01') }),
   example: {},
+  answersWith: ['userPromptAnalysis', 'documentsAnalysis'],
   onError: true,
   async run(asking, { apiVersion }, { contentSafety }) {
     const system = messagesOf(asking)
@@ -165,6 +167,7 @@ export const azureProtectedMaterial = partnerCheck({
   credentials: safety,
   parameters: () => ({ apiVersion: version('2024-09-01') }),
   example: {},
+  answersWith: ['protectedMaterialAnalysis'],
   onError: true,
   async run(asking, { apiVersion }, { contentSafety }) {
     const answer = await askSafety(asking, contentSafety, 'text:detectProtectedMaterial', apiVersion, {

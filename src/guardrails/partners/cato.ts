@@ -16,6 +16,7 @@ export const catoAnalyze = partnerCheck({
   }),
   parameters: () => ({ userEmail: z.string().max(254).optional(), keyAlias: z.string().max(255).optional() }),
   example: { userEmail: 'ann@example.com' },
+  answersWith: ['required_action'],
   onError: true,
   async run(asking, { userEmail, keyAlias }, { apiKey, apiBase }) {
     const messages = messagesOf(asking);

@@ -13,6 +13,7 @@ export const f5Scan = partnerCheck({
   credentials: () => ({ apiKey: secret(), calypsoUrl: z.string().max(2_048).default('https://us1.calypsoai.app') }),
   parameters: () => ({ projectId: z.string().min(1).max(255), redact: z.boolean().default(false) }),
   example: { projectId: 'PROJECT', redact: true },
+  answersWith: ['result'],
   onError: true,
   async run(asking, { projectId, redact }, { apiKey, calypsoUrl }) {
     const answers = await eachSegment(asking, (input) =>

@@ -23,6 +23,7 @@ export const lakeraGuard = partnerCheck({
   credentials: () => ({ apiKey: secret(), apiBase: z.string().max(2_048).default('https://api.lakera.ai') }),
   parameters: () => ({ projectID: z.string().max(255).optional(), endInclusive: z.boolean().default(false) }),
   example: { projectID: 'project-1' },
+  answersWith: ['flagged'],
   onError: true,
   async run(asking, { projectID, endInclusive }, { apiKey, apiBase }) {
     const messages = messagesOf(asking);

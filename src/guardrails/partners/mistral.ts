@@ -27,6 +27,7 @@ export const mistralModerate = partnerCheck({
     model: z.string().max(128).default('mistral-moderation-latest'),
   }),
   example: { categories: ['selfharm', 'pii'] },
+  answersWith: ['results'],
   onError: true,
   async run(asking, { categories: selected, model }, { apiKey }) {
     const { context, ask, text } = asking;

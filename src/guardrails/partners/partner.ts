@@ -35,6 +35,8 @@ interface PartnerCheck<Shape extends z.ZodRawShape, Credentials extends z.ZodRaw
   credentials: () => Credentials;
   parameters: () => Shape;
   example: JsonObject;
+  /** An answer with none of these fields says nothing of the text, and is an error. */
+  answersWith?: readonly string[];
   /** The verdict that stands beside an error; the check passes either way unless errors fail it. */
   onError: boolean;
   run(
@@ -47,7 +49,7 @@ interface PartnerCheck<Shape extends z.ZodRawShape, Credentials extends z.ZodRaw
 export function partnerCheck<const Shape extends z.ZodRawShape, const Credentials extends z.ZodRawShape>(
   definition: PartnerCheck<Shape, Credentials>,
 ): Check {
-  const { credentials, timeoutMs = partnerTimeoutMs, onError, run, ...rest } = definition;
+  const { credentials, timeoutMs = partnerTimeoutMs, onError, answersWith, run, ...rest } = definition;
   const schema = () => z.looseObject(credentials());
   return defineCheck({
     ...rest,
@@ -58,8 +60,13 @@ export function partnerCheck<const Shape extends z.ZodRawShape, const Credential
         async run(context, io) {
           const { text } = context;
           if (text === '') return failedCheck('there is no text to look at', true);
-          const ask: Ask = (url, json, headers) =>
-            postJson(io, { url, json, timeoutMs: setup.timeoutMs, ...(headers && { headers }) });
+          const ask: Ask = async (url, json, headers) => {
+            const answer = await postJson(io, { url, json, timeoutMs: setup.timeoutMs, ...(headers && { headers }) });
+            if (answersWith?.every((field) => answer[field] === undefined || answer[field] === null)) {
+              throw new Error(`the service answered without ${answersWith.join(' or ')}`);
+            }
+            return answer;
+          };
           try {
             const known = schema().parse(setup.credentials) as z.output<z.ZodObject<Credentials>>;
             return await run({ context, text, ask, io, timeoutMs: setup.timeoutMs }, parameters, known);

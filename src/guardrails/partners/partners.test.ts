@@ -541,3 +541,26 @@ describe('texts that are longer than the partner takes', () => {
     }
   });
 });
+
+test('an answer that says nothing of the text is an error and no pass', async () => {
+  const silent = [
+    'azure.contentSafety',
+    'azure.shieldPrompt',
+    'azure.protectedMaterial',
+    'azure.pii',
+    'cato.analyze',
+    'f5-guardrails.scan',
+    'lakera.guard',
+    'mistral.moderateContent',
+    'promptfoo.guard',
+    'promptfoo.harm',
+    'promptfoo.pii',
+    'singulr.guard',
+    'sydelabs.sydeguard',
+    'walledai.walledprotect',
+  ];
+  for (const id of silent) {
+    const { error } = await run(id, partners[id] as Partner, { unexpected: true });
+    expect([id, error?.message ?? 'none']).toEqual([id, expect.stringMatching(/answered without|did not look/)]);
+  }
+});

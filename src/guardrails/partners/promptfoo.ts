@@ -15,6 +15,7 @@ export const promptfooGuard = partnerCheck({
   credentials: none,
   parameters: none,
   example: {},
+  answersWith: ['results'],
   onError: true,
   async run({ text, ask }) {
     const answer = await ask(`${base}/guard`, { input: text });
@@ -31,6 +32,7 @@ export const promptfooHarm = partnerCheck({
   credentials: none,
   parameters: none,
   example: {},
+  answersWith: ['results'],
   onError: true,
   async run({ text, ask }) {
     const answer = await ask(`${base}/harm`, { input: text });
@@ -48,6 +50,7 @@ export const promptfooPii = partnerCheck({
   credentials: none,
   parameters: () => ({ redact: z.boolean().default(false) }),
   example: { redact: true },
+  answersWith: ['results'],
   onError: true,
   async run(asking, { redact }) {
     const answers = await eachSegment(asking, (input) => asking.ask(`${base}/pii`, { input }));

@@ -18,6 +18,7 @@ export const singulrGuard = partnerCheck({
   }),
   parameters: () => ({}),
   example: {},
+  answersWith: ['should_block'],
   onError: true,
   async run(asking, _, { token, apiBase, applicationId, guardrailId }) {
     const { context, ask } = asking;

@@ -18,6 +18,7 @@ export const sydeGuard = partnerCheck({
     evasion_threshold: threshold(),
   }),
   example: { prompt_injection_threshold: 0.7 },
+  answersWith: ['scores'],
   onError: false,
   async run({ text, ask }, rules, { apiKey }) {
     const answer = await ask(

@@ -31,6 +31,7 @@ export const walledProtect = partnerCheck({
     compliance_list: z.array(z.string().max(255)).max(50).default([]),
   }),
   example: { compliance_list: ['Medical'] },
+  answersWith: ['data'],
   onError: true,
   async run({ text, ask }, rules, { apiKey }) {
     const answer = await ask(

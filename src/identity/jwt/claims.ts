@@ -69,9 +69,18 @@ export interface JwtClaims {
   nbf: number | null;
   /** Who the token speaks for. */
   identity: string | null;
+  subject: string | null;
   defaults: z.output<ReturnType<typeof defaultsClaim>> | null;
   usage_limits: UsageLimitInput[];
   rate_limits: RateLimit[];
+}
+
+/** What a token has granted, without the token: work that it ordered is done with this, also by another node. */
+export interface TokenGrant {
+  organisationId: string;
+  claims: JwtClaims;
+  /** The SHA-256 of the token in hex. */
+  digest: string;
 }
 
 /** The organisation that a token names, before anything in it is trusted. */
@@ -96,6 +105,7 @@ export function readClaims(payload: Record<string, unknown>): JwtClaims {
     iat: momentIn(payload, 'iat'),
     nbf: momentIn(payload, 'nbf'),
     identity: names.email_id ?? names.sub ?? names.uid ?? null,
+    subject: names.sub ?? null,
     defaults: isAbsent(defaults) ? null : read(defaultsClaim(), defaults, 'defaults'),
     usage_limits: isAbsent(usage_limits)
       ? []

@@ -2,17 +2,20 @@
 import type { Clock } from '../../clock.ts';
 import type { ChangeFeed } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
-import type { JwtHeader } from './claims.ts';
+import type { KeyCaller } from '../caller.ts';
+import type { JwtHeader, TokenGrant } from './claims.ts';
 import { createKeySets } from './key-sets.ts';
 import { createPlaces } from './places.ts';
 import { JwtRefused } from './refusal.ts';
 import type { JwtEnvironment } from './variables.ts';
-import { type VerifiedToken, verifyToken } from './verify.ts';
+import { callerOfGrant, type VerifiedToken, verifyToken } from './verify.ts';
 
 export interface TokenReader {
   /** Undefined where the token does not count; `whyRefused` then says why. `digest` is the SHA-256 of the token in hex. */
   read(token: string, header: JwtHeader, digest: string): Promise<VerifiedToken | undefined>;
   whyRefused(digest: string): JwtRefused | null;
+  /** The caller behind work that a token has ordered; null where it does not count any more. */
+  holder(grant: TokenGrant): Promise<KeyCaller | null>;
 }
 
 /** A token that was refused, as the audit trail of its organisation tells it. */
@@ -88,6 +91,14 @@ export function openTokenReader({ environment, db, feed, clock, fetchDocument, o
         if (!(fault instanceof JwtRefused)) throw fault;
         note(token, digest, fault);
         return undefined;
+      }
+    },
+    async holder(grant) {
+      try {
+        return await callerOfGrant(rules, grant);
+      } catch (fault) {
+        if (fault instanceof JwtRefused) return null;
+        throw fault;
       }
     },
     whyRefused: (digest) => refusals.get(digest)?.reason ?? null,

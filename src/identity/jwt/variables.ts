@@ -17,6 +17,8 @@ export const jwtVariables = () => ({
     .default('')
     .transform((text) => entries(text).map((id) => id.toLowerCase())),
   JWT_LOCAL_AUTH_DEFAULT_SCOPES: z.string().default('').transform(entries),
+  JWT_LOCAL_AUTH_WORKSPACES: z.string().default('').transform(entries),
+  JWT_LOCAL_AUTH_SUBJECTS: z.string().default('').transform(entries),
 });
 
 type Variables = z.output<z.ZodObject<ReturnType<typeof jwtVariables>>>;
@@ -28,10 +30,16 @@ export interface JwtEnvironment {
   organisations: readonly string[];
   /** Scopes of tokens that name none, in local mode. */
   defaultScopes: readonly string[];
+  /** The workspaces, by id or slug, that tokens may use in local mode; the first one takes those that name none. Empty: all of them. */
+  workspaces: readonly string[];
+  /** The values of `sub` that count in local mode; empty: all of them, and tokens without it. */
+  subjects: readonly string[];
 }
 
 export const jwtEnvironment = (values: Variables): JwtEnvironment => ({
   local: values.JWT_ENABLED,
   organisations: values.ORGANISATIONS_TO_SYNC,
   defaultScopes: values.JWT_LOCAL_AUTH_DEFAULT_SCOPES,
+  workspaces: values.JWT_LOCAL_AUTH_WORKSPACES,
+  subjects: values.JWT_LOCAL_AUTH_SUBJECTS,
 });

@@ -6,7 +6,7 @@ import type { Limit } from '../../limits/limit.ts';
 import type { KeyCaller } from '../caller.ts';
 import { workspaceKeyRights } from '../rights.ts';
 import { grantableTo, parseScope, type Scope } from '../scopes.ts';
-import { type JwtClaims, type JwtHeader, namedOrganisation, readClaims } from './claims.ts';
+import { type JwtClaims, type JwtHeader, namedOrganisation, readClaims, type TokenGrant } from './claims.ts';
 import type { KeySets } from './key-sets.ts';
 import type { Places, TokenOrganisation } from './places.ts';
 import { JwtRefused } from './refusal.ts';
@@ -48,11 +48,28 @@ export async function verifyToken(
   }
 }
 
+/**
+ * The caller that a token made when it ordered work, by what counts now: the organisation still takes tokens, the workspace and
+ * the person are still there. The token itself may have expired meanwhile. Throws `JwtRefused` where it does not count any more.
+ */
+export async function callerOfGrant(rules: TokenRules, grant: TokenGrant): Promise<KeyCaller> {
+  const organisation = await knownOrganisation(rules, grant.organisationId);
+  settingsOf(rules.environment, organisation);
+  return callerOf(rules, organisation, grant.claims, grant.digest);
+}
+
 async function organisationOf({ environment, places }: TokenRules, token: string): Promise<TokenOrganisation> {
-  const { local, organisations } = environment;
-  const named = namedOrganisation(token) ?? (local ? await onlyOrganisation(environment, places) : null);
+  const named = namedOrganisation(token) ?? (environment.local ? await onlyOrganisation(environment, places) : null);
   if (named === null) throw new JwtRefused('invalid_jwt', 'the token names no organisation in gw_oid');
-  const organisation = await places.organisation(named);
+  return knownOrganisation({ environment, places }, named);
+}
+
+async function knownOrganisation(
+  { environment, places }: Pick<TokenRules, 'environment' | 'places'>,
+  id: string,
+): Promise<TokenOrganisation> {
+  const { local, organisations } = environment;
+  const organisation = await places.organisation(id);
   if (!organisation) throw new JwtRefused('invalid_jwt', 'the organisation of this token is unknown');
   if (local && organisations.length > 0 && !organisations.includes(organisation.id)) {
     throw new JwtRefused('jwt_not_allowed', 'this gateway takes no tokens of that organisation', organisation.id);
@@ -112,6 +129,7 @@ async function callerOf(
   claims: JwtClaims,
   digest: string,
 ): Promise<KeyCaller> {
+  requireSubject(rules.environment, claims);
   const scopes = scopesOf(rules.environment, claims);
   const workspaceId = await workspaceOf(rules, organisation, claims);
   const { identity } = claims;
@@ -137,7 +155,7 @@ async function callerOf(
     },
     limits: limitsOf(claims, { organisationId: organisation.id, entityId: keyId, name: keyName }, rules.now()),
     rights: workspaceKeyRights(workspaceId, scopes),
-    token: { identity, expiresAt: momentOf(claims.exp) },
+    token: { identity, expiresAt: momentOf(claims.exp), grant: { organisationId: organisation.id, claims, digest } },
   };
 }
 
@@ -154,11 +172,21 @@ async function workspaceOf(
   { id, defaultWorkspaceId }: TokenOrganisation,
   { workspace }: JwtClaims,
 ): Promise<string> {
-  const reference = workspace ?? (environment.local ? defaultWorkspaceId : null);
+  const listed = environment.local ? environment.workspaces : [];
+  const reference = workspace ?? (environment.local ? (listed[0] ?? defaultWorkspaceId) : null);
   if (!reference) throw new JwtRefused('invalid_jwt', 'the token names no workspace in gw_workspace');
   const workspaceId = await places.workspace(id, reference);
   if (!workspaceId) throw new JwtRefused('workspace_forbidden', 'the organisation has no such workspace');
-  return workspaceId;
+  if (listed.length === 0) return workspaceId;
+  const served = await Promise.all(listed.map((entry) => places.workspace(id, entry)));
+  if (served.includes(workspaceId)) return workspaceId;
+  throw new JwtRefused('workspace_forbidden', 'this gateway takes no tokens for that workspace');
+}
+
+function requireSubject({ local, subjects }: JwtEnvironment, { subject }: JwtClaims): void {
+  if (!local || subjects.length === 0) return;
+  if (subject === null) throw new JwtRefused('invalid_jwt', 'the claim sub is missing');
+  if (!subjects.includes(subject)) throw new JwtRefused('jwt_not_allowed', 'this gateway takes no tokens of that sub');
 }
 
 const momentOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();

@@ -27,7 +27,22 @@ export interface SsoIdentity {
   /** The claims or attributes by which roles are given. */
   claims: Record<string, unknown>;
   /** What the provider wants to hear when the person leaves; null: nothing. */
-  logout: { endSessionUrl: string; idToken: string; clientId: string } | null;
+  logout: OidcLogout | SamlLogout | null;
+}
+
+export interface OidcLogout {
+  endSessionUrl: string;
+  idToken: string;
+  clientId: string;
+}
+
+/** The person as the SAML provider calls them, and where it hears that they leave. */
+export interface SamlLogout {
+  nameId: string;
+  nameIdFormat: string;
+  sessionIndex: string | null;
+  /** Null: the provider offers no single logout. */
+  logoutUrl: string | null;
 }
 
 export interface UsedFlow {

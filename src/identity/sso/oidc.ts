@@ -58,7 +58,7 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
       const nonce = client.randomNonce();
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,
-        scope: settings.scopes.join(' '),
+        scope: scopesFor(settings, config.serverMetadata().scopes_supported),
         response_type: 'code',
         state,
         nonce,
@@ -98,6 +98,10 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
     },
   };
 }
+
+/** Google answers `offline_access` with an error; a provider that lists its scopes without it is not asked for it. */
+const scopesFor = ({ scopes }: OidcSettings, supported: readonly string[] | undefined): string =>
+  scopes.filter((scope) => scope !== 'offline_access' || (supported?.includes(scope) ?? true)).join(' ');
 
 async function authentication(client: Library, settings: OidcSettings, secrets: SsoSecrets): Promise<ClientAuth> {
   if (settings.token_endpoint_auth_method === 'private_key_jwt') {

@@ -2,20 +2,25 @@
  * SAML 2.0 as a service provider: requests to the identity provider, and assertions that are believed. The library checks
  * signatures; it is loaded when somebody first signs in this way.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, verify, X509Certificate } from 'node:crypto';
 import type { Profile, SAML } from '@node-saml/node-saml';
-import { type SsoIdentity, SsoRefused } from './flows.ts';
-import type { SamlSettings } from './settings.ts';
+import { type SamlLogout, type SsoIdentity, SsoRefused } from './flows.ts';
+import { type IdentityProvider, readMetadata } from './saml-metadata.ts';
+import type { SamlKeys, SamlSettings } from './settings.ts';
 
 /** We, as the provider knows us. */
 export interface SamlParty {
   entityId: string;
   acsUrl: string;
+  /** Where the provider sends its messages about logouts. */
+  logoutUrl: string;
+  /** Null: we neither sign nor decrypt. */
+  keys: SamlKeys | null;
 }
 
 export interface Saml {
   /** Fails with a reason where the metadata cannot be fetched or used. */
-  check(settings: SamlSettings, tenant: string): Promise<void>;
+  check(settings: SamlSettings, keys: SamlKeys | null, tenant: string): Promise<void>;
   authorization(
     settings: SamlSettings,
     party: SamlParty,
@@ -26,7 +31,21 @@ export interface Saml {
     party: SamlParty,
     answer: { response: string; requestId: string; tenant: string },
   ): Promise<SamlAssertion>;
+  /** Where the browser goes so that the provider ends its own session; null where it offers no such address. */
+  logoutRequest(party: SamlParty, leaving: SamlLogout): Promise<string | null>;
+  /** Who leaves, as a signed request of the provider says it. */
+  loggedOut(
+    settings: SamlSettings,
+    party: SamlParty,
+    message: LogoutMessage,
+    tenant: string,
+  ): Promise<{ nameId: string; sessionIndex: string | null; replyTo: string | null }>;
 }
+
+/** A request of the provider, as its browser brings it: in the query with a signature beside it, or in a form, signed itself. */
+export type LogoutMessage =
+  | { binding: 'redirect'; query: URLSearchParams; rawQuery: string }
+  | { binding: 'post'; request: string; relayState: string | null };
 
 export interface SamlAssertion {
   id: string;
@@ -35,15 +54,8 @@ export interface SamlAssertion {
   identity: SsoIdentity;
 }
 
-interface IdentityProvider {
-  entityId: string;
-  ssoUrl: string;
-  certificates: string[];
-}
-
 const clockSkewMs = 60_000;
 const dayMs = 86_400_000;
-const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 
 export function createSaml(fetchDocument: (url: string, tenant: string) => Promise<string>, now: () => Date): Saml {
   /** Metadata is fetched anew for each sign-in: few people sign in, and certificates may have been rotated. */
@@ -75,6 +87,10 @@ export function createSaml(fetchDocument: (url: string, tenant: string) => Promi
       acceptedClockSkewMs: clockSkewMs,
       validateInResponseTo: ValidateInResponseTo.always,
       generateUniqueId: () => requestId,
+      signatureAlgorithm: 'sha256',
+      digestAlgorithm: 'sha256',
+      logoutUrl: provider.logoutUrl ?? '',
+      ...(party.keys && { privateKey: party.keys.privateKey, decryptionPvk: party.keys.privateKey }),
       // Which request is waited for stands in the sign-in itself, and that counts once.
       cacheProvider: {
         saveAsync: async (_, value) => ({ value, createdAt: now().getTime() }),
@@ -85,32 +101,125 @@ export function createSaml(fetchDocument: (url: string, tenant: string) => Promi
   };
 
   return {
-    check: async (settings, tenant) => void (await providerOf(settings, tenant)),
+    async check(settings, keys, tenant) {
+      const { wantsSignedRequests } = await providerOf(settings, tenant);
+      if (wantsSignedRequests && !keys) {
+        throw new SsoRefused('the identity provider wants signed requests: give certificate and private_key');
+      }
+    },
     async authorization(settings, party, { relayState, tenant }) {
-      const requestId = `_${randomBytes(20).toString('hex')}`;
+      const requestId = newRequestId();
       const saml = await library(await providerOf(settings, tenant), party, requestId);
       return { url: await saml.getAuthorizeUrlAsync(relayState, undefined, {}), requestId };
     },
     async assertion(settings, party, { response, requestId, tenant }) {
-      refuseTricks(Buffer.from(response, 'base64').toString('utf8'));
+      const xml = Buffer.from(response, 'base64').toString('utf8');
+      refuseTricks(xml);
+      const isEncrypted = /<(?:[\w.-]+:)?EncryptedAssertion[\s>]/.test(xml);
+      if (isEncrypted && !party.keys) throw new SsoRefused('the assertion is encrypted, and we have no private key');
       const provider = await providerOf(settings, tenant);
       const saml = await library(provider, party, requestId);
       try {
         const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: response });
         if (!profile) throw new SsoRefused('the identity provider sent no assertion');
+        // What was encrypted could not be looked at before.
+        if (isEncrypted) refuseTricks(profile.getAssertionXml?.() ?? '');
         requireParties(profile, provider, party);
-        return assertionIn(profile, now());
+        return assertionIn(profile, provider, now());
       } catch (fault) {
+        // Whoever changes an encrypted assertion must not learn how far it got.
+        if (isEncrypted && !(fault instanceof SsoRefused))
+          throw new SsoRefused('the encrypted assertion is not accepted');
         throw fault instanceof SsoRefused ? fault : new SsoRefused(`the assertion is not accepted: ${reasonOf(fault)}`);
+      }
+    },
+    async logoutRequest(party, leaving) {
+      const { logoutUrl } = leaving;
+      if (logoutUrl === null) return null;
+      // Only the address counts here; the library wants the rest filled in.
+      const provider = { entityId: '', ssoUrl: logoutUrl, certificates: ['none'], logoutUrl, logoutResponseUrl: null };
+      const saml = await library({ ...provider, wantsSignedRequests: false }, party, newRequestId());
+      const { nameId: nameID, nameIdFormat: nameIDFormat, sessionIndex } = leaving;
+      const person: Profile = { issuer: '', nameID, nameIDFormat, ...(sessionIndex !== null && { sessionIndex }) };
+      return saml.getLogoutUrlAsync(person, '', {});
+    },
+    async loggedOut(settings, party, message, tenant) {
+      const provider = await providerOf(settings, tenant);
+      const answersAt = provider.logoutResponseUrl ?? provider.logoutUrl;
+      const saml = await library({ ...provider, logoutUrl: answersAt }, party, newRequestId());
+      try {
+        const { profile } = await verifiedLogout(saml, provider, message);
+        if (!profile) throw new SsoRefused('the message asks for no logout');
+        if (profile.issuer !== provider.entityId) throw new SsoRefused('the request has another issuer');
+        const relayState = message.binding === 'post' ? message.relayState : message.query.get('RelayState');
+        const replyTo =
+          answersAt === null ? null : await saml.getLogoutResponseUrlAsync(profile, relayState ?? '', {}, true);
+        return { nameId: profile.nameID, sessionIndex: profile.sessionIndex ?? null, replyTo };
+      } catch (fault) {
+        throw fault instanceof SsoRefused ? fault : new SsoRefused(`the logout is not accepted: ${reasonOf(fault)}`);
       }
     },
   };
 }
 
+const newRequestId = (): string => `_${randomBytes(20).toString('hex')}`;
+
+const signedFields = ['SAMLRequest', 'RelayState', 'SigAlg'] as const;
+const hashes: Readonly<Record<string, string>> = {
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256': 'sha256',
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha384': 'sha384',
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': 'sha512',
+};
+
+async function verifiedLogout(saml: SAML, provider: IdentityProvider, message: LogoutMessage) {
+  if (message.binding === 'post') {
+    refuseTricks(Buffer.from(message.request, 'base64').toString('utf8'));
+    return saml.validatePostRequestAsync({ SAMLRequest: message.request });
+  }
+  requireSignedQuery(provider, message);
+  const { query } = message;
+  return saml.validateRedirectAsync({ SAMLRequest: query.get('SAMLRequest') ?? '' }, '');
+}
+
+/** The library lets a query without a signature pass, and does not find the hashes of this runtime, so that it is checked here. */
+function requireSignedQuery(
+  { certificates }: IdentityProvider,
+  { query, rawQuery }: Extract<LogoutMessage, { binding: 'redirect' }>,
+): void {
+  const written = new Map<string, string>();
+  for (const part of rawQuery.split('&')) {
+    const name = part.slice(0, part.indexOf('='));
+    if (written.has(name)) throw new SsoRefused(`the request holds ${name} twice`);
+    written.set(name, part);
+  }
+  const signature = query.get('Signature');
+  const hash = hashes[query.get('SigAlg') ?? ''];
+  if (!signature) throw new SsoRefused('the request is not signed');
+  if (!hash) throw new SsoRefused('the request is not signed with RSA and SHA-256 or better');
+  // As they were written, in this order: that is what the signature covers.
+  const covered = Buffer.from(signedFields.flatMap((name) => written.get(name) ?? []).join('&'));
+  const isSigned = certificates.some((certificate) => {
+    const { publicKey } = new X509Certificate(Buffer.from(certificate, 'base64'));
+    return verify(hash, covered, publicKey, Buffer.from(signature, 'base64'));
+  });
+  if (!isSigned) throw new SsoRefused('the signature of the request is wrong');
+}
+
 /** The document that the identity provider is given about us. */
-export async function partyMetadata({ entityId, acsUrl }: SamlParty): Promise<string> {
+export async function partyMetadata({ entityId, acsUrl, logoutUrl, keys }: SamlParty): Promise<string> {
   const { generateServiceProviderMetadata } = await import('@node-saml/node-saml');
-  return generateServiceProviderMetadata({ issuer: entityId, callbackUrl: acsUrl, wantAssertionsSigned: true });
+  return generateServiceProviderMetadata({
+    issuer: entityId,
+    callbackUrl: acsUrl,
+    logoutCallbackUrl: logoutUrl,
+    wantAssertionsSigned: true,
+    ...(keys && {
+      privateKey: keys.privateKey,
+      publicCerts: keys.certificate,
+      decryptionPvk: keys.privateKey,
+      decryptionCert: keys.certificate,
+    }),
+  });
 }
 
 /** Forms that an honest provider does not send and that have fooled readers of XML; refused before anything is read from them. */
@@ -118,33 +227,10 @@ function refuseTricks(xml: string): void {
   if (/<!DOCTYPE|<!ENTITY/i.test(xml)) throw new SsoRefused('the answer holds a document type');
   if (xml.includes('<!--')) throw new SsoRefused('the answer holds comments');
   if (/xmldsig#rsa-sha1|xmldsig#dsa-sha1/.test(xml)) throw new SsoRefused('the answer is signed with SHA-1');
+  if (/xmlenc#(?:rsa-1_5|tripledes-cbc)/.test(xml))
+    throw new SsoRefused('the answer is encrypted with an old algorithm');
   const assertions = xml.match(/<(?:[\w.-]+:)?(?:Encrypted)?Assertion[\s>]/g) ?? [];
   if (assertions.length > 1) throw new SsoRefused('the answer holds several assertions');
-}
-
-async function readMetadata(xml: string): Promise<IdentityProvider> {
-  if (/<!DOCTYPE|<!ENTITY/i.test(xml)) throw new Error('it holds a document type');
-  const { parseDomFromString, xpath } = await import('@node-saml/node-saml/lib/xml.js');
-  const document = await parseDomFromString(xml);
-  const role = "*[local-name()='IDPSSODescriptor']";
-  const descriptors = xpath.selectElements(document, `//*[local-name()='EntityDescriptor'][${role}]`);
-  const [descriptor] = descriptors;
-  if (!descriptor || descriptors.length > 1) throw new Error('it must describe exactly one identity provider');
-  const entityId = descriptor.getAttribute('entityID');
-  if (!entityId) throw new Error('it has no entityID');
-  const services = xpath.selectElements(descriptor, `./${role}/*[local-name()='SingleSignOnService']`);
-  const service = services.find((element) => element.getAttribute('Binding') === redirectBinding);
-  const ssoUrl = service?.getAttribute('Location') ?? '';
-  if (!/^https?:$/.test(URL.parse(ssoUrl)?.protocol ?? '')) {
-    throw new Error('it has no single sign-on service with the binding HTTP-Redirect');
-  }
-  const keys = xpath.selectElements(
-    descriptor,
-    `./${role}/*[local-name()='KeyDescriptor'][not(@use) or @use='signing']//*[local-name()='X509Certificate']`,
-  );
-  const certificates = keys.map((element) => (element.textContent ?? '').replaceAll(/\s+/g, '')).filter(Boolean);
-  if (certificates.length === 0) throw new Error('it has no certificate for signatures');
-  return { entityId, ssoUrl, certificates: certificates.slice(0, 10) };
 }
 
 const emailNames = [
@@ -170,7 +256,7 @@ const lastNames = [
   'urn:oid:2.5.4.4',
 ];
 
-function assertionIn(profile: Profile, now: Date): SamlAssertion {
+function assertionIn(profile: Profile, { logoutUrl }: IdentityProvider, now: Date): SamlAssertion {
   const { attributes } = profile;
   const told = typeof attributes === 'object' && attributes !== null ? (attributes as Record<string, unknown>) : {};
   const first = (names: readonly string[]): string | null => {
@@ -191,7 +277,12 @@ function assertionIn(profile: Profile, now: Date): SamlAssertion {
       firstName: first(firstNames) ?? '',
       lastName: first(lastNames) ?? '',
       claims: told,
-      logout: null,
+      logout: {
+        nameId: profile.nameID,
+        nameIdFormat: profile.nameIDFormat,
+        sessionIndex: profile.sessionIndex ?? null,
+        logoutUrl,
+      },
     },
   };
 }

@@ -13,6 +13,8 @@ export interface OidcSettings {
 export interface SamlSettings {
   metadata_url: string | null;
   metadata_xml: string | null;
+  /** Our certificate, in PEM; its private key is among the secrets. Null: we neither sign nor decrypt. */
+  certificate?: string | null;
 }
 
 export interface GrantedWorkspace {
@@ -47,6 +49,17 @@ export interface SsoSecrets {
   client_secret: string | null;
   /** The client's own private keys, for `private_key_jwt`. */
   jwks: { keys: Record<string, unknown>[] } | null;
+  /** The private key of our SAML certificate, in PEM. */
+  saml_private_key?: string | null;
 }
+
+/** What we sign SAML messages with, and what assertions are encrypted for. */
+export interface SamlKeys {
+  privateKey: string;
+  certificate: string;
+}
+
+export const samlKeysOf = (saml: SamlSettings | null, { saml_private_key }: SsoSecrets): SamlKeys | null =>
+  saml?.certificate && saml_private_key ? { privateKey: saml_private_key, certificate: saml.certificate } : null;
 
 export const ssoSecretsPurpose = 'sso-secrets';

@@ -3,6 +3,8 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Retention } from '../embedded/files.ts';
 
 const dayMs = 86_400_000;
+/** A time to live ends before 2106, where the engine's times begin anew: what is kept for longer has none. */
+const mostDays = 20_000;
 /** Inserts whose tokens a table remembers, so that a segment that comes again is not stored twice. */
 const rememberedInserts = 10_000;
 
@@ -148,19 +150,22 @@ export async function migrateClickHouse(client: ClickHouseClient, { bodyMs, rowM
     ['gw_log_bodies', bodyMs],
     ['gw_feedbacks', rowMs],
   ] as const) {
-    const ttl = `toDateTime(created_at) + toIntervalDay(${Math.max(1, Math.ceil(ms / dayMs))})`;
-    if (await hasTtl(client, table, ms)) continue;
-    await client.command({ query: `alter table ${table} modify ttl ${ttl}` });
+    await keepFor(client, table, Math.max(1, Math.ceil(ms / dayMs)));
   }
 }
 
 /** A change of the same time to live would make ClickHouse look through all parts again. */
-async function hasTtl(client: ClickHouseClient, table: string, ms: number): Promise<boolean> {
+async function keepFor(client: ClickHouseClient, table: string, days: number): Promise<void> {
   const found = await client.query({
     query: 'select engine_full from system.tables where database = currentDatabase() and name = {table:String}',
     query_params: { table },
     format: 'JSONEachRow',
   });
   const [row] = await found.json<{ engine_full: string }>();
-  return row?.engine_full.includes(`toIntervalDay(${Math.max(1, Math.ceil(ms / dayMs))})`) ?? false;
+  const [, present] = /TTL .*toIntervalDay\((\d+)\)/.exec(row?.engine_full ?? '') ?? [];
+  if (days > mostDays) {
+    if (present) await client.command({ query: `alter table ${table} remove ttl` });
+  } else if (Number(present) !== days) {
+    await client.command({ query: `alter table ${table} modify ttl toDateTime(created_at) + toIntervalDay(${days})` });
+  }
 }

@@ -56,6 +56,12 @@ export class McpBreakers {
     circuit.calls++;
   }
 
+  /** The call told nothing of the upstream's health: if it was the one let through, the next one is. */
+  undecided(server: string): void {
+    const circuit = this.#circuits.get(server);
+    if (circuit) circuit.probing = false;
+  }
+
   failed({ id, slug }: { id: string; slug: string }, settings: BreakerSettings = defaultBreaker): void {
     if (!settings.enabled) return;
     const now = this.#now();

@@ -107,11 +107,24 @@ export async function exchange(
   let upstream = wanted.secrets ? await filledUpstream(deps.secrets, wanted) : wanted;
   const { breakers, tokens, http } = deps;
   const breaker = upstream.settings.circuit_breaker;
-  breakers.admit(upstream.id, breaker);
   let own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+  breakers.admit(upstream.id, breaker);
   let tokenRefreshed = false;
+  /** True where the secret managers have other values by now; then they are used. */
+  const renewSecrets = async (): Promise<boolean> => {
+    const renewed = wanted.secrets ? await renewedUpstream(deps.secrets, upstream) : null;
+    if (!renewed) return false;
+    upstream = renewed;
+    own = await upstreamHeaders(upstream.settings, identity, deps.sign);
+    return true;
+  };
+  const bearerOf = (renew: boolean) =>
+    tokens.bearer(upstream, identity, renew).catch(async (fault: unknown) => {
+      if (isRefusal(fault) && (await renewSecrets())) return tokens.bearer(upstream, identity, true);
+      throw fault;
+    });
   const attempt = async (renew: boolean): Promise<WireAnswer> => {
-    const bearer = await tokens.bearer(upstream, identity, renew);
+    const bearer = await bearerOf(renew);
     tokenRefreshed ||= bearer?.refreshed ?? false;
     const url = asked.url ?? upstream.url;
     const headers = { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers };
@@ -126,11 +139,8 @@ export async function exchange(
       await answer.body?.cancel();
       answer = await attempt(true);
     }
-    const renewed = answer.status === 401 && wanted.secrets ? await renewedUpstream(deps.secrets, upstream) : null;
-    if (renewed) {
+    if (answer.status === 401 && (await renewSecrets())) {
       await answer.body?.cancel();
-      upstream = renewed;
-      own = await upstreamHeaders(upstream.settings, identity, deps.sign);
       answer = await attempt(true);
     }
     if (answer.status >= 500) breakers.failed(upstream, breaker);
@@ -148,11 +158,15 @@ export async function exchange(
     }
     return { answer, tokenRefreshed };
   } catch (fault) {
-    if (fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal))
-      breakers.failed(upstream, breaker);
+    const isFailure = fault instanceof McpError && countsAsFailure(fault) && !asked.listens && !wasLeft(signal);
+    if (isFailure) breakers.failed(upstream, breaker);
+    else breakers.undecided(upstream.id);
     throw fault;
   }
 }
+
+/** A token endpoint refused the credentials with which a token is got. */
+const isRefusal = (fault: unknown): boolean => fault instanceof McpError && fault.kind === 'upstream_unauthorized';
 
 const usesTokens = ({ authType }: McpUpstream): boolean =>
   authType === 'oauth_auto' || authType === 'oauth_client_credentials';

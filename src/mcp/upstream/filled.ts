@@ -1,6 +1,6 @@
 /** An upstream whose credentials live in secret managers, with their values in its settings. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
-import { mcpSettings } from '../../catalog/mcp/settings.ts';
+import { mcpSettings, withoutAliases } from '../../catalog/mcp/settings.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { type ResolvedSecrets, type Secrets, SecretUnavailable } from '../../secrets/resolver.ts';
 import { McpError } from '../errors.ts';
@@ -43,9 +43,13 @@ export async function renewedUpstream<Upstream extends McpUpstream>(
 function withValues<Upstream extends McpUpstream>(upstream: Upstream, resolved: ResolvedSecrets): Upstream {
   const known = made.get(resolved);
   if (known) return { ...upstream, settings: known };
-  const parsed = mcpSettings().safeParse(Object.fromEntries(resolved.values));
+  const parsed = mcpSettings().safeParse(withoutAliases(Object.fromEntries(resolved.values)));
   if (!parsed.success) {
-    const names = new Set(parsed.error.issues.map(({ path: [field] }) => String(field)));
+    const names = new Set(
+      parsed.error.issues.flatMap((issue) =>
+        issue.code === 'unrecognized_keys' ? issue.keys : [String(issue.path[0] ?? '')],
+      ),
+    );
     throw new McpError('internal_error', `a secret does not fit its setting: ${[...names].join(', ')}`);
   }
   // Agents have settings of their own besides those of any upstream.

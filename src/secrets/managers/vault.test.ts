@@ -88,6 +88,8 @@ test('the gateway’s Kubernetes account logs in where the operator trusts the h
   );
   expect(server.calls.length).toBe(asked);
   expect(await secretValue(openLab(), [use])).toContain('no Kubernetes service account token');
+  const stranger = useOf(sourceOf('hashicorp_vault', { ...auth, vault_role: 'none' }, 'kv/openai', 'key'));
+  expect(await secretValue(openLab(env), [stranger])).toEndWith('the status 400');
 });
 
 test.each([

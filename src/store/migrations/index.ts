@@ -16,6 +16,8 @@ import { agents } from './0019_agents.ts';
 import { mcpGuardrails } from './0020_mcp_guardrails.ts';
 import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
+import { batchTokens } from './0037_batch_tokens.ts';
+import { samlSessions } from './0038_saml_sessions.ts';
 
 interface Migration {
   name: string;
@@ -40,4 +42,6 @@ export const migrations: readonly Migration[] = [
   { name: 'agents', up: agents },
   { name: 'company sign-in', up: companySignIn },
   { name: 'secret references', up: secretReferences },
+  { name: 'batch tokens', up: batchTokens },
+  { name: 'saml sessions', up: samlSessions },
 ];

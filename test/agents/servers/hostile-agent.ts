@@ -13,6 +13,8 @@ const cardOf = (size: number): string => {
 };
 const megabyte = 1024 * 1024;
 let seen: Record<string, unknown>[] = [];
+/** How `moody` answers: `failing`, `silent` or `echo`; `/mood/...` sets it. */
+let mood = 'failing';
 
 const cards: Record<string, (response: ServerResponse) => void> = {
   fits: (response) => json(response, cardOf(megabyte)),
@@ -95,6 +97,10 @@ const answers: Record<string, (response: ServerResponse, id: unknown) => void> =
 
 const server = createServer((request, response) => {
   const [, way = '', ...rest] = (request.url ?? '').split('/');
+  if (way === 'mood') {
+    mood = rest[0] ?? '';
+    return json(response, mood);
+  }
   if (way === 'seen') {
     json(response, seen);
     seen = [];
@@ -113,7 +119,7 @@ const server = createServer((request, response) => {
       return;
     }
     const { id = null } = body.startsWith('{') ? JSON.parse(body) : {};
-    (answers[way] ?? answers.echo)?.(response, id);
+    (answers[way === 'moody' ? mood : way] ?? answers.echo)?.(response, id);
   });
 });
 server.listen(0, '127.0.0.1');

@@ -7,7 +7,7 @@ import type { AuditAction, AuditResource } from './audit-vocabulary.ts';
 export type AuditRow = AuditLogTable;
 
 /** Something that happened by itself, such as a key that expired. */
-interface SystemEvent {
+export interface SystemEvent {
   organisationId: string;
   workspaceId?: string | null;
   resource: AuditResource;
@@ -33,6 +33,20 @@ export async function recordSystemEvent(
   actor: SystemActor = theProgram,
 ): Promise<void> {
   await insertAuditRow(db, systemRow(now, event, actor));
+}
+
+/** Some hundred of them in one statement. */
+export async function recordSystemEvents(
+  db: Db,
+  now: Date,
+  events: readonly SystemEvent[],
+  actor: SystemActor = theProgram,
+): Promise<void> {
+  if (events.length === 0) return;
+  await db
+    .insertInto('audit_logs')
+    .values(events.map((event) => systemRow(now, event, actor)))
+    .execute();
 }
 
 function systemRow(now: Date, event: SystemEvent, actor: SystemActor): AuditRow {

@@ -116,7 +116,8 @@ export function createScim({ services, trail, onFault }: ScimParts): WebHandler 
 
   const auditRow = (known: Known, trace: Trace, status: number): AuditRow | null => {
     const { route, exchange, actor } = known;
-    if (!route?.audit || !actor || !services.settings.auditLogs) return null;
+    const audit = route?.audit ?? (route && status === 400 ? refusedRead(route) : null);
+    if (!route || !audit || !actor || !services.settings.auditLogs) return null;
     return {
       id: Bun.randomUUIDv7(),
       timestamp: services.clock.now().toISOString(),
@@ -131,9 +132,9 @@ export function createScim({ services, trail, onFault }: ScimParts): WebHandler 
       organisation_id: actor.organisationId,
       workspace_id: null,
       response_status_code: status,
-      resource_type: route.audit.resource,
+      resource_type: audit.resource,
       resource_id: trace.resourceId ?? known.resourceId,
-      action: route.audit.action,
+      action: audit.action,
       client_ip: exchange.clientIp,
       country: exchange.country,
       details: Object.keys(trace.details).length > 0 ? JSON.stringify(trace.details) : null,
@@ -191,6 +192,12 @@ export function createScim({ services, trail, onFault }: ScimParts): WebHandler 
     }
   };
 }
+
+/** A read that cannot be understood, such as a filter that does not parse, is told too: its sender is set up wrongly. */
+const refusedRead = ({ path }: ScimRoute): NonNullable<ScimRoute['audit']> => ({
+  resource: path.startsWith('/Groups') ? 'scim_group' : 'user',
+  action: 'invoke',
+});
 
 const emptyTrace = (): Trace => ({ changes: [], resourceId: null, details: {} });
 

@@ -95,7 +95,7 @@ export async function deleteScimUser(context: ScimContext, user: ScimUser): Prom
 async function deactivate(context: ScimContext, userId: string): Promise<void> {
   const { db, services, now, organisationId } = context;
   const changes = await leaveOrganisation(db, now, organisationId, userId);
-  await recordKeysGone(db, services, now, userId, changes);
+  await recordKeysGone(db, services, now, changes);
   context.changed(...changes);
 }
 

@@ -1,0 +1,338 @@
+/** Every object that takes credentials from a secret manager: the value reaches the upstream, and so does a rotated one. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { sessionClient } from '../mcp/clients.ts';
+import { saveIntegration, startUpstream, type UpstreamServer } from '../mcp/upstream.ts';
+import * as openai from '../providers/openai.ts';
+import { type SimulatedRealtime, startRealtime } from '../providers/realtime.ts';
+import { type Behaviour, json, reset, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { RealtimeClient } from '../realtime-client.ts';
+import { newVault, type VaultState, vaultServer } from '../secret-managers/vault.ts';
+import { startWorld, type World } from '../world.ts';
+
+let world: World;
+let workspaceId: string;
+let state: VaultState;
+let vault: SimulatedProvider;
+let models: SimulatedProvider;
+let partner: SimulatedProvider;
+let realtime: SimulatedRealtime;
+let tools: UpstreamServer;
+let guardedTools: ReturnType<typeof Bun.serve>;
+
+/** What upstreams were shown, in order, and the one value that they accept; null: any. */
+const shown: string[] = [];
+let accepted: string | null = null;
+
+function isAccepted(credential: string | null | undefined): boolean {
+  const value = (credential ?? '').replace('Bearer ', '');
+  shown.push(value);
+  return accepted === null || value === accepted;
+}
+
+const unauthorized = json(401, { error: { message: 'Incorrect API key provided', type: 'invalid_request_error' } });
+
+const guarded =
+  (header: string, behaviour: Behaviour): Behaviour =>
+  (call, response) =>
+    (isAccepted(call.headers[header]) ? behaviour : unauthorized)(call, response);
+
+const modelApi = openai.says('Hello');
+const moderation = json(200, { id: 'm', model: 'omni', results: [{ flagged: false, categories: { hate: false } }] });
+
+beforeAll(async () => {
+  state = newVault();
+  vault = await startProvider((call, response) => vaultServer(state)(call, response));
+  models = await startProvider((call, response) => {
+    const header = call.headers['x-partner-key'] === undefined ? 'authorization' : 'x-partner-key';
+    const behaviour = call.path.endsWith('/moderations') ? moderation : modelApi;
+    return guarded(header, behaviour)(call, response);
+  });
+  partner = await startProvider(guarded('authorization', json(200, { flagged: false, breakdown: [] })));
+  realtime = startRealtime();
+  realtime.refuse(401, ({ headers }) => isAccepted(headers.authorization));
+  tools = await startUpstream('session-server.ts');
+  guardedTools = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) =>
+      isAccepted(request.headers.get('x-partner-key'))
+        ? fetch(tools.url, { method: request.method, headers: request.headers, body: request.body })
+        : Response.json({ error: 'unauthorized' }, { status: 401 }),
+  });
+  world = await startWorld({}, { SECRET_MANAGER_TIMEOUT_MS: '2000', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' });
+  workspaceId = (await world.gateway.get('/v1/workspaces')).body.data[0].id;
+  await world.saveProvider('plain', 'openai', await unguarded());
+});
+
+let plain: SimulatedProvider | null = null;
+const unguarded = async (): Promise<SimulatedProvider> => {
+  plain = await startProvider(modelApi);
+  return plain;
+};
+
+afterAll(async () => {
+  await world.stop();
+  tools.stop();
+  await guardedTools.stop(true);
+  await realtime.stop();
+  for (const server of [vault, models, partner, plain]) await server?.stop();
+});
+
+beforeEach(() => {
+  vault.script((call, response) => vaultServer(state)(call, response));
+  accepted = null;
+  shown.length = 0;
+});
+
+const newSecret = () => `secret-${randomBytes(12).toString('hex')}`;
+
+/** The same secret as one field, and as the headers that carry it. */
+const rotate = (slug: string, secret: string, version = 2) =>
+  state.kv2.set(slug, { data: { key: secret, headers: { 'x-partner-key': secret } }, version });
+
+async function newReference(slug: string, secret: string): Promise<void> {
+  rotate(slug, secret, 1);
+  const made = await world.gateway.post('/v1/secret-references', {
+    name: slug,
+    slug,
+    manager_type: 'hashicorp_vault',
+    auth_config: { vault_auth_type: 'token', vault_addr: vault.url.replace('/v1', ''), vault_token: 'root-token' },
+    secret_path: `secret/data/${slug}`,
+    secret_key: 'key',
+  });
+  expect(made.status).toBe(200);
+}
+
+async function made(path: string, body: object): Promise<void> {
+  const answer = await world.gateway.post(path, body);
+  expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
+}
+
+const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello.' }] };
+
+const chat = async (headers: Record<string, string>): Promise<void> => {
+  await (await world.call('/v1/chat/completions', question, headers)).text();
+};
+
+const asKey = (slug: string) => [{ target_field: 'key', secret_reference_id: slug }];
+const asHeaders = (field: string, slug: string) => [
+  { target_field: field, secret_reference_id: slug, secret_key: 'headers', value_format: 'json' },
+];
+
+/** Makes an object that maps the reference, and answers how it is used. */
+type Place = (slug: string) => Promise<() => Promise<void>>;
+
+const integration = async (slug: string, more: object): Promise<void> => {
+  const configurations = { custom_host: models.url };
+  await world.saveProvider(slug, 'openai', models, { key: null, configurations, ...more });
+};
+
+const moderated = async (slug: string) => {
+  const check = { 'gw.moderateContent': { categories: ['hate'], provider: `@${slug}` }, deny: true };
+  const config = await world.saveConfig({ provider: '@plain', input_guardrails: [check] });
+  return () => chat({ 'x-gw-config': config });
+};
+
+const places: Record<string, Place> = {
+  'the key of an integration': async (slug) => {
+    await integration(slug, { secret_mappings: asKey(slug) });
+    return () => chat({ 'x-gw-provider': `@${slug}` });
+  },
+  'a setting of an integration, as JSON': async (slug) => {
+    await integration(slug, { key: 'sk-own', secret_mappings: asHeaders('configurations.custom_headers', slug) });
+    return () => chat({ 'x-gw-provider': `@${slug}` });
+  },
+  'a provider, over its integration': async (slug) => {
+    await integration(`${slug}-base`, { key: 'sk-of-the-integration' });
+    await made('/v1/providers', {
+      name: slug,
+      slug,
+      integration_id: `${slug}-base`,
+      workspace_id: workspaceId,
+      secret_mappings: asKey(slug),
+    });
+    return () => chat({ 'x-gw-provider': `@${slug}` });
+  },
+  'a virtual key': async (slug) => {
+    await made('/v1/virtual-keys', {
+      name: slug,
+      slug,
+      provider: 'openai',
+      workspace_id: workspaceId,
+      customHost: models.url,
+      secret_mappings: asKey(slug),
+    });
+    return () => chat({ 'x-gw-virtual-key': slug });
+  },
+  'a setting of a virtual key': async (slug) => {
+    await made('/v1/virtual-keys', {
+      name: slug,
+      slug,
+      provider: 'openai',
+      key: 'sk-own',
+      workspace_id: workspaceId,
+      customHost: models.url,
+      secret_mappings: asHeaders('model_config.custom_headers', slug),
+    });
+    return () => chat({ 'x-gw-virtual-key': slug });
+  },
+  'a realtime session': async (slug) => {
+    await integration(slug, { configurations: { custom_host: realtime.url }, secret_mappings: asKey(slug) });
+    const address = `${world.gateway.url.replace('http', 'ws')}/v1/realtime?model=@${slug}/gpt-realtime`;
+    return async () => {
+      const client = await RealtimeClient.open(address, { 'x-gw-api-key': world.gateway.workspaceKey });
+      client.socket.close();
+      await client.closed;
+    };
+  },
+  'the moderation of a guardrail': async (slug) => {
+    await integration(slug, { secret_mappings: asKey(slug) });
+    return moderated(slug);
+  },
+  'a plugin': async (slug) => {
+    const plugin = {
+      credentials: { apiBase: partner.url.replace('/v1', '') },
+      secret_mappings: [{ target_field: 'apiKey', secret_reference_id: slug }],
+    };
+    // There is one plugin of a kind; the first place makes it.
+    const answer = await world.gateway.post('/v1/plugins', { id: 'lakera', ...plugin });
+    if (answer.status !== 200) expect((await world.gateway.put('/v1/plugins/lakera', plugin)).status).toBe(200);
+    const guard = { input_guardrails: [{ 'lakera.guard': {}, deny: true }] };
+    const config = await world.saveConfig({ provider: '@plain', ...guard });
+    return () => chat({ 'x-gw-config': config });
+  },
+  'an MCP integration': async (slug) => {
+    await saveIntegration(world.gateway, {
+      slug,
+      url: `http://127.0.0.1:${guardedTools.port}/mcp`,
+      auth_type: 'headers',
+      secret_mappings: asHeaders('configurations.custom_headers', slug),
+    });
+    return async () => {
+      const client = await sessionClient(`${world.gateway.url}/${slug}/mcp`, {
+        'x-gw-api-key': world.gateway.workspaceKey,
+      });
+      await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+      await client.close();
+    };
+  },
+};
+
+let count = 0;
+const newSlug = () => `mapped-${++count}`;
+
+describe.each(Object.entries(places))('%s', (_, place) => {
+  let secret: string;
+  let slug: string;
+  let use: () => Promise<void>;
+
+  beforeEach(async () => {
+    secret = newSecret();
+    slug = newSlug();
+    await newReference(slug, secret);
+    use = await place(slug);
+  });
+
+  test('gets the value, and a rotated one once its age is over', async () => {
+    await use();
+    expect(new Set(shown)).toEqual(new Set([secret]));
+    const next = newSecret();
+    rotate(slug, next);
+    shown.length = 0;
+    world.gateway.clock.advance({ seconds: 301 });
+    await use();
+    expect(new Set(shown)).toEqual(new Set([next]));
+  });
+
+  test('gets a rotated value at once when the upstream refuses the old one', async () => {
+    await use();
+    const next = newSecret();
+    rotate(slug, next);
+    accepted = next;
+    shown.length = 0;
+    await use();
+    expect([shown[0], shown[1], shown.at(-1)]).toEqual([secret, next, next]);
+    shown.length = 0;
+    await use();
+    expect(new Set(shown)).toEqual(new Set([next]));
+  });
+
+  test('keeps the last known value while the manager is away, and it is said', async () => {
+    await use();
+    vault.script(reset);
+    world.gateway.clock.advance({ seconds: 301 });
+    shown.length = 0;
+    await use();
+    expect(new Set(shown)).toEqual(new Set([secret]));
+    const { body } = await world.gateway.get(`/v1/secret-references/${slug}`);
+    expect(body.resolution).toMatchObject({ state: 'stale' });
+    expect(body.resolution.error).toContain('the manager cannot be reached');
+  });
+});
+
+test('an MCP integration gets its token with a rotated client secret when the old one is refused', async () => {
+  const slug = newSlug();
+  const secret = newSecret();
+  let right = secret;
+  const sent: (string | null)[] = [];
+  const tokens = await startProvider((call, response) => {
+    const given = new URLSearchParams(call.body.toString()).get('client_secret');
+    sent.push(given);
+    const answer =
+      given === right
+        ? json(200, { access_token: 'an-access-token', token_type: 'Bearer', expires_in: 60 })
+        : json(401, { error: 'invalid_client' });
+    return answer(call, response);
+  });
+  const credentials = (value: string) => ({
+    client_credentials: { client_id: 'gateway', client_secret: value, token_endpoint: tokens.url },
+  });
+  await newReference(slug, secret);
+  state.kv2.set(slug, { data: credentials(secret), version: 1 });
+  await saveIntegration(world.gateway, {
+    slug,
+    url: tools.url,
+    auth_type: 'oauth_client_credentials',
+    secret_mappings: [
+      {
+        target_field: 'client_credentials',
+        secret_reference_id: slug,
+        secret_key: 'client_credentials',
+        value_format: 'json',
+      },
+    ],
+  });
+  const use = async () => {
+    const key = { 'x-gw-api-key': world.gateway.workspaceKey };
+    const client = await sessionClient(`${world.gateway.url}/${slug}/mcp`, key);
+    await client.listTools();
+    await client.close();
+  };
+  await use();
+  expect(new Set(sent)).toEqual(new Set([secret]));
+  right = newSecret();
+  state.kv2.set(slug, { data: credentials(right), version: 2 });
+  sent.length = 0;
+  world.gateway.clock.advance({ seconds: 120 });
+  await use();
+  expect(sent.slice(0, 2)).toEqual([secret, right]);
+  await tokens.stop();
+});
+
+test('a mapping to a setting that an MCP integration does not have is refused', async () => {
+  const slug = newSlug();
+  await newReference(slug, newSecret());
+  const answer = await world.gateway.post('/v1/mcp-integrations', {
+    name: slug,
+    url: tools.url,
+    auth_type: 'none',
+    transport: 'http',
+    workspace_id: workspaceId,
+    secret_mappings: [{ target_field: 'configurations.nonsense', secret_reference_id: slug }],
+  });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { data: { errors: [{ path: 'secret_mappings.0.target_field' }] } },
+  });
+});
