@@ -114,6 +114,7 @@ export const environmentSchema = () =>
     SEMANTIC_CACHE_SIMILARITY_THRESHOLD: z.coerce.number().min(0).max(1).default(0.95),
     SEMANTIC_CACHE_ENTRIES: wholeNumber(20_000, 1, 1e6),
     CACHE_MEMORY_BYTES: wholeNumber(64 * 1024 * 1024, 0, 1e12),
+    CACHE_TIMEOUT_MS: wholeNumber(50, 1, 60_000),
     HEADER_PREFIX_ALIASES: list(),
     HEADERS_TO_METADATA: list(),
     METADATA_MAP_KEY_PREFIX: z
@@ -251,6 +252,8 @@ export interface Settings {
   storedFileBytes: number;
   /** How much memory cached answers may take. */
   cacheMemoryBytes: number;
+  /** How long a request waits to be told of a hit. */
+  cacheTimeoutMs: number;
   /** Questions that the semantic index keeps for each workspace. */
   semanticCacheEntries: number;
   /** How long a failing log store is left alone, and when. */
@@ -389,6 +392,7 @@ export function readEnvironment(env: Record<string, string | undefined>): Settin
     scim: { enabled: values.SCIM_ENABLED, userMode: values.SCIM_MEMBERSHIP_USER_MODE },
     outageGraceMs: values.GW_OUTAGE_GRACE_SECONDS * 1000,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
+    cacheTimeoutMs: values.CACHE_TIMEOUT_MS,
     semanticCacheEntries: values.SEMANTIC_CACHE_ENTRIES,
     logStore: {
       failureThreshold: values.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,

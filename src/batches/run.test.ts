@@ -96,13 +96,17 @@ test.each([
   const { files, batches } = openBatchService(store, vault, clock, gigabyte);
   const owner = await organisation(name);
   const file = await files.write(owner, { filename: 'rows.jsonl', purpose: 'batch' }, rows());
-  const { id } = await batches.create(owner, `key-${name}`, {
-    inputFileId: file.id,
-    endpoint: '/v1/chat/completions',
-    completionWindow: '24h',
-    options: {},
-    metadata: null,
-  });
+  const { id } = await batches.create(
+    owner,
+    { keyId: `key-${name}`, grant: null },
+    {
+      inputFileId: file.id,
+      endpoint: '/v1/chat/completions',
+      completionWindow: '24h',
+      options: {},
+      metadata: null,
+    },
+  );
   const statuses = [412, 200];
   let calls = 0;
   const runner = createBatchRunner({
@@ -110,7 +114,7 @@ test.each([
     vault,
     clock,
     files,
-    async call(keyId) {
+    async call({ keyId }) {
       if (keyId !== `key-${name}`) return Response.json({});
       return Response.json({}, { status: statuses[calls++] ?? 200, headers });
     },

@@ -13,12 +13,11 @@ export interface ResponseCache {
   close(): Promise<void>;
 }
 
-/** How long a request waits to be told of a hit. */
-export const patienceMs = 50;
-
 export function createCache(
   engine: CacheEngine,
   semanticIndex: SemanticIndex,
+  /** How long a request waits to be told of a hit. */
+  patienceMs: number,
   warn: (message: string) => void,
 ): ResponseCache {
   const told = (fault: unknown) =>
@@ -28,7 +27,7 @@ export function createCache(
   return {
     get(place) {
       const found = engine.get(place);
-      return found instanceof Promise ? inTime(found, told) : found;
+      return found instanceof Promise ? inTime(found, patienceMs, told) : found;
     },
     set(place, entry, ttlSeconds) {
       const stored = engine.set(place, entry, ttlSeconds);
@@ -46,7 +45,11 @@ export function createCache(
   };
 }
 
-function inTime(reading: Promise<CacheEntry | null>, told: (fault: unknown) => void): Promise<CacheEntry | null> {
+function inTime(
+  reading: Promise<CacheEntry | null>,
+  patienceMs: number,
+  told: (fault: unknown) => void,
+): Promise<CacheEntry | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       told(new Error(`no answer within ${patienceMs} ms`));

@@ -117,7 +117,7 @@ describe.if(redisInstalled)('with a server', () => {
 
   test('a server that is frozen is a miss, and serves again when it is not', async () => {
     const engine = createRedisEngine(redis);
-    const cache = createCache(engine, newIndex(), () => undefined);
+    const cache = createCache(engine, newIndex(), 50, () => undefined);
     await engine.set(place('frozen'), entry('v'), 60);
     server.freeze();
     expect(await cache.get(place('frozen'))).toBeNull();
@@ -149,6 +149,7 @@ describe('an engine that does not serve', () => {
     const gone = createCache(
       failing(() => Promise.reject(new Error('refused'))),
       index,
+      50,
       warn,
     );
     expect(await gone.get(place('k'))).toBeNull();
@@ -156,6 +157,7 @@ describe('an engine that does not serve', () => {
     const frozen = createCache(
       failing(() => new Promise(() => undefined)),
       index,
+      50,
       warn,
     );
     expect(await frozen.get(place('k'))).toBeNull();

@@ -2,7 +2,7 @@
 import { throttled } from '../log.ts';
 import { connectRedis } from '../redis/connect.ts';
 import type { ChangeFeed } from '../store/changes.ts';
-import { createCache, patienceMs, type ResponseCache } from './cache.ts';
+import { createCache, type ResponseCache } from './cache.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { purgesIn } from './purge.ts';
 import { createRedisEngine } from './redis-engine.ts';
@@ -15,12 +15,15 @@ interface CacheNeeds {
   memoryBytes: number;
   /** Questions that the semantic index keeps for each workspace. */
   semanticEntries: number;
+  /** How long a request waits to be told of a hit. */
+  patienceMs: number;
   now(): number;
   feed: ChangeFeed;
   warn(message: string): void;
 }
 
-export function openCache({ redisUrl, memoryBytes, semanticEntries, now, feed, warn }: CacheNeeds): ResponseCache {
+export function openCache(needs: CacheNeeds): ResponseCache {
+  const { redisUrl, memoryBytes, semanticEntries, patienceMs, now, feed, warn } = needs;
   const told = throttled(warn);
   const local = new ThreadedIndex({ mostPerWorkspace: semanticEntries, patienceMs, warn: told });
   const redis =
@@ -37,9 +40,10 @@ export function openCache({ redisUrl, memoryBytes, semanticEntries, now, feed, w
           now,
           warn: told,
         }),
+        patienceMs,
         told,
       )
-    : createCache(createMemoryEngine(memoryBytes, now), local, told);
+    : createCache(createMemoryEngine(memoryBytes, now), local, patienceMs, told);
   feed.subscribe((changes) => {
     if (changes === 'all') return;
     for (const scope of purgesIn(changes)) {

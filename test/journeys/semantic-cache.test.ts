@@ -41,7 +41,11 @@ beforeAll(async () => {
   vectors = await startProvider(embeds);
   world = await startWorld(
     { a: { provider: 'openai', simulated: a }, vectors: { provider: 'openai', simulated: vectors } },
-    { SEMANTIC_CACHE_EMBEDDING_PROVIDER: '@vectors', SEMANTIC_CACHE_EMBEDDING_MODEL: 'embedder' },
+    {
+      SEMANTIC_CACHE_EMBEDDING_PROVIDER: '@vectors',
+      SEMANTIC_CACHE_EMBEDDING_MODEL: 'embedder',
+      CACHE_TIMEOUT_MS: '30000',
+    },
   );
   config = await world.saveConfig({ provider: '@a', cache: { mode: 'semantic' } });
 });

@@ -369,7 +369,7 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     await verifyDomain(gateway, tenant.organisationId, 'tenant.example');
     const domains = '/v1/admin/organisation/email-domains';
     const [domain] = (await gateway.get(domains, { key: tenant.adminKey })).body.data;
-    const given = await gateway.delete(`${domains}/${domain.id}`, { key: tenant.adminKey });
+    const given = await gateway.delete(`${domains}/${domain.id}`, undefined, { key: tenant.adminKey });
     expect(given).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'emailDomainId' }] } } });
     other.stop();
   });

@@ -50,6 +50,11 @@ function fieldErrors(location: FieldError['location'], issue: z.core.$ZodIssue):
       message: 'is not a known field',
     }));
   }
+  // A body that may be one or several: what is wrong with the form that was sent, not that it is neither.
+  if (issue.code === 'invalid_union' && issue.path.length === 0) {
+    const sent = issue.errors.find((form) => form.length > 0 && form.every(({ path }) => path.length > 0));
+    if (sent) return sent.flatMap((inner) => fieldErrors(location, inner));
+  }
   const missing = issue.code === 'invalid_type' && issue.input === undefined;
   return [{ location, path, message: missing ? 'is required' : issue.message }];
 }

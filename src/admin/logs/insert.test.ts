@@ -58,6 +58,7 @@ test('a list is taken whole or not at all', async () => {
     key,
   });
   expect(wrong.status).toBe(400);
+  expect(wrong.body.data.errors).toContainEqual({ location: 'body', path: '1.response', message: 'is required' });
   await gateway.app.services.logs.settled();
   expect((await gateway.get('/v1/logs?trace_id=custom-2', { key })).body.total).toBe(1);
   expect((await gateway.get('/v1/logs?trace_id=none', { key })).body.total).toBe(0);

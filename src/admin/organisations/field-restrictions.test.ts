@@ -20,12 +20,21 @@ onEachEngine('field restrictions of log exports', (start) => {
   afterAll(() => gateway.stopWithoutFaults());
 
   test("answer the organisation's fields, and a workspace's own once it may differ", async () => {
-    expect((await gateway.get(path)).body).toEqual({ deniedFields: ['request'] });
-    expect((await gateway.get(`${path}?workspace_id=${other.slug}`)).body).toEqual({ deniedFields: ['request'] });
+    expect((await gateway.get(path)).body).toMatchObject({
+      object: 'export-field-restrictions',
+      deniedFields: ['request'],
+    });
+    expect((await gateway.get(`${path}?workspace_id=${other.slug}`)).body).toMatchObject({
+      object: 'export-field-restrictions',
+      deniedFields: ['request'],
+    });
     await gateway.put('/v1/admin/organisation/workspace-overrides', { export_settings: true });
     await gateway.put('/v1/admin/organisation/settings', { export_settings: { deniedFields: [] } });
-    expect((await gateway.get(path)).body).toEqual({ deniedFields: [] });
-    expect((await gateway.get(path, { key: gateway.workspaceKey })).body).toEqual({ deniedFields: ['request'] });
+    expect((await gateway.get(path)).body).toMatchObject({ object: 'export-field-restrictions', deniedFields: [] });
+    expect((await gateway.get(path, { key: gateway.workspaceKey })).body).toMatchObject({
+      object: 'export-field-restrictions',
+      deniedFields: ['request'],
+    });
   });
 
   test('another workspace is 403 for a workspace key, an unknown or foreign one 404 for an admin key', async () => {

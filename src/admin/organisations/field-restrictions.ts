@@ -6,6 +6,8 @@ import { endpoint } from '../kernel/endpoint.ts';
 import { reference } from '../kernel/fields.ts';
 import { organisationRow } from './record.ts';
 
+const object = z.literal('export-field-restrictions');
+
 const readFieldRestrictions = endpoint({
   method: 'GET',
   path: '/logs/exports/field-restrictions',
@@ -17,20 +19,19 @@ const readFieldRestrictions = endpoint({
     level: 'workspace',
   },
   query: () => z.object({ workspace_id: reference.optional() }),
-  reply: () => z.object({ deniedFields: z.array(z.string()) }),
+  reply: () => z.object({ deniedFields: z.array(z.string()), object }),
   async handle({ db, caller, workspace }) {
     const organisation = await organisationRow(db, caller.organisationId);
     const settings = decode(organisation.settings);
-    if (!workspace) return { deniedFields: settings.export_settings.deniedFields };
+    const asReply = (deniedFields: string[]) => ({ deniedFields, object: object.value });
+    if (!workspace) return asReply(settings.export_settings.deniedFields);
     const own = await db
       .selectFrom('workspaces')
       .select('settings')
       .where('id', '=', workspace.id)
       .executeTakeFirstOrThrow();
     const overrides = decode(organisation.workspace_overrides);
-    return {
-      deniedFields: settingsInForce({ settings, overrides }, decode(own.settings)).export_settings.deniedFields,
-    };
+    return asReply(settingsInForce({ settings, overrides }, decode(own.settings)).export_settings.deniedFields);
   },
 });
 
