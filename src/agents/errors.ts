@@ -3,6 +3,7 @@
 import type { GatewayErrorCode } from '../gateway/error-catalogue.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { McpError } from '../mcp/errors.ts';
+import { UntracedError } from '../untraced-error.ts';
 
 interface Entry {
   status: number;
@@ -41,7 +42,7 @@ const catalogue = {
 
 export type AgentErrorKind = keyof typeof catalogue;
 
-export class AgentError extends Error {
+export class AgentError extends UntracedError {
   readonly kind: AgentErrorKind;
   readonly headers: Readonly<Record<string, string>>;
   /** What guardrails said, where they are why. */

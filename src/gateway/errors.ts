@@ -1,4 +1,5 @@
 /** What the data plane answers when it is the gateway itself that refuses or fails. Messages say what to do. */
+import { UntracedError } from '../untraced-error.ts';
 import { errorCatalogue, type GatewayErrorCode } from './error-catalogue.ts';
 import { asAnthropicType } from './response/anthropic-errors.ts';
 
@@ -12,7 +13,7 @@ const prefix = 'Gateway error: ';
 
 const noHeaders: Readonly<Record<string, string>> = {};
 
-export class GatewayError extends Error {
+export class GatewayError extends UntracedError {
   readonly code: GatewayErrorCode;
   readonly status: number;
   readonly type: string;

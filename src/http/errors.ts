@@ -1,4 +1,5 @@
 /** The catalogue of what the administration service answers when it refuses. Nobody writes an error body by hand. */
+import { UntracedError } from '../untraced-error.ts';
 import type { Bytes } from '../wire/client/collected.ts';
 import type { Reply } from '../wire/server/reply.ts';
 
@@ -48,7 +49,7 @@ export interface FieldError {
   message: string;
 }
 
-export class ApiError extends Error {
+export class ApiError extends UntracedError {
   readonly code: ErrorCode;
   readonly status: number;
   readonly errors: readonly FieldError[];

@@ -1,6 +1,8 @@
 /** The catalogue of what the MCP gateway answers when it is the gateway itself that refuses or fails. */
+
 import type { GatewayErrorCode } from '../gateway/error-catalogue.ts';
 import type { GatewayError } from '../gateway/errors.ts';
+import { UntracedError } from '../untraced-error.ts';
 import {
   headerMismatch,
   internalError,
@@ -58,7 +60,7 @@ const catalogue = {
 
 export type McpErrorKind = keyof typeof catalogue;
 
-export class McpError extends Error {
+export class McpError extends UntracedError {
   readonly kind: McpErrorKind;
   readonly status: number;
   readonly code: number;

@@ -1,4 +1,5 @@
 /** Errors of OAuth: a word that programs read, a sentence for people, and nothing of our insides. */
+import { UntracedError } from '../untraced-error.ts';
 export type OauthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -21,7 +22,7 @@ const statuses: Partial<Record<OauthErrorCode, number>> = {
   slow_down: 429,
 };
 
-export class OauthError extends Error {
+export class OauthError extends UntracedError {
   readonly code: OauthErrorCode;
   readonly status: number;
 

@@ -1,9 +1,10 @@
 /** What can be wrong with a request for a provider, and what a provider says is wrong. */
+import { UntracedError } from '../untraced-error.ts';
 
 import { parsed } from './json.ts';
 
 /** The request asks for something that the provider cannot do, or is not what the route accepts: answered with 400, naming the field. */
-export class RequestFault extends Error {
+export class RequestFault extends UntracedError {
   readonly field: string;
 
   constructor(field: string, message: string) {
@@ -23,7 +24,7 @@ export class MissingFault extends RequestFault {
 }
 
 /** The provider refused or failed: its status, and its own words. */
-export class ProviderFault extends Error {
+export class ProviderFault extends UntracedError {
   readonly status: number;
   readonly type: string | null;
   readonly code: string | null;

@@ -1,4 +1,6 @@
 /** What can go wrong on the way to a server and back, with a code that tells which. */
+import { UntracedError } from '../untraced-error.ts';
+
 type WireFaultCode =
   | 'ConnectionClosed'
   | 'InvalidAddress'
@@ -12,7 +14,7 @@ type WireFaultCode =
   | 'TooManyOpenFiles'
   | 'ShareUsedUp';
 
-export class WireFault extends Error {
+export class WireFault extends UntracedError {
   readonly code: WireFaultCode;
 
   constructor(code: WireFaultCode, message: string) {

@@ -36,10 +36,10 @@ const namedIn = (token: string): unknown =>
 const lastCall = (gateway: TestGateway) => gateway.records.at(-1)?.metrics;
 
 /** Rows of refusals are written soon after. */
-async function lastRejection(gateway: TestGateway, organisationId: string, reason: string) {
+async function lastRejection(gateway: TestGateway, organisationId: string, ...words: readonly string[]) {
   for (;;) {
     const rows = await rejections(gateway, organisationId);
-    const row = rows.findLast(({ details }) => details?.includes(reason));
+    const row = rows.findLast(({ details }) => words.every((word) => details?.includes(word)));
     if (row) return row;
     await Bun.sleep(5);
   }
@@ -214,9 +214,9 @@ onEachEngine('tokens of an organisation', (start) => {
       const organisation = namedIn(bad);
       // A refusal that concerns a known organisation is told in its audit trail.
       if (organisation === here.organisationId && what !== 'another scope') {
-        const row = await lastRejection(gateway, organisation, `${bad.slice(0, 2)}****${bad.slice(-2)}`);
+        // Another token may have the same ends.
+        const row = await lastRejection(gateway, organisation, `${bad.slice(0, 2)}****${bad.slice(-2)}`, code, reason);
         expect(row).toMatchObject({ response_status_code: status });
-        expect(JSON.parse(row.details ?? '')).toMatchObject({ code });
       }
       const read = await gateway.get(`/v1/configs?workspace_id=${here.workspaceId}`, { key: bad });
       if (what !== 'another scope') expect(read.status).toBe(status);

@@ -79,3 +79,13 @@ describe('splitting', () => {
     expect(splitter.push(bytes('\n\n'))?.length).toBe(640 * 16_384 + 8);
   });
 });
+
+test('an event of very many lines is refused, whatever they say', () => {
+  for (const line of [':\n', 'data:\n', 'a\r', 'a\r\n']) {
+    const splitter = new EventSplitter();
+    const chunk = Buffer.from(line.repeat(10_000));
+    expect(() => {
+      for (let count = 0; count < 12; count++) splitter.push(chunk);
+    }).toThrow('lines');
+  }
+});

@@ -1,6 +1,8 @@
 /** The only place that opens an upstream connection: address check, pinned address, abort, and faults in our own words. */
+
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
+import { UntracedError } from '../../untraced-error.ts';
 import { version } from '../../version.ts';
 import { type Abortable, signalOf } from '../../wire/abort.ts';
 import type { Pinned } from '../../wire/client/address.ts';
@@ -17,7 +19,7 @@ import { marked } from './host-guard.ts';
 import type { Upstream } from './upstream-request.ts';
 
 /** Why an attempt was given up by us; carried by the abort signal. */
-export class GivenUp extends Error {
+export class GivenUp extends UntracedError {
   readonly error: GatewayError;
 
   constructor(error: GatewayError) {

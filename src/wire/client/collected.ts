@@ -16,6 +16,7 @@ export function collected(body: ByteReader, limit: number, look?: Look): Bytes |
 export async function readThrough(body: ByteReader, limit: number, look?: Look): Promise<Bytes> {
   const chunks: Bytes[] = [];
   let size = 0;
+  let looked = 0;
   for (;;) {
     const { done, value } = await body.read();
     if (done) break;
@@ -25,17 +26,27 @@ export async function readThrough(body: ByteReader, limit: number, look?: Look):
       throw bodyTooLarge(limit);
     }
     chunks.push(value);
+    if (!look) continue;
     try {
-      look?.(value);
+      look(value);
     } catch (fault) {
       await body.cancel();
       throw fault;
     }
+    looked += value.length;
+    if (looked < lookedAtOnce) continue;
+    looked = 0;
+    await othersTurn();
   }
   const [only] = chunks;
   if (chunks.length === 1 && only) return only;
   return size <= joinedAtOnce ? Buffer.concat(chunks) : joinedInTurns(chunks, size);
 }
+
+/** Whoever looks takes time for every byte, and a client may send megabytes at once. */
+const lookedAtOnce = 256 * 1024;
+
+const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Others have their turn behind so many bytes: memory that is used for the first time is slow. */
 const joinedAtOnce = 512 * 1024;
@@ -47,7 +58,7 @@ async function joinedInTurns(chunks: readonly Bytes[], size: number): Promise<By
   for (const chunk of chunks) {
     if (since > joinedAtOnce) {
       since = 0;
-      await new Promise((resolve) => setImmediate(resolve));
+      await othersTurn();
     }
     whole.set(chunk, filled);
     filled += chunk.length;
