@@ -113,6 +113,7 @@ const ownJson = [
   'logs/segment.ts',
   'logs/objects/document.ts',
   'logs/messages.ts',
+  'logs/feedback-buffer.ts',
   'logs/embedded/month.ts',
   'logs/embedded/sums.ts',
   'logs/embedded/feedback.ts',

@@ -46,7 +46,11 @@ export class EmbeddedReader {
       const n = month.numberOf(id);
       const row = n === null ? null : month.row(n);
       if (row) {
-        return { metrics: row.metrics, bodies: row.body ? this.#bodies.at(row.body) : {}, object: row.object };
+        return {
+          metrics: row.metrics,
+          bodies: row.body ? this.#bodies.at(row.body) : {},
+          ...(row.object !== null && { object: row.object }),
+        };
       }
     }
     return null;

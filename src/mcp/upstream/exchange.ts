@@ -32,6 +32,8 @@ export interface UpstreamCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
+  /** It may arrive twice: sent again where the upstream closes an idle connection in the moment of asking. */
+  replayable?: boolean;
   /** A stream that may stay silent for ever says nothing of the upstream's health. */
   listens?: true;
 }
@@ -131,8 +133,9 @@ export async function exchange(
     tokenRefreshed ||= bearer?.refreshed ?? false;
     const url = asked.url ?? upstream.url;
     const headers = { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers };
-    const { method, body } = asked;
-    const answer = await http.call({ url, method, headers, body, tenant: upstream.organisationId }, signal);
+    const { method, body, replayable = false } = asked;
+    const call = { url, method, headers, body, replayable, tenant: upstream.organisationId };
+    const answer = await http.call(call, signal);
     return concealedAnswer(answer, { url, headers, own: upstream.settings.headers ?? {} });
   };
   try {

@@ -17,6 +17,8 @@ export interface HttpCall {
   /** By their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Bytes | null;
+  /** Reads always are. */
+  replayable?: boolean;
   /** The organisation for which it is made: connections and look-ups come out of its share. */
   tenant: string;
 }

@@ -87,6 +87,8 @@ export class SessionLink implements Link {
             ...request.headers,
           },
           body: request.bytes ?? bytesOf(written({ kind: 'request', ...request })),
+          // A tool may do something each time that it is called.
+          replayable: request.method !== 'tools/call',
         },
         time,
       );
@@ -176,6 +178,8 @@ export class SessionLink implements Link {
           method: 'POST',
           headers: { accept: acceptBoth, 'content-type': 'application/json', ...this.#sessionHeaders },
           body: bytes ?? bytesOf(written(message)),
+          // Who gets an answer or a notice twice takes the first.
+          replayable: true,
         },
         time,
       );

@@ -94,6 +94,7 @@ export class StatelessLink implements Link {
           ...standardHeaders(method, params),
         },
         body: request.bytes ?? bytesOf(written({ kind: 'request', ...request, params: this.#withMeta(params) })),
+        replayable: method !== 'tools/call',
       },
       time,
     );
