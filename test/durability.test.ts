@@ -123,20 +123,15 @@ onEachEngine('what is slow to prepare', (start) => {
     const person = await addPerson(gateway, organisationId, 'member', { password });
     const invited = await gateway.post('/v1/users/invites', { email: 'guest@example.com', role: 'member' });
     const token = String(invited.body.invite_link).split('/').at(-1);
-    const attempts = () =>
-      Promise.all([
-        gateway.post('/v1/auth/login', { email: person.email, password }, { key: '' }),
-        gateway.put(
-          '/v1/auth/password',
-          { current_password: password, new_password: 'another long password' },
-          { key: person.session },
-        ),
-        gateway.post(
-          `/v1/invites/${token}/accept`,
-          { password, first_name: 'Grace', last_name: 'Hopper' },
-          { key: '' },
-        ),
-      ]);
+    const signIn = () => gateway.post('/v1/auth/login', { email: person.email, password }, { key: '' });
+    const change = () => {
+      const body = { current_password: password, new_password: 'another long password' };
+      return gateway.put('/v1/auth/password', body, { key: person.session });
+    };
+    const accept = () => {
+      const body = { password, first_name: 'Grace', last_name: 'Hopper' };
+      return gateway.post(`/v1/invites/${token}/accept`, body, { key: '' });
+    };
     const state = async () => ({
       sessions: await db.selectFrom('sessions').select('id').orderBy('id').execute(),
       people: await db.selectFrom('users').select(['id', 'last_updated_at']).orderBy('id').execute(),
@@ -148,12 +143,14 @@ onEachEngine('what is slow to prepare', (start) => {
 
     // An audit trail that takes no rows stands for a crash just before the row.
     await sql`alter table audit_logs rename to audit_logs_elsewhere`.execute(db);
-    expect((await attempts()).map((answer) => answer.status)).toEqual([500, 500, 500]);
+    const refused = await Promise.all([signIn(), change(), accept()]);
+    expect(refused.map(({ status }) => status)).toEqual([500, 500, 500]);
     expect(await state()).toEqual(before);
 
     await sql`alter table audit_logs_elsewhere rename to audit_logs`.execute(db);
-    const [signIn, , acceptance] = await attempts();
-    expect([signIn?.status, acceptance?.status]).toEqual([200, 200]);
+    // The password counts until it is changed.
+    const done = [await signIn(), await change(), await accept()];
+    expect(done.map(({ status }) => status)).toEqual([200, 200, 200]);
     const rows = await db
       .selectFrom('audit_logs')
       .select(['action', 'resource_type'])
