@@ -85,6 +85,10 @@ export const errorCatalogue = {
     status: 400,
     remedy: 'The provider needs a credential and got none. Save it on the integration, or send it.',
   },
+  server_tools_not_enabled: {
+    status: 400,
+    remedy: 'Send `x-gw-beta: server-side-mcp-2026-06-01` with tools of `@gw-mcp/`, on a route that runs them.',
+  },
   invalid_prompt: {
     status: 400,
     remedy: 'The prompt cannot be rendered with these variables. Mend the place that the message names.',

@@ -62,6 +62,36 @@ const ask = async (path: string, body: object, headers: Record<string, string> =
 const chatBody = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] };
 const mcpTool = { type: 'mcp', server_label: '@gw-mcp/notes' };
 
+describe('without the header that asks for it', () => {
+  const messages = [{ role: 'user', content: 'hi' }];
+  test.each([
+    ['/chat/completions', { messages, tools: [mcpTool] }, 'tools'],
+    [
+      '/chat/completions',
+      { messages, tools: [{ type: 'function', function: { name: '@gw-mcp/notes/echo' } }] },
+      'tools',
+    ],
+    ['/responses', { input: 'hi', tools: [mcpTool] }, 'tools'],
+    ['/messages', { messages, max_tokens: 9, mcp_servers: [{ type: 'url', name: '@gw-mcp/notes' }] }, 'mcp_servers'],
+    [
+      '/messages',
+      { messages, max_tokens: 9, tools: { type: 'mcp_toolset', mcp_server_name: '@gw-mcp/notes' } },
+      'tools',
+    ],
+  ])('%s refuses our servers, and no model is asked', async (path, body, field) => {
+    model.script = [];
+    const { status, text } = await ask(path, { model: 'gpt-4o', ...body }, { 'x-gw-beta': '' });
+    expect([status, text]).toEqual([400, expect.stringContaining(`${field} names a server`)]);
+  });
+
+  test('servers of others go to the provider', async () => {
+    model.script = [];
+    const theirs = { type: 'mcp', server_label: 'theirs', server_url: 'https://mcp.example.com' };
+    const { status } = await ask('/chat/completions', { ...chatBody, tools: [theirs] }, { 'x-gw-beta': '' });
+    expect(status).toBe(200);
+  });
+});
+
 describe('chat completions', () => {
   test('tools are injected, called together and shown; usage is summed', async () => {
     model.script = [

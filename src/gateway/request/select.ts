@@ -22,6 +22,7 @@ import { metadataOf } from './metadata.ts';
 import { splitModel } from './model-name.ts';
 import { unreadBody, wantsNitro } from './nitro.ts';
 import { requireSavedOnly } from './saved-only.ts';
+import { refuseServerTools } from './server-tools.ts';
 import { requireSingleTarget } from './single-target.ts';
 
 /** The plan of a request that names no config: its one leaf takes the provider from the request. */
@@ -83,6 +84,7 @@ function contextOf(
   body: ClientBody,
   purpose: string | null = null,
 ): RequestContext {
+  if (body.form === 'json') refuseServerTools(body.json);
   return {
     ...identified,
     selectedAt: performance.now(),
