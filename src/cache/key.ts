@@ -33,14 +33,18 @@ export function cacheKey(parts: KeyParts): string {
   const content: Record<string, unknown> = {};
   for (const name of Object.keys(body)) if (!notContent.has(name)) content[name] = body[name];
   const partition = namespace === null ? { metadata, headers } : { namespace };
-  return new Bun.CryptoHasher('sha256').update(canonicalJson({ ...always, body: content, ...partition })).digest('hex');
+  return Bun.CryptoHasher.hash('sha256', canonicalJson({ ...always, body: content, ...partition }), 'hex');
 }
 
 /** One text for one value: fields sorted by name, no blanks. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  fields.sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const fields = value as Readonly<Record<string, unknown>>;
+  let text = '';
+  for (const name of Object.keys(fields).sort()) {
+    const field = fields[name];
+    if (field !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(field)}`;
+  }
+  return `{${text}}`;
 }
