@@ -1,6 +1,6 @@
 /** The questions of all nodes: each node scans its own copy, and Redis holds the list from which the copies are made. */
 import { z } from 'zod';
-import { readJson } from '../../bounded-json.ts';
+import { jsonOrNothing } from '../../bounded-json.ts';
 import type { CachePlace, PurgeScope } from '../engine.ts';
 import type { RedisCommands } from '../redis-engine.ts';
 import type { Neighbour, SemanticIndex } from './semantic-index.ts';
@@ -32,9 +32,8 @@ const questionSchema = z.object({
 });
 type Question = z.infer<typeof questionSchema>;
 
-const pageSchema = z.array(
-  z.tuple([z.string(), z.tuple([z.literal('node'), z.string(), z.literal('question'), z.string()])]),
-);
+/** Ids of entries, each with its fields and values in turn. */
+const pageSchema = z.array(z.tuple([z.string(), z.array(z.string())]));
 
 /** What is known of a workspace's list. */
 interface Follower {
@@ -108,9 +107,9 @@ export class SharedIndex implements SemanticIndex {
       const page = pageSchema.parse(
         await redis.command(name, ['XRANGE', name, follower.lastId, '+', 'COUNT', String(pageSize)]),
       );
-      for (const [id, [, node, , question]] of page) {
+      for (const [id, fields] of page) {
         follower.lastId = `(${id}`;
-        if (node !== nodeId) this.#learn(workspaceId, question);
+        if (fieldIn(fields, 'node') !== nodeId) this.#learn(workspaceId, fieldIn(fields, 'question'));
       }
       if (page.length < pageSize) return;
     }
@@ -118,8 +117,8 @@ export class SharedIndex implements SemanticIndex {
 
   #learn(workspaceId: string, text: string): void {
     const { local, now } = this.#options;
-    const parsed = questionSchema.safeParse(readJson(text));
-    // Another release wrote it.
+    const parsed = questionSchema.safeParse(jsonOrNothing(text));
+    // Another release or somebody else wrote it.
     if (!parsed.success) return;
     const { partition, vector, namespace, key, expiresAt } = parsed.data;
     const ttlSeconds = (expiresAt - now()) / 1_000;
@@ -131,6 +130,8 @@ export class SharedIndex implements SemanticIndex {
     this.#options.warn(`The questions of other nodes cannot be read (${reason}); semantic hits are of this node only.`);
   }
 }
+
+const fieldIn = (fields: readonly string[], name: string): string => fields[fields.indexOf(name) + 1] ?? '';
 
 const nameOf = (workspaceId: string): string => `gw:questions:${workspaceId}`;
 

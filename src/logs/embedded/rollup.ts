@@ -1,7 +1,7 @@
 /** Rollups: the sums of a block of rows by hour and context, with histograms of response times that can be merged. */
 import { bucketOf } from '../latency.ts';
 import { ExactSum } from './exact-sum.ts';
-import type { Columns } from './schema.ts';
+import { type Columns, scanColumns } from './schema.ts';
 
 export const hourMs = 3_600_000;
 
@@ -153,13 +153,15 @@ function packed(entries: readonly Entry[]): Omit<RollupArrays, 'hours'> {
 
 function joined(chunks: readonly Columns[]): Columns {
   const rows = chunks.reduce((total, { context }) => total + context.length, 0);
-  const all = Object.fromEntries(
-    Object.keys(chunks[0] ?? {}).map((name) => [name, new Float64Array(rows)]),
-  ) as unknown as Columns;
-  let at = 0;
-  for (const chunk of chunks) {
-    for (const [name, column] of Object.entries(all)) column.set(chunk[name as keyof Columns], at);
-    at += chunk.context.length;
+  const all = {} as Columns;
+  for (const name of scanColumns) {
+    const column = new Float64Array(rows);
+    let at = 0;
+    for (const chunk of chunks) {
+      column.set(chunk[name], at);
+      at += chunk.context.length;
+    }
+    all[name] = column;
   }
   return all;
 }
