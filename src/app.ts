@@ -24,6 +24,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { BodyBudget } from './gateway/request/body-budget.ts';
 import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
@@ -117,6 +118,8 @@ type OpenServices = Services & {
   telemetry: Telemetry;
   /** By which calls of this installation are known. */
   mark: string;
+  /** What bodies in memory share, on every route. */
+  bodies: BodyBudget;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -168,7 +171,8 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const secrets = openSecrets({ settings, mark, clock, log });
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
+  const bodies = new BodyBudget(settings.gateway.bufferedBytes);
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, bodies, clock, store, feed, vault, secrets });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const trail = createAuditTrail(store.db, (message) => log.warn(message));
   const tokens = openTokenReader({
@@ -185,6 +189,7 @@ async function openInFolder(
     settings,
     clock,
     mark,
+    bodies,
     folder,
     store,
     feed,
@@ -280,6 +285,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const gateway = openGateway({
       settings: settings.gateway,
       mark: services.mark,
+      bodies: services.bodies,
       clock,
       keyring: standIns.keyring,
       batchService,

@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
+import type { BodyBudget } from '../../gateway/request/body-budget.ts';
 import { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
 import type { Secrets } from '../../secrets/resolver.ts';
@@ -17,7 +18,11 @@ export interface OpenUpstreams extends UpstreamDeps {
   close(): void;
 }
 
-export function createUpstreamNet(settings: Settings, mark: string): { http: UpstreamHttp; close(): void } {
+export function createUpstreamNet(
+  settings: Settings,
+  mark: string,
+  bodies: BodyBudget,
+): { http: UpstreamHttp; close(): void } {
   // Half of what model calls may take, so that one organisation never has all files that the process may open.
   const shareOfTenant = settings.gateway.connectionsOfOrganisation ?? Math.ceil(shareOfFiles() / 2);
   const client = new HttpClient(process.env, { shareOfTenant });
@@ -29,7 +34,7 @@ export function createUpstreamNet(settings: Settings, mark: string): { http: Ups
     },
     { mark },
   );
-  return { http: createUpstreamHttp(client, guard), close: () => client.close() };
+  return { http: createUpstreamHttp(client, guard, bodies), close: () => client.close() };
 }
 
 export function createUpstreamDeps(
