@@ -190,6 +190,10 @@ async function openInFolder(
     clock,
     mark,
     bodies,
+    bodyRoom: (organisationId) => ({
+      take: (bytes) => bodies.take(organisationId, bytes),
+      give: (bytes) => bodies.give(organisationId, bytes),
+    }),
     folder,
     store,
     feed,
@@ -343,6 +347,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),
+      bodyRoom: services.bodyRoom,
       pricer,
       sink: services.logs,
       clock,

@@ -176,3 +176,11 @@ test('nothing is read of a request with server-side tools before its caller is k
   expect(status).toBe(401);
   call.destroy();
 });
+
+test('a form for our authorization server that never ends is refused at its bound', async () => {
+  const call = openCall(`${gateway.url}/oauth/token`, { 'content-type': 'application/x-www-form-urlencoded' });
+  const status = new Promise((resolve) => call.on('response', ({ statusCode }) => resolve(statusCode)));
+  call.write(`grant_type=${'x'.repeat(64 * 1024)}`);
+  expect(await status).toBe(413);
+  call.destroy();
+});
