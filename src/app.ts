@@ -9,6 +9,7 @@ import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
+import { createBackchannelLogout } from './admin/sso/backchannel-logout.ts';
 import { createSsoHandler } from './admin/sso/handler.ts';
 import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
@@ -348,6 +349,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       trail,
       onFault: (fault, requestId) => log.error('A SCIM call failed.', { request_id: requestId, ...faultFields(fault) }),
     });
+    const signOn = {
+      services,
+      trail,
+      onFault: (fault: unknown, requestId: string) =>
+        log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
+    };
     const registry = createMcpRegistry({
       db: store.db,
       keyring,
@@ -370,12 +377,8 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         receiver,
         exportDownloads(services),
         scim,
-        createSsoHandler({
-          services,
-          trail,
-          onFault: (fault, requestId) =>
-            log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
-        }),
+        createSsoHandler(signOn),
+        createBackchannelLogout(signOn),
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,
