@@ -291,6 +291,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       secrets: services.secrets,
       isStoreAway: isAway,
       sink,
+      openTraces: services.logs.openTraces,
       giveFeedback: (feedback) => services.logs.giveFeedback(feedback),
       log,
     });
