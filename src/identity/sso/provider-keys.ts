@@ -41,7 +41,9 @@ export function createProviderKeys(
     const { createRemoteJWKSet, customFetch } = await import('jose');
     const fetchKeys = fetchFor(tenant);
     // An unknown key id makes it ask again, at most twice a minute.
-    const keys = createRemoteJWKSet(url, { [customFetch]: (address: string, init: RequestInit) => fetchKeys(address, init) });
+    const keys = createRemoteJWKSet(url, {
+      [customFetch]: (address: string, init: RequestInit) => fetchKeys(address, init),
+    });
     return { issuer, keys };
   };
 
