@@ -54,6 +54,7 @@ import { readMasterKey } from './master-key-source.ts';
 import { mcpGauges } from './mcp/gauges.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import type { Names } from './mcp/upstream/create.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
 import { wholeDocument } from './openapi.ts';
@@ -83,7 +84,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-interface AppOptions {
+export interface AppOptions {
   clock?: Clock;
   log?: Log;
   checkReplies?: boolean;
@@ -93,6 +94,8 @@ interface AppOptions {
   onFirstStart?: (made: FirstStart) => void;
   /** A cheaper hash, for tests alone: no setting of an operator lowers the recommended cost. */
   passwordCost?: PasswordCost;
+  /** Who resolves the names of MCP servers and agents, for tests. */
+  names?: Names;
 }
 
 const shutdownGraceMs = 30_000;
@@ -134,6 +137,7 @@ interface Basics {
   clock: Clock;
   log: Log;
   passwords: Passwords;
+  names: Names | undefined;
 }
 
 async function openServices(settings: Settings, basics: Basics): Promise<OpenServices> {
@@ -149,7 +153,7 @@ async function openServices(settings: Settings, basics: Basics): Promise<OpenSer
 
 async function openInFolder(
   settings: Settings,
-  { clock, log, passwords }: Basics,
+  { clock, log, passwords, names }: Basics,
   folder: OpenServices['folder'],
 ): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
@@ -169,7 +173,7 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const secrets = openSecrets({ settings, mark, clock, log });
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets, names });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const trail = createAuditTrail(store.db, (message) => log.warn(message));
   const tokens = openTokenReader({
@@ -243,7 +247,8 @@ async function closeServices(services: OpenServices): Promise<void> {
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? stderrLog;
-  const services = await openServices(settings, { clock, log, passwords: createPasswords(options.passwordCost) });
+  const passwords = createPasswords(options.passwordCost);
+  const services = await openServices(settings, { clock, log, passwords, names: options.names });
   try {
     if (!settings.guardrails) log.warn('Guardrails are switched off: no request passes any.');
     const first = await firstStart(services);
