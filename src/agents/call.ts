@@ -57,6 +57,7 @@ export class AgentCall {
       agentRoute,
       known.posted.bytes,
     );
+    deps.services.enter(this.context);
   }
 
   get owner(): Owner {

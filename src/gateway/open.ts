@@ -9,6 +9,7 @@ import type { Keyring } from '../identity/keyring.ts';
 import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
+import type { OpenTraces } from '../logs/open-traces.ts';
 import type { Feedback } from '../logs/query.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
@@ -51,6 +52,7 @@ interface GatewayNeeds {
   pricer: Pricer;
   cache: ResponseCache;
   sink: LogSink;
+  openTraces: OpenTraces;
   giveFeedback(feedback: readonly Feedback[]): void;
   limits: Limits;
   secrets: Secrets;

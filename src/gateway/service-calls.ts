@@ -48,6 +48,8 @@ export interface ServiceCalls {
   ): MaybePromise<Identified>;
   /** One call of a caller; a request may hold several. */
   begin(identified: Identified, service: ServiceCall, route: MatchedRoute, body: Bytes | null): RequestContext;
+  /** Says that the call is under way, so that its trace is known before its record is. Settling it ends that. */
+  enter(context: RequestContext): void;
   /** Whether anything limits calls of this caller; where nothing does, they need not be counted. */
   isLimited(identified: Identified): boolean;
   /** Counts the call against the limits of key, workspace and policies; throws a `GatewayError` where one has no room. `tokens`: what it is known to take. */
@@ -79,6 +81,7 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
       if (body) context.body = { form: 'bytes', bytes: body, contentType: fields['content-type'] ?? '' };
       return context;
     },
+    enter: (context) => deps.openTraces.begin(context, context),
     isLimited: ({ caller, workspace }) =>
       deps.limits !== null &&
       ((caller.limits?.length ?? 0) > 0 ||
@@ -106,11 +109,17 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
           settle(deps, context, [record], { status, headers, body });
         } catch (fault) {
           deps.onFault(fault, context.requestId);
+        } finally {
+          deps.openTraces.end(context);
         }
       };
+      if (!guard || guard.pending.length === 0) {
+        done();
+        return;
+      }
       // The log tells what async guardrails said.
-      if (guard && guard.pending.length > 0) Promise.allSettled(guard.pending).then(done);
-      else done();
+      deps.openTraces.begin(context, context);
+      Promise.allSettled(guard.pending).then(done);
     },
   };
 }
