@@ -19,6 +19,7 @@ import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
 import { samlSessions } from './0038_saml_sessions.ts';
 import { providerBatches } from './0041_provider_batches.ts';
+import { oidcSessions } from './0043_oidc_sessions.ts';
 
 interface Migration {
   name: string;
@@ -45,5 +46,6 @@ export const migrations: readonly Migration[] = [
   { name: 'secret references', up: secretReferences },
   { name: 'batch tokens', up: batchTokens },
   { name: 'saml sessions', up: samlSessions },
+  { name: 'oidc sessions', up: oidcSessions },
   { name: 'provider batches', up: providerBatches },
 ];
