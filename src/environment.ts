@@ -258,7 +258,7 @@ export interface Settings {
   semanticCacheEntries: number;
   /** How long a failing log store is left alone, and when. */
   logStore: Breaker;
-  logs: Omit<LogOptions, 'now' | 'observe'>;
+  logs: Omit<LogOptions, 'now' | 'observe' | 'timer'>;
   telemetry: TelemetrySettings;
   cors: CorsRules;
   gateway: GatewaySettings;

@@ -22,6 +22,7 @@ import type { KeyCaller } from '../src/identity/caller.ts';
 import type { Scope } from '../src/identity/scopes.ts';
 import { defaultSettings, type OrganisationSettings } from '../src/identity/settings.ts';
 import { silentLog } from '../src/log.ts';
+import { OpenTraces } from '../src/logs/open-traces.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { providers } from '../src/providers/index.ts';
@@ -120,6 +121,7 @@ export function newLab({ settings = {}, lookup = noLookup, random = () => 0 }: L
     catalog: { workspace: (id) => (id === workspaceId ? workspaceOf(lab) : null) },
     providers,
     pricer: createPricer(),
+    openTraces: new OpenTraces(),
     sink: { append: (record) => void lab.records.push(record) },
     deadlines: new Deadlines(),
     breakers: createBreakers(now),

@@ -412,6 +412,16 @@ export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
     expect((await store.queries.values({ ...everything, from: start - hour, to: start })).ai_org).toEqual([]);
   });
 
+  test('the traces that are there are told, within a workspace and a range', async () => {
+    const traceIds = ['trace-0', 'trace-1', 'trace-3000', records[1]?.metrics.id ?? '', 'nobody'];
+    const within = async (filter: Partial<LogFilter>) =>
+      (await store.queries.traces({ ...everything, traceIds, ...filter })).toSorted();
+    expect(await within({})).toEqual(['trace-0', 'trace-1', 'trace-3000']);
+    expect(await within({ scopes: [{ workspaceId: 'workspace-3', userId: null }] })).toEqual([]);
+    expect(await within({ from: start + 24 * hour })).toEqual(['trace-3000']);
+    expect(await within({ traceIds: [] })).toEqual([]);
+  });
+
   describe('feedback', () => {
     test('is found, and a later state replaces it', async () => {
       const id = '00000000-0000-4000-8000-00000000000f';

@@ -20,6 +20,7 @@ import { listen } from '../src/http/server.ts';
 import type { KeyCaller } from '../src/identity/caller.ts';
 import { adminKeyRights, workspaceKeyRights } from '../src/identity/rights.ts';
 import { defaultSettings } from '../src/identity/settings.ts';
+import { OpenTraces } from '../src/logs/open-traces.ts';
 import type { LogRecord } from '../src/logs/record.ts';
 import { createPricer } from '../src/pricing/pricer.ts';
 import { openai } from '../src/providers/openai/openai.ts';
@@ -72,6 +73,7 @@ export function startRealtimeWorld(
     catalog: { workspace: () => catalog },
     providers: new Map([['openai', openai]]),
     pricer: createPricer(),
+    openTraces: new OpenTraces(),
     sink: { append: (record) => void records.push(record) },
     http: new HttpClient({}),
     deadlines: new Deadlines(),

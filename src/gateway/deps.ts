@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { GatewaySettings } from '../environment.ts';
 import type { Keyring } from '../identity/keyring.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { OpenTraces } from '../logs/open-traces.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -31,6 +32,8 @@ export interface GatewayDeps {
   providers: ReadonlyMap<string, Provider>;
   pricer: Pricer;
   sink: LogSink;
+  /** The traces of calls that are under way. */
+  openTraces: OpenTraces;
   deadlines: Deadlines;
   breakers: Breakers;
   sticky: StickyChoices;

@@ -72,6 +72,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         }
         identified = await sourced(deps, identified);
       }
+      deps.openTraces.begin(request, identified);
       const selected = select(deps, identified);
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
@@ -225,6 +226,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       deps.onFault(fault, context.requestId);
     } finally {
       deps.bodies.release(context.request);
+      deps.openTraces.end(context.request);
       // Whatever an attempt left behind is given back.
       context.admission?.end(false);
     }

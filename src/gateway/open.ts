@@ -9,6 +9,7 @@ import type { Keyring } from '../identity/keyring.ts';
 import type { OrganisationSettings } from '../identity/settings.ts';
 import type { Limits } from '../limits/limits.ts';
 import { faultFields, type Log, throttled } from '../log.ts';
+import type { OpenTraces } from '../logs/open-traces.ts';
 import type { Feedback } from '../logs/query.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
@@ -31,7 +32,7 @@ import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
 import { FrameBudgets } from './realtime/frame-budget.ts';
-import { BodyBudget } from './request/body-budget.ts';
+import type { BodyBudget } from './request/body-budget.ts';
 import { InlinePlans } from './request/inline-plans.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
@@ -42,6 +43,8 @@ interface GatewayNeeds {
   settings: GatewaySettings;
   /** By which calls of this installation are known. */
   mark: string;
+  /** What bodies in memory share, on every route. */
+  bodies: BodyBudget;
   clock: Clock;
   keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
@@ -49,6 +52,7 @@ interface GatewayNeeds {
   pricer: Pricer;
   cache: ResponseCache;
   sink: LogSink;
+  openTraces: OpenTraces;
   giveFeedback(feedback: readonly Feedback[]): void;
   limits: Limits;
   secrets: Secrets;
@@ -117,7 +121,6 @@ export function openGateway({ log, cache, mark, giveFeedback, ...needs }: Gatewa
     }),
     discoveries: new TokenCache(now),
     frameBudgets: new FrameBudgets(),
-    bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new InlinePlans(),
     random: Math.random,
     pause,

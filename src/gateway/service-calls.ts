@@ -12,6 +12,7 @@ import type { GuardState } from './guardrails/state.ts';
 import type { Admission } from './limits/admission.ts';
 import { admit } from './request/admit.ts';
 import type { Bytes } from './request/body.ts';
+import type { BodyLease } from './request/body-budget.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify, identifyAs } from './request/identify.ts';
 import { receive } from './request/receive.ts';
@@ -47,12 +48,20 @@ export interface ServiceCalls {
   ): MaybePromise<Identified>;
   /** One call of a caller; a request may hold several. */
   begin(identified: Identified, service: ServiceCall, route: MatchedRoute, body: Bytes | null): RequestContext;
+  /** Says that the call is under way, so that its trace is known before its record is. Settling it ends that. */
+  enter(context: RequestContext): void;
   /** Whether anything limits calls of this caller; where nothing does, they need not be counted. */
   isLimited(identified: Identified): boolean;
   /** Counts the call against the limits of key, workspace and policies; throws a `GatewayError` where one has no room. `tokens`: what it is known to take. */
   admit(context: RequestContext, tokens: () => number): MaybePromise<Admission | null>;
   /** What guardrails say of the call, before it is made and after. */
   guard(context: RequestContext, guards: Guards): ServiceGuard;
+  /** Counts what is held for the request until it is released. */
+  room(identified: Identified): BodyLease;
+  /** Counts what is held for an organisation until it is given back. */
+  lease(organisationId: string): BodyLease;
+  /** The request is over: what was held for it is not held any more. */
+  release(request: Incoming): void;
   /** Tells settlers and the log. It never throws, for the client has its answer. */
   settle(context: RequestContext, end: ServiceEnd): void;
 }
@@ -72,11 +81,19 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
       if (body) context.body = { form: 'bytes', bytes: body, contentType: fields['content-type'] ?? '' };
       return context;
     },
+    enter: (context) => deps.openTraces.begin(context, context),
     isLimited: ({ caller, workspace }) =>
       deps.limits !== null &&
       ((caller.limits?.length ?? 0) > 0 ||
         (workspace.limits?.length ?? 0) > 0 ||
         (workspace.policies?.hasRequestPolicies ?? false)),
+    room: ({ request, caller }) => ({
+      hold: (bytes) => deps.bodies.hold(request, caller.organisationId, bytes),
+      // All of it together, once the request is over.
+      release: () => undefined,
+    }),
+    lease: (organisationId) => deps.bodies.lease(organisationId),
+    release: (request) => deps.bodies.release(request),
     guard: (context, guards) => new ServiceGuard(deps, context, guards),
     admit: (context, tokens) => admit(deps, context, true, tokens),
     settle(context, { status, headers = {}, body, failure, upstreamMs, firstEventMs = null, usage, guard }) {
@@ -92,11 +109,17 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
           settle(deps, context, [record], { status, headers, body });
         } catch (fault) {
           deps.onFault(fault, context.requestId);
+        } finally {
+          deps.openTraces.end(context);
         }
       };
+      if (!guard || guard.pending.length === 0) {
+        done();
+        return;
+      }
       // The log tells what async guardrails said.
-      if (guard && guard.pending.length > 0) Promise.allSettled(guard.pending).then(done);
-      else done();
+      deps.openTraces.begin(context, context);
+      Promise.allSettled(guard.pending).then(done);
     },
   };
 }

@@ -206,6 +206,14 @@ export const rowOf = (m: LogMetrics, context: number, place: number | null): Row
   m.guardrails,
 ];
 
+/** Where a context has the workspace. */
+export const workspaceAt = 1;
+/** Where a row has its trace. */
+const traceAt = 14;
+
+/** The trace of a row. */
+export const traceOf = (row: Row): string => row[traceAt] ?? row[firstMeasure];
+
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;
 
 /** The record's fields by their names again. `Named` lacks no field of `LogMetrics`, or this does not compile. */

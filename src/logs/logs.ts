@@ -9,12 +9,19 @@ import { type Breaker, readySuffix } from './importer.ts';
 import { ImporterHandle } from './importer-handle.ts';
 import { withObject } from './objects/read.ts';
 import { ObjectStore } from './objects/store.ts';
+import { OpenTraces } from './open-traces.ts';
 import type { Feedback, LogFilter, LogQueries } from './query.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
 import { openSuffix, Spool } from './spool.ts';
 import { findOnTheWay } from './spool-search.ts';
+import { systemTimer, type Timer } from './timer.ts';
+import { type TraceQuestion, unknownTraces } from './trace-search.ts';
 
 export interface Logs extends LogSink, LogQueries {
+  /** Calls that are under way; whoever makes calls tells it. */
+  readonly openTraces: OpenTraces;
+  /** Those of the traces that nobody knows. Where that cannot be found out, none. */
+  unknownTraces(question: TraceQuestion): Promise<string[]>;
   /** Records that could not be kept since the start. */
   readonly dropped: number;
   /** Saves feedback that nobody waits for. */
@@ -45,6 +52,7 @@ export interface LogOptions {
   now: () => number;
   /** Sees every record as it is written, and those that are dropped. */
   observe: ((record: LogRecord) => void) | null;
+  timer: Timer;
 }
 
 const dayMs = 86_400_000;
@@ -55,14 +63,16 @@ const defaults: LogOptions = {
   queryTimeoutMs: 10_000,
   now: Date.now,
   observe: null,
+  timer: systemTimer,
 };
 
 export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: Partial<LogOptions> = {}): Logs {
-  const { limits, clickhouseUrl, objects, queryTimeoutMs, now, observe } = { ...defaults, ...options };
+  const { limits, clickhouseUrl, objects, queryTimeoutMs, now, observe, timer } = { ...defaults, ...options };
   const folder = join(dataDir, 'spool');
   const engine: Engine = clickhouseUrl
     ? { kind: 'clickhouse', url: clickhouseUrl }
     : { kind: 'embedded', folder: join(dataDir, 'logs') };
+  const openTraces = new OpenTraces();
   const spool = new Spool(folder, limits.spoolBytes, log, () => importer.run(), observe);
   const lock = adoptLeftovers(folder, spool, log);
   const retention = { bodyMs: limits.bodyDays * dayMs, rowMs: limits.rowDays * dayMs };
@@ -98,6 +108,18 @@ export function openLogs(dataDir: string, breaker: Breaker, log: Log, options: P
     list: (query) => queries.list({ ...query, filter: within(query.filter) }),
     aggregate: (query) => queries.aggregate({ ...query, filter: within(query.filter) }),
     values: (filter) => queries.values(within(filter)),
+    openTraces,
+    unknownTraces: (question) =>
+      unknownTraces(question, {
+        open: openTraces,
+        spool,
+        store: queries,
+        since: now() - retention.rowMs,
+        now: Date.now(),
+        shared: engine.kind === 'clickhouse',
+        timer,
+      }),
+    traces: (filter) => queries.traces(within(filter)),
     giveFeedback: (feedback) => given.add(feedback),
     saveFeedback: (feedback) => queries.saveFeedback(feedback),
     findFeedback: (id) => queries.findFeedback(id),

@@ -205,6 +205,8 @@ export interface LogQueries {
   list(query: ListQuery): Promise<LogPage>;
   aggregate(query: AggregateQuery): Promise<Aggregate[]>;
   values(filter: LogFilter): Promise<OfferedValues>;
+  /** The traces of the rows that the filter, which names traces, chooses. */
+  traces(filter: LogFilter): Promise<string[]>;
   /** Stores new feedback, or a later state of it under the same id. */
   saveFeedback(feedback: readonly Feedback[]): Promise<void>;
   findFeedback(id: string): Promise<Feedback | null>;

@@ -3,7 +3,7 @@
  * A frame is its head (mark, length of the rows, length of the messages, check sum; 32 bits each), the rows as the JSON
  * of `[contexts, rows, previews]`, and the messages.
  */
-import { type Context, contextOf, metricsOf, type Row, rowOf, sameContext } from './layout.ts';
+import { type Context, contextOf, metricsOf, type Row, rowOf, sameContext, traceOf, workspaceAt } from './layout.ts';
 import { bytesPerUnit, MessageList, messagesAt } from './messages.ts';
 import { type KnownPreviews, knownPreviewsOf, type Previews } from './preview.ts';
 import type { KeptRecord, LogMetrics, LogRecord } from './record.ts';
@@ -144,6 +144,20 @@ export function frameAt(segment: Buffer, at: number): SegmentFrame | null {
   if (Bun.hash.crc32(segment.subarray(rowsStart, end)) !== segment.readUInt32LE(at + 12)) return null;
   const [contexts, rows, previews = []] = JSON.parse(segment.toString('utf8', rowsStart, rowsEnd)) as FrameRows;
   return { contexts, rows, previews, messages: segment.subarray(rowsEnd, end) };
+}
+
+/** Those of these traces that a record of the workspace in the segment belongs to. */
+export function tracesInSegment(segment: Buffer, workspaceId: string, traceIds: ReadonlySet<string>): Set<string> {
+  const found = new Set<string>();
+  // As in the search for one record: most segments hold none of them.
+  if (![...traceIds].some((id) => segment.includes(JSON.stringify(id)))) return found;
+  for (const { contexts, rows } of framesIn(segment)) {
+    for (const row of rows) {
+      const traceId = traceOf(row);
+      if (traceIds.has(traceId) && contexts[row[0]]?.[workspaceAt] === workspaceId) found.add(traceId);
+    }
+  }
+  return found;
 }
 
 /** The record with this id, if the segment has it. */

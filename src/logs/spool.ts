@@ -6,7 +6,7 @@ import { faultFields, type Log, throttled } from '../log.ts';
 import { readySuffix } from './importer.ts';
 import { keptBodies } from './messages.ts';
 import type { KeptRecord, LogRecord, LogSink } from './record.ts';
-import { Frames, findInSegment } from './segment.ts';
+import { Frames, findInSegment, tracesInSegment } from './segment.ts';
 import { addTo, SpaceShares, type Tally } from './space-shares.ts';
 
 export const openSuffix = '.open';
@@ -52,6 +52,7 @@ interface OpenSegment {
 export class Spool implements LogSink {
   /** Records that could not be kept since the start. */
   dropped = 0;
+  #droppedAt = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #warn: Log['warn'];
   readonly #onReady: (segment: string) => void;
@@ -143,11 +144,32 @@ export class Spool implements LogSink {
   inMemory(id: string): KeptRecord | null {
     const fresh = this.#gathered.find(({ metrics }) => metrics.id === id);
     if (fresh) return { metrics: fresh.metrics, bodies: keptBodies(fresh.bodies) };
-    for (const frames of [this.#filling, ...this.#full, ...(this.#underway ? [this.#underway] : [])]) {
+    for (const frames of this.#framesInMemory) {
       const found = findInSegment(frames.bytes, id);
       if (found) return found;
     }
     return null;
+  }
+
+  /** Those of these traces that a record belongs to which has not reached a file yet. */
+  tracesInMemory(workspaceId: string, traceIds: ReadonlySet<string>): Set<string> {
+    const found = new Set<string>();
+    for (const record of this.#gathered) {
+      if (!this.#isReadable(record) || this.#workspaceOf(record) !== workspaceId) continue;
+      if (traceIds.has(record.metrics.trace_id)) found.add(record.metrics.trace_id);
+    }
+    for (const frames of this.#framesInMemory) {
+      for (const traceId of tracesInSegment(frames.bytes, workspaceId, traceIds)) found.add(traceId);
+    }
+    return found;
+  }
+
+  get #framesInMemory(): Frames[] {
+    return [this.#filling, ...this.#full, ...(this.#underway ? [this.#underway] : [])];
+  }
+
+  hasDroppedSince(moment: number): boolean {
+    return this.#droppedAt >= moment;
   }
 
   /** The segments that hold what the store may not have yet, oldest first. */
@@ -348,6 +370,7 @@ export class Spool implements LogSink {
 
   #drop(count: number, cause: unknown): void {
     this.dropped += count;
+    this.#droppedAt = Date.now();
     this.#warn('Log records are dropped; requests go on.', {
       dropped_since_start: this.dropped,
       ...faultFields(cause),

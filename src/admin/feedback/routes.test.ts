@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startGateway, type TestGateway } from '../../../test/harness.ts';
+import { logRecord } from '../../../test/log-records.ts';
 import { addKey, addOrganisation, addWorkspace, home } from '../../../test/people.ts';
 
 let gateway: TestGateway;
@@ -10,10 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stopWithoutFaults());
 
+/** Logs a call of our workspace, as the data plane does. */
+function called(traceId: string): void {
+  const where = { organisation_id: place.organisationId, workspace_id: place.workspaceId };
+  gateway.app.services.logs.append(logRecord({ ...where, trace_id: traceId }));
+}
+
 const give = (body: unknown, key = gateway.workspaceKey) => gateway.post('/v1/feedback', body, { key });
 
 describe('feedback', () => {
   test('is taken one by one and in lists, and answered in their order', async () => {
+    called('t-1');
+    called('t-2');
     const one = await give({ trace_id: 't-1', value: 5 });
     expect([one.status, one.body.status, one.body.feedback_ids.length]).toEqual([200, 'success', 1]);
     const { body } = await give([
@@ -28,6 +37,7 @@ describe('feedback', () => {
   });
 
   test('can be changed by its workspace alone', async () => {
+    called('t-3');
     const { body } = await give({ trace_id: 't-3', value: 1, weight: 0.5 });
     const [id] = body.feedback_ids;
     const changed = await gateway.put(`/v1/feedback/${id}`, { value: -2 }, { key: gateway.workspaceKey });
@@ -44,6 +54,79 @@ describe('feedback', () => {
     expect(
       (await gateway.put(`/v1/feedback/${Bun.randomUUIDv7()}`, { value: 3 }, { key: gateway.workspaceKey })).status,
     ).toBe(404);
+  });
+
+  test('on a trace that is not there is refused with 404 that names the field, and nothing of a list is kept', async () => {
+    called('here');
+    const one = await give({ trace_id: 'nowhere', value: 1 });
+    expect(one).toMatchObject({
+      status: 404,
+      body: { data: { errorCode: 'AB08', errors: [{ path: 'trace_id', message: 'No such trace in this workspace' }] } },
+    });
+    const alias = await give({ traceID: 'nowhere', value: 1 });
+    expect([alias.status, alias.body.data.errors[0].path]).toEqual([404, 'traceID']);
+    const list = await give([
+      { trace_id: 'here', value: 1 },
+      { trace_id: 'nowhere', value: 1 },
+      { trace_id: 'here', value: 2 },
+      { traceID: 'nor-here', value: 1 },
+    ]);
+    expect([list.status, list.body.data.errors.map(({ path }: { path: string }) => path)]).toEqual([
+      404,
+      ['1.trace_id', '3.traceID'],
+    ]);
+    expect(await gateway.app.services.logs.feedbackOnTrace(place.workspaceId, 'here')).toEqual([]);
+  });
+
+  test('on a trace of another workspace is refused', async () => {
+    called('ours');
+    const elsewhere = await addWorkspace(gateway, place.organisationId, 'Other');
+    const where = { ...place, workspaceId: elsewhere.id };
+    const key = await addKey(gateway, { ...where, type: 'workspace-service', scopes: ['logs.write'] });
+    expect((await give({ trace_id: 'ours', value: 1 }, key.secret)).status).toBe(404);
+    expect((await give({ trace_id: 'ours', value: 1 })).status).toBe(200);
+  });
+
+  test('is taken on a log of another client and on a span of OpenTelemetry at once', async () => {
+    const key = (
+      await addKey(gateway, { ...place, type: 'workspace-service', scopes: ['logs.write', 'completions.write'] })
+    ).secret;
+    const log = { request: { url: 'https://x.test', body: {} }, response: { body: {} }, metadata: { traceId: 'own' } };
+    expect((await gateway.post('/v1/logs', log, { key })).status).toBe(200);
+    expect((await give({ trace_id: 'own', value: 1 })).status).toBe(200);
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const time = String(BigInt(Date.now()) * 1_000_000n);
+    const span = {
+      traceId,
+      spanId: 'b7ad6b7169203331',
+      name: 'chat',
+      startTimeUnixNano: time,
+      endTimeUnixNano: time,
+      attributes: [{ key: 'gen_ai.request.model', value: { stringValue: 'gpt-4o' } }],
+    };
+    const sent = await gateway.post(
+      '/v1/otel/v1/traces',
+      { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] },
+      { key },
+    );
+    expect(sent.status).toBe(200);
+    expect((await give({ trace_id: traceId, value: 1 })).status).toBe(200);
+  });
+
+  test('cannot be changed once its trace is gone', async () => {
+    const row = {
+      id: Bun.randomUUIDv7(),
+      organisation_id: place.organisationId,
+      workspace_id: place.workspaceId,
+      trace_id: 'purged',
+      value: 1,
+      weight: 1,
+      metadata: {},
+      created_at: Date.now(),
+    };
+    await gateway.app.services.logs.saveFeedback([row]);
+    const changed = await gateway.put(`/v1/feedback/${row.id}`, { value: 2 }, { key: gateway.workspaceKey });
+    expect([changed.status, changed.body.data.errors[0].path]).toEqual([404, 'trace_id']);
   });
 
   test('is refused to admin keys, to keys without the scope, and where a figure is out of bounds', async () => {

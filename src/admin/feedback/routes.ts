@@ -2,8 +2,9 @@
 
 import { z } from 'zod';
 import { readJson } from '../../bounded-json.ts';
-import { notFound } from '../../http/errors.ts';
+import { ApiError, notFound } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
+import type { Logs } from '../../logs/logs.ts';
 import type { Feedback } from '../../logs/query.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { id } from '../kernel/fields.ts';
@@ -56,20 +57,39 @@ const saved = (ids: string[], message: string) => ({ status: 'success' as const,
 const textsOf = (given: z.output<ReturnType<typeof metadata>> | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(given ?? {}).map(([name, text]) => [name, String(text)]));
 
+/** Refuses feedback on traces that are not here. A call that is under way, or whose log is on its way, is here. */
+async function requireTraces(logs: Logs, given: readonly Feedback[], fieldOf: (at: number) => string): Promise<void> {
+  const [first] = given;
+  if (!first) return;
+  const unknown = new Set(
+    await logs.unknownTraces({
+      organisationId: first.organisation_id,
+      workspaceId: first.workspace_id,
+      traceIds: given.map(({ trace_id }) => trace_id),
+    }),
+  );
+  const message = 'No such trace in this workspace';
+  const errors = given.flatMap(({ trace_id }, at) =>
+    unknown.has(trace_id) ? [{ location: 'body' as const, path: fieldOf(at), message }] : [],
+  );
+  if (errors[0]) throw new ApiError('AB08', `${errors[0].path}: ${message}`, { errors });
+}
+
 const createFeedback = endpoint({
   method: 'POST',
   path: '/feedback',
   tag,
   summary: 'Give feedback on a trace',
   description:
-    'One object, or a list of up to 100. The trace need not be here yet: feedback may come before the log of its call.',
+    'One object, or a list of up to 100, of which all are saved or none. 404 where the workspace has no such trace; a call that is under way counts.',
   access,
   audit: 'none',
   body: () => z.union([newFeedback(), z.array(newFeedback()).min(1).max(mostAtOnce)]),
   reply,
   async handle({ caller, body, workspace, now, services }) {
     if (!workspace) throw notFound('workspace');
-    const given = [body].flat().map(
+    const list = [body].flat();
+    const given = list.map(
       (one): Feedback => ({
         id: Bun.randomUUIDv7(),
         organisation_id: caller.organisationId,
@@ -81,6 +101,10 @@ const createFeedback = endpoint({
         created_at: now.getTime(),
       }),
     );
+    await requireTraces(services.logs, given, (at) => {
+      const name = list[at]?.trace_id === undefined ? 'traceID' : 'trace_id';
+      return Array.isArray(body) ? `${at}.${name}` : name;
+    });
     await inTime(services.logs.saveFeedback(given));
     return saved(
       given.map((one) => one.id),
@@ -103,6 +127,7 @@ const updateFeedback = endpoint({
     const feedbackId = params.feedbackId.toLowerCase();
     const known = await inTime(services.logs.findFeedback(feedbackId));
     if (!known || known.workspace_id !== workspace?.id) throw notFound('feedback');
+    await requireTraces(services.logs, [known], () => 'trace_id');
     await inTime(
       services.logs.saveFeedback([
         {

@@ -37,6 +37,7 @@ export function openRealtimeSession(
   const leaveUnderway = underway.enter();
   const leave = () => {
     budget.close();
+    deps.openTraces.end(context.request);
     leaveUnderway();
   };
   const session = new Session(upstream, deps.deadlines, {

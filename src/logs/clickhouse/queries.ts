@@ -169,6 +169,12 @@ export class ClickHouseQueries implements OpenQueries {
     };
   }
 
+  async traces(filter: LogFilter): Promise<string[]> {
+    const { sql, params } = conditionOf(filter);
+    const rows = await this.#rows<{ trace_id: string }>(`select distinct trace_id from gw_logs where ${sql}`, params);
+    return rows.map(({ trace_id }) => trace_id);
+  }
+
   async saveFeedback(feedback: readonly Feedback[]): Promise<void> {
     const version = Date.now();
     await this.#guarded(() =>

@@ -44,6 +44,7 @@ export class QueryThread implements OpenQueries {
   list = (query: ListQuery) => this.#ask('list', query);
   aggregate = (query: AggregateQuery) => this.#ask('aggregate', query);
   values = (filter: LogFilter) => this.#ask('values', filter);
+  traces = (filter: LogFilter) => this.#ask('traces', filter);
   saveFeedback = (feedback: readonly Feedback[]) => this.#ask('saveFeedback', feedback);
   findFeedback = (id: string) => this.#ask('findFeedback', id);
   feedbackOnTrace = (workspaceId: string, traceId: string) => this.#ask('feedbackOnTrace', workspaceId, traceId);

@@ -68,6 +68,10 @@ export class EmbeddedReader {
     return this.#atOneMoment(filter, (months) => this.#valuesOf(months, filter));
   }
 
+  traces(filter: LogFilter): string[] {
+    return [...this.#modelsOfTraces(filter).keys()];
+  }
+
   saveFeedback(feedback: readonly Feedback[]): void {
     this.#feedback.save(feedback);
   }
