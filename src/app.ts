@@ -25,6 +25,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { BodyBudget } from './gateway/request/body-budget.ts';
 import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
@@ -121,6 +122,8 @@ type OpenServices = Services & {
   telemetry: Telemetry;
   /** By which calls of this installation are known. */
   mark: string;
+  /** What bodies in memory share, on every route. */
+  bodies: BodyBudget;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -173,7 +176,8 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const secrets = openSecrets({ settings, mark, clock, log });
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets, names });
+  const bodies = new BodyBudget(settings.gateway.bufferedBytes);
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, bodies, clock, store, feed, vault, secrets, names });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const trail = createAuditTrail(store.db, (message) => log.warn(message));
   const tokens = openTokenReader({
@@ -190,6 +194,11 @@ async function openInFolder(
     settings,
     clock,
     mark,
+    bodies,
+    bodyRoom: (organisationId) => ({
+      take: (bytes) => bodies.take(organisationId, bytes),
+      give: (bytes) => bodies.give(organisationId, bytes),
+    }),
     folder,
     store,
     feed,
@@ -286,6 +295,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const gateway = openGateway({
       settings: settings.gateway,
       mark: services.mark,
+      bodies: services.bodies,
       clock,
       keyring: standIns.keyring,
       batchService,
@@ -344,6 +354,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),
+      bodyRoom: services.bodyRoom,
       pricer,
       sink: services.logs,
       clock,

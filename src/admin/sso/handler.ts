@@ -1,6 +1,6 @@
 /** Where browsers come back from identity providers: the answer is checked, the person is let in, and the console opens. */
 
-import { readBytes } from '../../http/body.ts';
+import { type BodyRoom, readBytes } from '../../http/body.ts';
 import { clientAddress, parseRanges } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { WebHandler } from '../../http/web.ts';
@@ -37,6 +37,8 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
   const { store, sso, clock } = services;
   const proxies = parseRanges(services.settings.trustedProxies);
   const calls = createCallLimiter(clock, services.settings.sensitiveRateLimit);
+  // Nobody has said yet who he is.
+  const room = services.bodyRoom('');
 
   const loginRow = (
     exchange: Exchange,
@@ -147,7 +149,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     organisationId: string,
     request: Request,
   ): Promise<Response> => {
-    const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
+    const form = new URLSearchParams((await readBytes(request, formLimit, { room })).toString('utf8'));
     const relayState = form.get('RelayState');
     const flow = relayState === null ? null : await sso.flows.take(relayState);
     if (flow?.kind !== 'saml') return unknown(exchange, url, flow?.organisationId ?? organisationId);
@@ -172,7 +174,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
 
   /** The provider ends sessions here by a signed request, or answers one of ours; then there is nothing left to do. */
   const samlLogout = async (exchange: Exchange, url: URL, organisationId: string, request: Request) => {
-    const message = await logoutMessageIn(request, url);
+    const message = await logoutMessageIn(request, url, room);
     if (message === null) return new Response(null, { status: 303, headers: { location: '/' } });
     const flow = { organisationId, kind: 'saml' };
     try {
@@ -246,12 +248,12 @@ const formLimit = 512 * 1024;
 const places = /^\/v[12]\/auth\/(?:(callback)|saml(?:\/(callback|logout)\/([\w-]{1,64}))?)\/?$/;
 
 /** Null for the provider's answer to a logout that began here. */
-async function logoutMessageIn(request: Request, url: URL): Promise<LogoutMessage | null> {
+async function logoutMessageIn(request: Request, url: URL, room: BodyRoom): Promise<LogoutMessage | null> {
   if (request.method === 'GET') {
     const { searchParams: query, search } = url;
     return query.has('SAMLRequest') ? { binding: 'redirect', query, rawQuery: search.slice(1) } : null;
   }
-  const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
+  const form = new URLSearchParams((await readBytes(request, formLimit, { room })).toString('utf8'));
   const sent = form.get('SAMLRequest');
   return sent === null ? null : { binding: 'post', request: sent, relayState: form.get('RelayState') };
 }
