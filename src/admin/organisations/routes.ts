@@ -18,7 +18,6 @@ import { checkedAddress, withVersion } from './addresses.ts';
 import { createOrganisation } from './create.ts';
 import { defaultsEndpoints } from './defaults-routes.ts';
 import { exclusionEndpoints } from './exclusions-routes.ts';
-import { fieldRestrictionEndpoints } from './field-restrictions.ts';
 import { propertiesEndpoints } from './properties-routes.ts';
 import { organisationRow, recordOf, summaryOf } from './record.ts';
 import { organisationRecord, organisationSummary } from './schema.ts';
@@ -258,6 +257,5 @@ export const organisationsResource: Resource = {
     ...propertiesEndpoints,
     ...defaultsEndpoints,
     ...exclusionEndpoints,
-    ...fieldRestrictionEndpoints,
   ],
 };
