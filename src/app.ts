@@ -9,6 +9,7 @@ import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
+import { createBackchannelLogout } from './admin/sso/backchannel-logout.ts';
 import { createSsoHandler } from './admin/sso/handler.ts';
 import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
@@ -24,6 +25,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { BodyBudget } from './gateway/request/body-budget.ts';
 import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
@@ -53,6 +55,7 @@ import { readMasterKey } from './master-key-source.ts';
 import { mcpGauges } from './mcp/gauges.ts';
 import { openMcp } from './mcp/open.ts';
 import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
+import type { Names } from './mcp/upstream/create.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
 import { wholeDocument } from './openapi.ts';
@@ -82,7 +85,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-interface AppOptions {
+export interface AppOptions {
   clock?: Clock;
   log?: Log;
   checkReplies?: boolean;
@@ -92,6 +95,8 @@ interface AppOptions {
   onFirstStart?: (made: FirstStart) => void;
   /** A cheaper hash, for tests alone: no setting of an operator lowers the recommended cost. */
   passwordCost?: PasswordCost;
+  /** Who resolves the names of MCP servers and agents, for tests. */
+  names?: Names;
 }
 
 const shutdownGraceMs = 30_000;
@@ -117,6 +122,8 @@ type OpenServices = Services & {
   telemetry: Telemetry;
   /** By which calls of this installation are known. */
   mark: string;
+  /** What bodies in memory share, on every route. */
+  bodies: BodyBudget;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -133,6 +140,7 @@ interface Basics {
   clock: Clock;
   log: Log;
   passwords: Passwords;
+  names: Names | undefined;
 }
 
 async function openServices(settings: Settings, basics: Basics): Promise<OpenServices> {
@@ -148,7 +156,7 @@ async function openServices(settings: Settings, basics: Basics): Promise<OpenSer
 
 async function openInFolder(
   settings: Settings,
-  { clock, log, passwords }: Basics,
+  { clock, log, passwords, names }: Basics,
   folder: OpenServices['folder'],
 ): Promise<OpenServices> {
   const { store } = await openState(settings, clock);
@@ -168,7 +176,8 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const secrets = openSecrets({ settings, mark, clock, log });
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets });
+  const bodies = new BodyBudget(settings.gateway.bufferedBytes);
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, bodies, clock, store, feed, vault, secrets, names });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const trail = createAuditTrail(store.db, (message) => log.warn(message));
   const tokens = openTokenReader({
@@ -185,6 +194,11 @@ async function openInFolder(
     settings,
     clock,
     mark,
+    bodies,
+    bodyRoom: (organisationId) => ({
+      take: (bytes) => bodies.take(organisationId, bytes),
+      give: (bytes) => bodies.give(organisationId, bytes),
+    }),
     folder,
     store,
     feed,
@@ -242,7 +256,8 @@ async function closeServices(services: OpenServices): Promise<void> {
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? stderrLog;
-  const services = await openServices(settings, { clock, log, passwords: createPasswords(options.passwordCost) });
+  const passwords = createPasswords(options.passwordCost);
+  const services = await openServices(settings, { clock, log, passwords, names: options.names });
   try {
     if (!settings.guardrails) log.warn('Guardrails are switched off: no request passes any.');
     const first = await firstStart(services);
@@ -280,6 +295,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const gateway = openGateway({
       settings: settings.gateway,
       mark: services.mark,
+      bodies: services.bodies,
       clock,
       keyring: standIns.keyring,
       batchService,
@@ -338,6 +354,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),
+      bodyRoom: services.bodyRoom,
       pricer,
       sink: services.logs,
       clock,
@@ -349,6 +366,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       trail,
       onFault: (fault, requestId) => log.error('A SCIM call failed.', { request_id: requestId, ...faultFields(fault) }),
     });
+    const signOn = {
+      services,
+      trail,
+      onFault: (fault: unknown, requestId: string) =>
+        log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
+    };
     const registry = createMcpRegistry({
       db: store.db,
       keyring,
@@ -371,12 +394,8 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         receiver,
         exportDownloads(services),
         scim,
-        createSsoHandler({
-          services,
-          trail,
-          onFault: (fault, requestId) =>
-            log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
-        }),
+        createSsoHandler(signOn),
+        createBackchannelLogout(signOn),
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,

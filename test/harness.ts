@@ -3,7 +3,7 @@ import { describe, expect } from 'bun:test';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type App, startApp } from '../src/app.ts';
+import { type App, type AppOptions, startApp } from '../src/app.ts';
 import type { Clock } from '../src/clock.ts';
 import { readEnvironment } from '../src/environment.ts';
 import type { Log } from '../src/log.ts';
@@ -124,7 +124,10 @@ function parse(text: string): Json {
   }
 }
 
-export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+export async function startGateway(
+  env: Record<string, string> = {},
+  more: Pick<AppOptions, 'names'> = {},
+): Promise<TestGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gw-test-'));
   if (env.DATABASE_URL === undefined) copyFileSync(await migratedFile(), join(dataDir, 'state.db'));
   const clock = new TestClock();
@@ -149,7 +152,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   });
   const records: LogRecord[] = [];
   const watchLogs = (record: LogRecord) => void records.push(record);
-  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs, passwordCost });
+  const app = await startApp(settings, { clock, log, checkReplies: true, watchLogs, passwordCost, ...more });
   // No name server is sure to answer where tests run.
   app.services.hostFault = async () => null;
   return new TestGateway(app, clock, dataDir, { faults, lines, records });

@@ -7,6 +7,7 @@ import type { McpError } from '../mcp/errors.ts';
 import type { UpstreamIdentity } from '../mcp/principal.ts';
 import { plainIdentity } from '../mcp/probe.ts';
 import { exchange, type UpstreamDeps } from '../mcp/upstream/exchange.ts';
+import { forwardedDigest } from '../mcp/upstream/headers.ts';
 import { explained, timedOut } from '../mcp/upstream/http.ts';
 import { Abort, type Abortable } from '../wire/abort.ts';
 import { isOk, type WireAnswer } from '../wire/client/answer.ts';
@@ -90,7 +91,13 @@ export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCar
   };
 
   const keyOf = (upstream: AgentUpstream, identity: UpstreamIdentity, version: string | null): string =>
-    `${upstream.integrationId} ${upstream.revision} ${identity.key} ${version ?? ''}`;
+    [
+      upstream.integrationId,
+      upstream.revision,
+      identity.key,
+      version ?? '',
+      forwardedDigest(upstream.settings, identity),
+    ].join(' ');
 
   return {
     at(endpoint, headers, tenant) {

@@ -120,6 +120,12 @@ export const storeAway = (): ApiError =>
     headers: { 'retry-after': '1' },
   });
 
+export const buffersFull = (): ApiError =>
+  new ApiError('AB04', 'The bodies that are being read leave no room for this one; try again in a moment', {
+    status: 503,
+    headers: { 'retry-after': '1' },
+  });
+
 export const notReady = (message: string): ApiError => new ApiError('AB04', message, { status: 503 });
 
 export function errorResponse(error: ApiError, requestId: string): Response {

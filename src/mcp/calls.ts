@@ -41,6 +41,8 @@ export interface Way {
   headers?: Readonly<Record<string, string>>;
   /** The message as the client wrote it. */
   bytes?: LinkRequest['bytes'];
+  /** Counts what is held of the answer until the client's request is over. */
+  room?: LinkRequest['room'];
 }
 
 export interface Called {
@@ -189,6 +191,7 @@ async function sent(
         params: request.params,
         ...(bytes && { bytes }),
         ...(way.headers && { headers: way.headers }),
+        ...(way.room && { room: way.room }),
         ...(way.signal && { signal: way.signal }),
         ...(way.onEvent && { onEvent: way.onEvent }),
         ...(way.resume !== undefined && { resume: way.resume }),

@@ -2,6 +2,7 @@
 import type { McpProbe } from '../catalog/mcp/probe.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../environment.ts';
+import type { BodyBudget } from '../gateway/request/body-budget.ts';
 import { createFlows } from '../oauth/flows.ts';
 import { createSigning, type Signing } from '../oauth/signing.ts';
 import { createUpstreamSignIns, type UpstreamSignIns } from '../oauth/upstream-tokens.ts';
@@ -10,7 +11,7 @@ import type { ChangeFeed } from '../store/changes.ts';
 import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { createProbe } from './probe.ts';
-import { createUpstreamDeps, createUpstreamNet } from './upstream/create.ts';
+import { createUpstreamDeps, createUpstreamNet, type Names } from './upstream/create.ts';
 import type { UpstreamDeps } from './upstream/exchange.ts';
 import type { UpstreamHttp } from './upstream/http.ts';
 import { Opener } from './upstream/open.ts';
@@ -29,16 +30,20 @@ interface Needs {
   settings: Settings;
   /** By which calls of this installation are known. */
   mark: string;
+  bodies: BodyBudget;
   clock: Clock;
   store: Store;
   feed: ChangeFeed;
   vault: Vault;
   secrets: Secrets;
+  /** Absent: as the system resolves names. */
+  names?: Names | undefined;
 }
 
-export function openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets }: Needs): McpUpstreams {
+export function openMcpUpstreams(needs: Needs): McpUpstreams {
+  const { settings, mark, bodies, clock, store, feed, vault, secrets, names } = needs;
   const now = () => clock.now();
-  const net = createUpstreamNet(settings, mark);
+  const net = createUpstreamNet(settings, mark, bodies, names);
   const signing = createSigning(store, vault, settings.mcp.privateKey, now);
   const flows = createFlows(store, vault, now);
   const signIns = createUpstreamSignIns({ store, vault, feed, http: net.http, flows, now });

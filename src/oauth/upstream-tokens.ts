@@ -174,6 +174,10 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     return described !== null && described.issuer !== issuer;
   };
 
+  /** A token that cannot be renewed is used to its end. */
+  const lasts = ({ expiresAt, refreshToken }: StoredTokens): boolean =>
+    expiresAt === null || expiresAt > now().getTime() + (refreshToken === null ? 0 : earlyMs);
+
   const personal = async (
     upstream: McpUpstream,
     holder: TokenHolder,
@@ -183,11 +187,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     if (userId === null) throw new McpError('forbidden', 'each person signs in at this server by himself');
     const stored = await read(upstream.id, userId);
     // Of several calls that were refused at once, the first has renewed it for all.
-    if (
-      stored &&
-      stored.accessToken !== refused &&
-      (stored.expiresAt === null || stored.expiresAt > now().getTime() + earlyMs)
-    ) {
+    if (stored && stored.accessToken !== refused && lasts(stored)) {
       return { token: stored.accessToken, refreshed: false };
     }
     const renewed = stored && (await refreshed(upstream, userId, stored));

@@ -5,7 +5,7 @@ import { gunzip, type InputType, type ZlibOptions } from 'node:zlib';
 import type { z } from 'zod';
 import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
-import { readBytes } from '../http/body.ts';
+import { type BodyRoom, readBytes } from '../http/body.ts';
 import {
   ApiError,
   errorResponse,
@@ -28,6 +28,8 @@ interface ReceiverParts {
   authenticator: Authenticator;
   /** The slug of a workspace. */
   slugOf(workspaceId: string): Promise<string | null>;
+  /** The share of an organisation in the memory of bodies. */
+  bodyRoom(organisationId: string): BodyRoom;
   pricer: Pricer;
   sink: LogSink;
   clock: Clock;
@@ -66,7 +68,7 @@ async function take(parts: ReceiverParts, request: Request, kind: 'Traces' | 'Lo
   const caller = await sender(parts.authenticator, request);
   const workspace = { id: caller.workspaceId, slug: (await parts.slugOf(caller.workspaceId)) ?? '' };
   const isProtobuf = (request.headers.get('content-type') ?? '').startsWith(protobufType);
-  const sent = await body(request);
+  const sent = await body(request, parts.bodyRoom(caller.organisationId));
   const message = isProtobuf ? fromProtobuf(kind, sent) : fromJson(sent);
   const now = parts.clock.now().getTime();
   const { calls, resources } = kind === 'Traces' ? traces(message, now) : logs(message, now);
@@ -103,8 +105,8 @@ async function sender(authenticator: Authenticator, request: Request): Promise<K
   return { ...caller, workspaceId };
 }
 
-async function body(request: Request): Promise<Uint8Array> {
-  const bytes = await readBytes(request, bodyLimit);
+async function body(request: Request, room: BodyRoom): Promise<Uint8Array> {
+  const bytes = await readBytes(request, bodyLimit, { room });
   if (request.headers.get('content-encoding') !== 'gzip') return bytes;
   try {
     // On another thread, so that nobody waits for it.

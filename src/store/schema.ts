@@ -221,8 +221,10 @@ export interface SessionTable {
   password_hash: string | null;
   /** What the identity provider needs to hear at logout, sealed; null where it did not open the session. */
   sso_sealed: string | null;
-  /** A digest of how a SAML provider calls the person, by which it may end the session. */
+  /** A digest of how the identity provider calls the person, by which it may end the session. */
   sso_subject: string | null;
+  /** A digest of how an OpenID provider calls its own session; null where it tells no such id. */
+  sso_session: string | null;
 }
 
 export interface EmailDomainTable {

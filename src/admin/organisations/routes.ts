@@ -7,6 +7,7 @@ import { type Caller, mayInOrganisation, type SessionCaller } from '../../identi
 import { organisationRoles } from '../../identity/roles.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
+import { keepAnOwnerWhoComesIn } from '../auth/last-way-in.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference, search } from '../kernel/fields.ts';
 import { countOf, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
@@ -238,6 +239,7 @@ const transferOwnership = endpoint({
         .where('user_id', '=', who)
         .execute();
     await setRole(body.user_id, 'owner');
+    await keepAnOwnerWhoComesIn(db, organisationId, userId);
     await setRole(userId, 'admin');
     changed({ topic: 'user', id: body.user_id }, { topic: 'user', id: userId });
     note({ resourceId: organisationId, details: { old_owner: userId, new_owner: body.user_id } });

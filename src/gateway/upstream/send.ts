@@ -14,6 +14,8 @@ import { WireFault } from '../../wire/fault.ts';
 import type { Target } from '../attempt/target.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import type { HoldBytes } from '../request/body-budget.ts';
+import { GrowingBody } from '../request/body-budget.ts';
 import { concealedAnswer } from './conceal.ts';
 import { marked } from './host-guard.ts';
 import type { Upstream } from './upstream-request.ts';
@@ -133,18 +135,34 @@ export function unlessGivenUp<T>(checked: Promise<T>, signal: Abortable): Promis
 }
 
 /** The whole of an answer, up to a limit; a connection that breaks on the way is told like one that could not be made. */
-export function bytesOf({ body }: WireAnswer, signal: Abortable, target: Target, limit: number): MaybePromise<Bytes> {
+export function bytesOf(
+  { body }: WireAnswer,
+  signal: Abortable,
+  target: Target,
+  { limit, hold }: { limit: number; hold: HoldBytes },
+): MaybePromise<Bytes> {
+  const growing = new GrowingBody(hold);
   try {
-    const bytes = body ? collected(body, limit) : new Uint8Array();
-    return bytes instanceof Promise ? awaited(bytes, signal, target) : bytes;
+    const bytes = body ? collected(body, limit, (piece) => growing.add(piece.length)) : new Uint8Array();
+    if (bytes instanceof Promise) return awaited(bytes, growing, signal, target);
+    // One that came in a single piece was seen by nobody.
+    growing.reach(bytes.length);
+    return bytes;
   } catch (fault) {
     throw explain(fault, signal, target);
   }
 }
 
-async function awaited(bytes: Promise<Bytes>, signal: Abortable, target: Target): Promise<Bytes> {
+async function awaited(
+  coming: Promise<Bytes>,
+  growing: GrowingBody,
+  signal: Abortable,
+  target: Target,
+): Promise<Bytes> {
   try {
-    return await bytes;
+    const bytes = await coming;
+    growing.reach(bytes.length);
+    return bytes;
   } catch (fault) {
     throw explain(fault, signal, target);
   }

@@ -1,6 +1,8 @@
 /** The stream on which an upstream speaks by itself, for a client of the session era. */
+
 import type { Abortable } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
+import { leaseFor } from '../call-context.ts';
 import { failed } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
@@ -50,7 +52,7 @@ export async function listened(
   lastEventId: string | undefined,
 ): Promise<Reply> {
   const abort = new AbortController();
-  const stream = new EventStream(keeper, () => abort.abort(new SessionLost()));
+  const stream = new EventStream(keeper, leaseFor(deps, session.context), () => abort.abort(new SessionLost()));
   const opened = Promise.withResolvers<boolean>();
   const listening = listenTo(deps, session, {
     signal: abort.signal,

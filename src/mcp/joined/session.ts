@@ -1,7 +1,7 @@
 /** One session with several servers behind it: each has a session of its own, opened when it is first needed. */
 import type { McpServer } from '../../catalog/mcp/server.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-import type { CallContext } from '../call-context.ts';
+import { type CallContext, leaseFor } from '../call-context.ts';
 import { failed } from '../calls.ts';
 import { clientOf, initializeResult } from '../client/capabilities.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
@@ -230,7 +230,9 @@ export class JoinedSessions {
   /** What all servers say by themselves, on one stream. */
   async listen(session: InSession): Promise<Reply> {
     const abort = new AbortController();
-    const stream = new EventStream(this.#keeper, () => abort.abort(new SessionLost()));
+    const stream = new EventStream(this.#keeper, leaseFor(this.#deps, session.context), () =>
+      abort.abort(new SessionLost()),
+    );
     for (const server of usableServers(session.context.principal)) {
       this.#followed(session, server, stream, abort.signal).catch((fault) =>
         // A server that cannot be reached tells nothing; the others do.

@@ -2,7 +2,9 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
+import type { BodyBudget } from '../../gateway/request/body-budget.ts';
 import { Deadlines } from '../../gateway/upstream/deadlines.ts';
+import type { Lookup } from '../../gateway/upstream/fair-lookups.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
 import type { Secrets } from '../../secrets/resolver.ts';
 import { HttpClient } from '../../wire/client/http-client.ts';
@@ -17,19 +19,31 @@ export interface OpenUpstreams extends UpstreamDeps {
   close(): void;
 }
 
-export function createUpstreamNet(settings: Settings, mark: string): { http: UpstreamHttp; close(): void } {
+/** Who is asked for the addresses of names, and the time by which they are kept. */
+export interface Names {
+  lookup: Lookup;
+  now(): number;
+}
+
+const systemNames: Names = {
+  async lookup(name) {
+    const found = await lookup(name, { all: true });
+    return found.map(({ address }) => address);
+  },
+  now: () => performance.now(),
+};
+
+export function createUpstreamNet(
+  settings: Settings,
+  mark: string,
+  bodies: BodyBudget,
+  names: Names = systemNames,
+): { http: UpstreamHttp; close(): void } {
   // Half of what model calls may take, so that one organisation never has all files that the process may open.
   const shareOfTenant = settings.gateway.connectionsOfOrganisation ?? Math.ceil(shareOfFiles() / 2);
   const client = new HttpClient(process.env, { shareOfTenant });
-  const guard = createHostGuard(
-    settings.trustedHosts,
-    async (name) => {
-      const found = await lookup(name, { all: true });
-      return found.map(({ address }) => address);
-    },
-    { mark },
-  );
-  return { http: createUpstreamHttp(client, guard), close: () => client.close() };
+  const guard = createHostGuard(settings.trustedHosts, names.lookup, { mark, now: names.now });
+  return { http: createUpstreamHttp(client, guard, bodies), close: () => client.close() };
 }
 
 export function createUpstreamDeps(

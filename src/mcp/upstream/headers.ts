@@ -1,4 +1,5 @@
 /** The headers of a call to an upstream: what the client's headers add, what the integration sets, and who is calling. */
+import { digestOf } from '../../catalog/digest.ts';
 import type { McpSettings } from '../../catalog/mcp/settings.ts';
 import { ofConnection } from '../../wire/http1/token.ts';
 import type { UpstreamIdentity } from '../principal.ts';
@@ -70,6 +71,14 @@ export async function upstreamHeaders(
     headers[(rule.header_name ?? 'x-user-jwt').toLowerCase()] = await sign(claims, rule.jwt_expiry_seconds);
   }
   return headers;
+}
+
+/** By what a caller hands on, connections and answers of callers are told apart; empty where nothing is handed on. */
+export function forwardedDigest(settings: McpSettings, { headers, bearer, claims }: UpstreamIdentity): string {
+  const { forward_headers, user_identity_forwarding: identity } = settings;
+  if (!forward_headers && !identity) return '';
+  const told = identity?.method === 'bearer' ? bearer : identity && claims;
+  return digestOf([forwarded(forward_headers, headers), told ?? null]);
 }
 
 function forwarded(

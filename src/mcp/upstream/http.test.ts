@@ -1,5 +1,6 @@
 /** What is told of an address when it is saved, by what its name leads to. */
 import { expect, test } from 'bun:test';
+import { BodyBudget } from '../../gateway/request/body-budget.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
 import { HttpClient } from '../../wire/client/http-client.ts';
 import { createUpstreamHttp } from './http.ts';
@@ -15,7 +16,7 @@ const guard = createHostGuard(
   async (name) => names[name] ?? Promise.reject(new Error('ENOTFOUND')),
   { ownAddresses: () => ['93.184.216.35'] },
 );
-const http = createUpstreamHttp(new HttpClient({}), guard);
+const http = createUpstreamHttp(new HttpClient({}), guard, new BodyBudget(1024));
 
 test.each([
   ['a private address', 'https://inside.example.com/v1', /inside.example.com .*private/],

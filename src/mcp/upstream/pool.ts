@@ -1,7 +1,6 @@
 /** Ways to upstreams that several calls share: those of clients without a session, and of the gateway itself. */
-import { createHash } from 'node:crypto';
-import type { McpUpstream } from '../../catalog/mcp/server.ts';
-import type { UpstreamIdentity } from '../principal.ts';
+import { digestOf } from '../../catalog/digest.ts';
+import { forwardedDigest } from './headers.ts';
 import type { ClientFacts, Link } from './link.ts';
 import type { Opener, Wanted } from './open.ts';
 
@@ -87,14 +86,7 @@ export class Pool {
 }
 
 const keyOf = ({ upstream, identity, client, era }: Wanted): string =>
-  `${upstream.id} ${upstream.revision} ${identity.key} ${era} ${capabilitiesOf(client)} ${forwardedOf(upstream, identity)}`;
+  `${upstream.id} ${upstream.revision} ${identity.key} ${era} ${capabilitiesOf(client)} ${forwardedDigest(upstream.settings, identity)}`;
 
 /** An upstream asks only what the client behind the link can answer. */
-const capabilitiesOf = ({ capabilities }: ClientFacts): string =>
-  createHash('sha256').update(JSON.stringify(capabilities)).digest('base64url').slice(0, 12);
-
-/** Headers that are forwarded are a part of who asks. */
-function forwardedOf({ settings }: McpUpstream, { headers }: UpstreamIdentity): string {
-  if (!settings.forward_headers) return '';
-  return createHash('sha256').update(JSON.stringify(headers)).digest('base64url').slice(0, 12);
-}
+const capabilitiesOf = ({ capabilities }: ClientFacts): string => digestOf(capabilities);

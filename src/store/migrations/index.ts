@@ -18,6 +18,7 @@ import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
 import { samlSessions } from './0038_saml_sessions.ts';
+import { oidcSessions } from './0043_oidc_sessions.ts';
 
 interface Migration {
   name: string;
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   { name: 'secret references', up: secretReferences },
   { name: 'batch tokens', up: batchTokens },
   { name: 'saml sessions', up: samlSessions },
+  { name: 'oidc sessions', up: oidcSessions },
 ];

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import Provider from 'oidc-provider';
+import { z } from 'zod';
 
 const port = Number(process.argv[2]);
 const origin = `http://127.0.0.1:${port}`;
@@ -60,13 +61,48 @@ async function interaction(
   );
 }
 
+/** Who called, with which token, in whose session, and what he said. */
+interface Call {
+  account: string;
+  /** Who opened the session that the call came in. */
+  opener: string;
+  said: string;
+}
+
+const calls: Call[] = [];
+const sessions = new Map<string, { account: string; transport: StreamableHTTPServerTransport }>();
+
+/** A session on behalf of whoever opens it; what he calls is noted with who he is by his token. */
+async function openedBy(account: string): Promise<StreamableHTTPServerTransport> {
+  const server = new McpServer({ name: 'private-server', version: '1.0.0' });
+  server.registerTool('whoami', { description: 'Who is signed in' }, async ({ authInfo }) => ({
+    content: [{ type: 'text', text: authInfo?.clientId ?? account }],
+  }));
+  server.registerTool(
+    'say',
+    { description: 'Says it back', inputSchema: { text: z.string() } },
+    async ({ text }, { authInfo }) => {
+      calls.push({ account: authInfo?.clientId ?? '', opener: account, said: text });
+      return { content: [{ type: 'text', text: `${authInfo?.clientId} said ${text}` }] };
+    },
+  );
+  const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+    enableJsonResponse: true,
+    sessionIdGenerator: () => crypto.randomUUID(),
+    onsessioninitialized: (id) => void sessions.set(id, { account, transport }),
+    onsessionclosed: (id) => void sessions.delete(id),
+  });
+  await server.connect(transport as Parameters<McpServer['connect']>[0]);
+  return transport;
+}
+
 async function mcp(
   request: import('node:http').IncomingMessage,
   response: import('node:http').ServerResponse,
 ): Promise<void> {
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const token = bearer ? await provider.AccessToken.find(bearer) : undefined;
-  if (!token) {
+  if (!token || !bearer) {
     response
       .writeHead(401, {
         'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
@@ -74,13 +110,15 @@ async function mcp(
       .end();
     return;
   }
-  const server = new McpServer({ name: 'private-server', version: '1.0.0' });
-  server.registerTool('whoami', { description: 'Who is signed in' }, async () => ({
-    content: [{ type: 'text', text: token.accountId }],
-  }));
-  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport as Parameters<McpServer['connect']>[0]);
-  await transport.handleRequest(request, response);
+  const id = request.headers['mcp-session-id'];
+  const known = typeof id === 'string' ? sessions.get(id) : undefined;
+  if (id !== undefined && !known) {
+    response.writeHead(404).end('unknown session');
+    return;
+  }
+  const transport = known?.transport ?? (await openedBy(token.accountId));
+  const auth = { token: bearer, clientId: token.accountId, scopes: [] };
+  await transport.handleRequest(Object.assign(request, { auth }), response);
 }
 
 /** Every token that was made out, for tests that look where they must not be. */
@@ -93,6 +131,8 @@ let isIll = false;
 
 /** What only the test asks of this process. */
 async function control(path: string): Promise<unknown> {
+  if (path === '/control/calls') return calls;
+  if (path === '/control/sessions') return [...sessions.keys()];
   if (path === '/control/ill') isIll = true;
   if (path === '/control/well') isIll = false;
   if (path === '/control/expire' || path === '/control/revoke') {
