@@ -34,7 +34,10 @@ export type ExportField = keyof typeof exportFields;
 export const exportFieldNames = Object.keys(exportFields) as [ExportField, ...ExportField[]];
 
 /** What settings can keep out of exports: everything but two fields that tell nothing of a call's content or cost. */
-export const deniableFields = exportFieldNames.filter((field) => field !== 'is_success' && field !== 'mode');
+export const deniableFields: readonly string[] = exportFieldNames.filter(
+  (field) => field !== 'is_success' && field !== 'mode',
+);
+export const isDeniable = (field: string): boolean => deniableFields.includes(field);
 
 /** Other spellings of the product's examples. */
 export const fieldAliases: Readonly<Record<string, ExportField>> = {
