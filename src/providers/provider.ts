@@ -250,8 +250,15 @@ export interface Provider {
   headers(facts: CallFacts): Record<string, string>;
   /** How calls are authorised where a header with the credential is not enough; null: `headers` is. */
   authentication?(facts: CallFacts): Authentication | null;
-  /** Of a cloud whose models read objects of a storage: the paths of calls of models, for which alone the gateway's own identity is lent to what passes through. */
-  modelCalls?: Readonly<Record<'POST' | 'GET', RegExp>>;
+  /** The paths of calls of models, for which alone the gateway's own identity is lent to what passes through; absent: for none. */
+  modelCalls?: Readonly<Partial<Record<'POST' | 'GET', RegExp>>>;
+  /** Of a cloud whose models and jobs read and write objects of a storage. */
+  storage?: {
+    /** Paths of jobs that workspaces with the same credential share: they do not pass through. */
+    jobs: RegExp;
+    /** Where a workspace finds its own. */
+    routes: string;
+  };
   /** The query of a call that passes through, where every call needs something in it; absent: the client's own. */
   passedQuery?(facts: CallFacts): string;
   /** False for providers that can be called without a credential, or with one made from `fields`. */
