@@ -15,7 +15,7 @@ import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { openAgents } from './agents/open.ts';
-import { callAs } from './batches/call-as.ts';
+import { callAs, guardedCalls } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
@@ -403,7 +403,11 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     ];
     const idle = () => Promise.all([gateway.idle(), mcp.idle(), agents.idle()]).then(() => undefined);
     const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
-    const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
+    const ordered = {
+      files: batchService.files,
+      call: callAs(standIns, gateway.handle),
+      guarded: guardedCalls(standIns, gateway),
+    };
     const mailer = settings.mail && createMailer(settings.mail);
     const post = postThrough(services.mcpUpstreams.http);
     const work = [

@@ -2,10 +2,12 @@
 
 import type { ColumnType, GeneratedAlways } from 'kysely';
 import type {
+  CheckedBatchRowTable,
   ManagedBatchRowTable,
   ManagedBatchTable,
   ManagedFileChunkTable,
   ManagedFileTable,
+  ProviderBatchTable,
 } from '../batches/schema.ts';
 import type {
   GlobalWorkspaceAccess,
@@ -440,6 +442,8 @@ export interface Schema
   managed_file_chunks: ManagedFileChunkTable;
   managed_batches: ManagedBatchTable;
   managed_batch_rows: ManagedBatchRowTable;
+  provider_batches: ProviderBatchTable;
+  checked_batch_rows: CheckedBatchRowTable;
   leases: LeaseTable;
   master_key_proof: MasterKeyProofTable;
   schema_migrations: MigrationTable;

@@ -77,6 +77,8 @@ export interface AttemptRecord {
   cache?: PendingEntry | null;
   /** What a recalled answer would have cost, in US cents. */
   savedCents?: number;
+  /** It is the answer to a row of a batch that the provider ran, at the price of batches. */
+  inBatch?: true;
 }
 
 export interface PendingEntry {

@@ -67,7 +67,7 @@ export function settlementOf(deps: GatewayDeps, context: RequestContext, record:
           usage,
           prices: target.rule?.prices ?? null,
           adjustments: target.saved?.pricingAdjustments ?? null,
-          batch: false,
+          batch: record.inBatch === true,
           reportsCost: target.provider.reportsCost === true,
         });
   const isExact = estimate === null || estimate.units.characters !== undefined;

@@ -18,6 +18,7 @@ import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
 import { samlSessions } from './0038_saml_sessions.ts';
+import { providerBatches } from './0041_provider_batches.ts';
 import { oidcSessions } from './0043_oidc_sessions.ts';
 
 interface Migration {
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   { name: 'batch tokens', up: batchTokens },
   { name: 'saml sessions', up: samlSessions },
   { name: 'oidc sessions', up: oidcSessions },
+  { name: 'provider batches', up: providerBatches },
 ];
