@@ -1,4 +1,4 @@
-/** `npm run bench`: prints tables and writes bench-results.json. `--only admin|attacks|cache|gateway|guardrails|jwt|limits|logs|mcp`, `--peer`, `--soak <minutes>`. */
+/** `npm run bench`: prints tables and writes bench-results.json. `--only admin|attacks|cache|gateway|guardrails|jwt|limits|logs|mcp|scim`, `--peer`, `--soak <minutes>`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ import { benchJwt } from './jwt.ts';
 import { benchLimits } from './limits.ts';
 import { benchLogs } from './logs.ts';
 import { benchMcp } from './mcp.ts';
+import { benchScim } from './scim.ts';
 
 // Thousands of streams at once take as many calls.
 liftCallLimit();
@@ -31,6 +32,7 @@ if (runs('jwt')) results.jwt = await benchJwt();
 if (runs('limits')) results.limits = await benchLimits();
 if (runs('logs')) results.logs = await benchLogs();
 if (runs('mcp')) results.mcp = await benchMcp();
+if (runs('scim')) results.scim = await benchScim();
 if (runs('gateway')) {
   results.gateway = await benchGateway({ peer: values.peer ?? false, soakMinutes: Number(values.soak ?? 0) });
 }

@@ -43,7 +43,18 @@ Without \`buffer_stream\` or \`stream_window\` output guardrails only watch a st
 
 A stream that a window stops ends as its dialect ends a refused answer: \`content_filter\` in chat and responses, \`refusal\` in messages. Results stand in \`hook_results\` of the body; streams carry them when the client sends \`x-gw-strict-open-ai-compliance: false\`. Where an answer was refused or redacted, results are told without the text that they quote; the log keeps all.
 
-A check that cannot do its work reports an error and passes, unless \`failOnError\` is set. A batch that a provider runs cannot be checked line by line; with guardrails in force it is refused, and a batch that the gateway runs itself is checked.
+A check that cannot do its work reports an error and passes, unless \`failOnError\` is set.
+
+## Batches
+
+Every row of a batch is checked like a call, whether the gateway runs the batch or a provider does. Where guardrails apply, a file with \`purpose=batch\` for a provider that runs batches stays with the gateway, and \`POST /batches\` answers with a \`gw_batch_\` id:
+
+1. \`validating\`: input guardrails see each row. A denied row goes to the error file with status 446 and never reaches the provider; the others become a new file, which \`input_file_id\` then names and the provider gets.
+2. \`in_progress\`: the provider runs it at the price of batches. The gateway asks every 30 seconds how it stands.
+3. \`processing_post_request_guardrails\`: output guardrails see each answer. Denied ones go to the error file, redacted ones are written as they were redacted.
+4. \`completed\`: \`output_file_id\` and \`error_file_id\` name files of the gateway. \`internal_output_file_id\` names what the provider wrote, which nobody reads through the gateway: as a file, as output of the batch or through the proxy it is refused with 403 \`guarded_output\`.
+
+\`gw_options\` may name the config: \`{"gw_options": {"x-gw-config": "main"}}\`. Each row has a log record under the trace id of the batch, with what guardrails said and what it cost; the budgets of the key do not count it. Rows that were uploaded to the provider before are fetched from it where it keeps them in OpenAI's form; elsewhere (Bedrock, Vertex AI, Gemini) the batch fails and says so: upload the rows again. \`restore\` of \`gw.pii\` puts nothing back here, and an answer that is denied is not asked for again. Where a provider takes rows with the call (Anthropic) and the connection breaks in that moment, the batch ends as \`batch_start_failed\`, for nobody can tell whether it runs.
 
 ## Checks
 `;

@@ -9,12 +9,13 @@ import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
 import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
+import { createBackchannelLogout } from './admin/sso/backchannel-logout.ts';
 import { createSsoHandler } from './admin/sso/handler.ts';
 import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
 import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { openAgents } from './agents/open.ts';
-import { callAs } from './batches/call-as.ts';
+import { callAs, guardedCalls } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
@@ -24,6 +25,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
+import { BodyBudget } from './gateway/request/body-budget.ts';
 import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
@@ -120,6 +122,8 @@ type OpenServices = Services & {
   telemetry: Telemetry;
   /** By which calls of this installation are known. */
   mark: string;
+  /** What bodies in memory share, on every route. */
+  bodies: BodyBudget;
   logs: Logs;
   folder: { close(): void };
   priceFollower: PriceFollower;
@@ -172,7 +176,8 @@ async function openInFolder(
   const priceTable = createPriceTable(clock);
   const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
   const secrets = openSecrets({ settings, mark, clock, log });
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, clock, store, feed, vault, secrets, names });
+  const bodies = new BodyBudget(settings.gateway.bufferedBytes);
+  const mcpUpstreams = openMcpUpstreams({ settings, mark, bodies, clock, store, feed, vault, secrets, names });
   const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
   const trail = createAuditTrail(store.db, (message) => log.warn(message));
   const tokens = openTokenReader({
@@ -189,6 +194,11 @@ async function openInFolder(
     settings,
     clock,
     mark,
+    bodies,
+    bodyRoom: (organisationId) => ({
+      take: (bytes) => bodies.take(organisationId, bytes),
+      give: (bytes) => bodies.give(organisationId, bytes),
+    }),
     folder,
     store,
     feed,
@@ -285,6 +295,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const gateway = openGateway({
       settings: settings.gateway,
       mark: services.mark,
+      bodies: services.bodies,
       clock,
       keyring: standIns.keyring,
       batchService,
@@ -343,6 +354,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),
+      bodyRoom: services.bodyRoom,
       pricer,
       sink: services.logs,
       clock,
@@ -354,6 +366,12 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       trail,
       onFault: (fault, requestId) => log.error('A SCIM call failed.', { request_id: requestId, ...faultFields(fault) }),
     });
+    const signOn = {
+      services,
+      trail,
+      onFault: (fault: unknown, requestId: string) =>
+        log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
+    };
     const registry = createMcpRegistry({
       db: store.db,
       keyring,
@@ -376,12 +394,8 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         receiver,
         exportDownloads(services),
         scim,
-        createSsoHandler({
-          services,
-          trail,
-          onFault: (fault, requestId) =>
-            log.error('A single sign-on failed.', { request_id: requestId, ...faultFields(fault) }),
-        }),
+        createSsoHandler(signOn),
+        createBackchannelLogout(signOn),
         withHeaderAliases(settings.gateway.headerPrefixAliases, kernel.handle),
       ),
       gateway.passthrough,
@@ -389,7 +403,11 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     ];
     const idle = () => Promise.all([gateway.idle(), mcp.idle(), agents.idle()]).then(() => undefined);
     const listener = listen(settings, { handlers, idle, cors: mcp.cors(createCors(settings.cors)), log });
-    const ordered = { files: batchService.files, call: callAs(standIns, gateway.handle) };
+    const ordered = {
+      files: batchService.files,
+      call: callAs(standIns, gateway.handle),
+      guarded: guardedCalls(standIns, gateway),
+    };
     const mailer = settings.mail && createMailer(settings.mail);
     const post = postThrough(services.mcpUpstreams.http);
     const work = [

@@ -101,6 +101,7 @@ export class AgentCall {
   }): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.deps.services.release(this.identified.request);
     const input = this.inputTokens();
     const output = this.isMessage && this.reached ? meteredTokens(end.answerText) : 0;
     // Before the settlers, who take a call without a provider for one that reached nobody.

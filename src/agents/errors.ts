@@ -37,6 +37,7 @@ const catalogue = {
   upstream_error: { status: 502, code: -32000 },
   circuit_open: { status: 503, code: -32000 },
   store_unavailable: { status: 503, code: -32000 },
+  buffers_full: { status: 503, code: -32000 },
   upstream_timeout: { status: 504, code: -32000 },
 } as const satisfies Record<string, Entry>;
 
@@ -113,6 +114,7 @@ const kindOf: Partial<Record<GatewayErrorCode, AgentErrorKind>> = {
   rate_limit_exceeded: 'rate_limited',
   limits_unavailable: 'store_unavailable',
   store_unavailable: 'store_unavailable',
+  buffers_full: 'buffers_full',
 };
 
 /** Any fault in the words of this catalogue; null where it is one of ours that nobody foresaw. */
@@ -125,7 +127,8 @@ export function agentErrorOf(fault: unknown): AgentError | null {
   if (!(fault instanceof McpError)) return null;
   const { kind, headers } = fault;
   const message = fault.message.replace('the upstream', 'the agent');
-  if (kind === 'upstream_timeout' || kind === 'circuit_open') return new AgentError(kind, message, { headers });
+  if (kind === 'upstream_timeout' || kind === 'circuit_open' || kind === 'buffers_full')
+    return new AgentError(kind, message, { headers });
   return new AgentError('upstream_error', message);
 }
 

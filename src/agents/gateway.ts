@@ -68,7 +68,7 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
       const identity = await identityOf(server, identified);
       const isCard = isCardPath(path, method);
       const isRpc = path.segments.length === 0 && method === 'POST';
-      const body = isCard ? noBody : await posted(request, isRpc);
+      const body = isCard ? noBody : await posted(request, isRpc, services.room(identified).hold);
       id = body.id;
       const operation = operationOf(method, path, body, isCard);
       call = new AgentCall(deps, identified, { server, identity, operation, posted: body });
@@ -190,7 +190,7 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
     const startedAt = performance.now();
     call.reached = true;
     try {
-      const sent = { url, method, headers, body: bytes };
+      const sent = { url, method, headers, body: bytes, room: services.room(call.identified) };
       const { answer } = await exchange(deps.upstream, call.server, call.identity, sent, time);
       // From here on the silence of a stream counts, and the size of an answer.
       if (isStream(answer)) time.lift();
@@ -217,6 +217,7 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
     const error = errorOf(fault, arrival.requestId);
     const reply = refusalReply(arrival, error, id);
     const { status, headers, body } = reply;
+    if (!call) services.release(arrival.request);
     if (call) call.settle({ status, headers, body, failure: error.message, answerText: '' });
     else if (identified) {
       const service = serviceOf(

@@ -1,6 +1,9 @@
 /** The body of a request to an agent: read within a size and a time, and told apart: JSON-RPC, JSON, or something of the agent's own. */
 import { readJson } from '../bounded-json.ts';
-import { type Bytes, collected } from '../wire/client/collected.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import type { HoldBytes } from '../gateway/request/body-budget.ts';
+import { countedWhole } from '../gateway/upstream/counted-body.ts';
+import type { Bytes } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import { AgentError, type AgentErrorKind } from './errors.ts';
@@ -25,8 +28,8 @@ export interface Posted {
 const nothing: Posted = { bytes: null, text: '', id: undefined, method: '', params: {}, json: null };
 
 /** `isRpc`: the path takes JSON-RPC alone, so that whatever is none is refused. */
-export async function posted(request: Incoming, isRpc: boolean): Promise<Posted> {
-  const bytes = await bodyOf(request);
+export async function posted(request: Incoming, isRpc: boolean, hold: HoldBytes): Promise<Posted> {
+  const bytes = await bodyOf(request, hold);
   if (!bytes || bytes.length === 0) {
     if (isRpc) throw new UnreadableRpc('parse_error', 'Parse error: the body is empty');
     return nothing;
@@ -75,7 +78,7 @@ export class UnreadableRpc extends AgentError {
 const isJsonType = ({ headers }: Incoming): boolean =>
   /^application\/([\w.+-]+\+)?json\b/i.test(headers.get('content-type')?.trim() ?? '');
 
-async function bodyOf({ body, length }: Incoming): Promise<Bytes | null> {
+async function bodyOf({ body, length }: Incoming, hold: HoldBytes): Promise<Bytes | null> {
   if (!body) return null;
   if (length !== null && length > largestBody) throw tooLarge();
   const late = Promise.withResolvers<never>();
@@ -84,9 +87,9 @@ async function bodyOf({ body, length }: Incoming): Promise<Bytes | null> {
     patienceMs,
   );
   try {
-    return await Promise.race([collected(body, largestBody), late.promise]);
+    return await Promise.race([countedWhole(body, largestBody, hold), late.promise]);
   } catch (fault) {
-    if (fault instanceof AgentError) throw fault;
+    if (fault instanceof AgentError || fault instanceof GatewayError) throw fault;
     if (fault instanceof WireFault && fault.code === 'BodyTooLarge') throw tooLarge();
     throw new AgentError('invalid_request', 'the body ended before it was complete');
   } finally {

@@ -72,36 +72,8 @@ export function createManagedBatches(store: Store, vault: Vault, files: ManagedF
       await files.requireRoom(owner);
       await requireRows(files, file.id, batch.endpoint);
       const now = clock.now();
-      const id = batchPrefix + Bun.randomUUIDv7();
-      const row: ManagedBatchTable = {
-        id,
-        organisation_id: owner.organisationId,
-        workspace_id: owner.workspaceId,
-        api_key_id: by.keyId,
-        token_grant: by.grant && encode(by.grant),
-        endpoint: batch.endpoint,
-        completion_window: batch.completionWindow,
-        input_file_id: file.id,
-        output_file_id: null,
-        error_file_id: null,
-        internal_output_file_id: null,
-        status: 'in_progress',
-        options: vault.seal(JSON.stringify(batch.options), optionsPurpose(id)),
-        metadata: batch.metadata && encode(batch.metadata),
-        faults: encode([]),
-        total: file.lines,
-        completed: 0,
-        failed: 0,
-        created_at: now.toISOString(),
-        expires_at: new Date(now.getTime() + windowMs).toISOString(),
-        in_progress_at: now.toISOString(),
-        finalizing_at: null,
-        completed_at: null,
-        failed_at: null,
-        expired_at: null,
-        cancelling_at: null,
-        cancelled_at: null,
-      };
+      const fresh = newBatchRow(vault, now, owner, by, batch);
+      const row = { ...fresh, status: 'in_progress' as const, total: file.lines, in_progress_at: now.toISOString() };
       await db.insertInto('managed_batches').values(row).execute();
       return row;
     },
@@ -130,8 +102,43 @@ export function createManagedBatches(store: Store, vault: Vault, files: ManagedF
   };
 }
 
+/** A batch that has not begun. */
+export function newBatchRow(vault: Vault, now: Date, owner: Owner, by: OrderedBy, batch: NewBatch): ManagedBatchTable {
+  const id = batchPrefix + Bun.randomUUIDv7();
+  return {
+    id,
+    organisation_id: owner.organisationId,
+    workspace_id: owner.workspaceId,
+    api_key_id: by.keyId,
+    token_grant: by.grant && encode(by.grant),
+    endpoint: batch.endpoint,
+    completion_window: batch.completionWindow,
+    input_file_id: batch.inputFileId,
+    output_file_id: null,
+    error_file_id: null,
+    internal_output_file_id: null,
+    status: 'validating',
+    options: vault.seal(JSON.stringify(batch.options), optionsPurpose(id)),
+    metadata: batch.metadata && encode(batch.metadata),
+    faults: encode([]),
+    total: 0,
+    completed: 0,
+    failed: 0,
+    created_at: now.toISOString(),
+    expires_at: new Date(now.getTime() + windowMs).toISOString(),
+    in_progress_at: null,
+    finalizing_at: null,
+    completed_at: null,
+    failed_at: null,
+    expired_at: null,
+    cancelling_at: null,
+    cancelled_at: null,
+    at_provider: 0,
+  };
+}
+
 /** Every line must ask for the batch's endpoint, under an id of its own. */
-async function requireRows(files: ManagedFiles, fileId: string, endpoint: string): Promise<void> {
+export async function requireRows(files: ManagedFiles, fileId: string, endpoint: string): Promise<void> {
   const seen = new Set<string>();
   for await (const { firstLine, text } of files.content(fileId)) {
     for (const [index, line] of text.trimEnd().split('\n').entries()) {

@@ -1,6 +1,7 @@
 /** Files that clients upload to the gateway itself: lines of JSON, encrypted at rest, seen by their workspace alone. */
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/database.ts';
+import { decode } from '../store/json.ts';
 import type { Vault } from '../store/vault.ts';
 import { LineChunks } from './line-chunks.ts';
 import { faultOfLine } from './rows.ts';
@@ -16,6 +17,8 @@ interface NewFile {
   filename: string;
   /** What it is for; asked for when all has come, where the client says it behind the content. */
   purpose: string | (() => Promise<string>);
+  /** Headers that it would have been uploaded to a provider with. */
+  providerOptions?: Readonly<Record<string, string>>;
 }
 
 /** The upload cannot be kept; the message says why. */
@@ -39,11 +42,18 @@ export interface ManagedFiles {
   find(owner: Owner, id: string): Promise<ManagedFileTable | null>;
   list(owner: Owner, query: { purpose: string | null; after: string | null; limit: number }): Promise<FilePage>;
   remove(owner: Owner, id: string): Promise<boolean>;
+  /** Also of files that nobody finds. */
+  discard(id: string): Promise<void>;
+  /** The headers that the rows would have been uploaded to a provider with; null where the file is for the gateway. */
+  providerOptions(file: ManagedFileTable): Record<string, string> | null;
   /** The content in runs of whole lines, from the run that holds `fromLine`. */
   content(id: string, fromLine?: number): AsyncGenerator<{ firstLine: number; text: string }>;
 }
 
 export const filePrefix = 'gw_file_';
+
+/** Answers that guardrails have not seen yet: such a file is nobody's to find. */
+export const rawPurpose = 'batch_raw';
 
 /** Ids come from clients, and PostgreSQL refuses to be asked for some of what they write. */
 export const isId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
@@ -171,7 +181,9 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock, quo
 
   return {
     content: contentOf,
-    async write({ organisationId, workspaceId }, { filename, purpose }, content, limits = uploadLimits) {
+    discard,
+    async write(owner, { filename, purpose, providerOptions }, content, limits = uploadLimits) {
+      const { organisationId, workspaceId } = owner;
       const id = filePrefix + Bun.randomUUIDv7();
       const row: ManagedFileTable = {
         id,
@@ -183,6 +195,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock, quo
         lines: 0,
         status: 'uploading',
         created_at: clock.now().toISOString(),
+        provider_options: providerOptions ? vault.seal(JSON.stringify(providerOptions), purposeOf(id)) : null,
       };
       await db.insertInto('managed_files').values(row).execute();
       try {
@@ -198,6 +211,8 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock, quo
         throw fault;
       }
     },
+    providerOptions: ({ id, provider_options }) =>
+      provider_options === null ? null : decode<Record<string, string>>(vault.open(provider_options, purposeOf(id))),
     async requireRoom({ workspaceId }) {
       if ((await usedBy(workspaceId)) >= quotaBytes) throw overQuota(quotaBytes);
     },
@@ -209,6 +224,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock, quo
         .where('id', '=', id)
         .where('workspace_id', '=', workspaceId)
         .where('status', '=', 'processed')
+        .where('purpose', '!=', rawPurpose)
         .executeTakeFirst();
       return row ?? null;
     },
@@ -218,6 +234,7 @@ export function createManagedFiles(store: Store, vault: Vault, clock: Clock, quo
         .selectAll()
         .where('workspace_id', '=', workspaceId)
         .where('status', '=', 'processed')
+        .where('purpose', '!=', rawPurpose)
         // Ids grow with time, so they order as well as dates and settle ties.
         .orderBy('id', 'desc')
         .limit(limit + 1);

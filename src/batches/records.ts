@@ -39,5 +39,7 @@ export function batchRecord(batch: ManagedBatchTable) {
     cancelled_at: seconds(batch.cancelled_at),
     request_counts: { total: batch.total, completed: batch.completed, failed: batch.failed },
     metadata: batch.metadata === null ? null : decode(batch.metadata),
+    // What guardrails say stands with each row of the output.
+    ...(batch.at_provider === 1 && { hook_results: { before_request_hooks: [], after_request_hooks: [] } }),
   };
 }

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { startGateway } from '../../test/harness.ts';
 import { createManagedFiles, FileFault } from './files.ts';
+import type { GuardedCalls } from './guarded-calls.ts';
 import { createBatchRunner } from './run.ts';
 import { openBatchService } from './service.ts';
 
@@ -31,6 +32,13 @@ const rows = async function* (text = row) {
   yield Buffer.from(`${text}\n`);
 };
 
+/** For batches that no provider runs. */
+const unasked: GuardedCalls = {
+  atProvider: async () => null,
+  checkInput: async () => null,
+  checkOutput: async () => null,
+};
+
 test('a sleeping provider of one organisation holds up no batch of another', async () => {
   const { files, batches } = openBatchService(store, vault, clock, gigabyte);
   const made: Record<string, string> = {};
@@ -56,6 +64,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
       }
       return Response.json({ ok: true });
     },
+    guarded: unasked,
     pause: async () => undefined,
     patienceMs: 1,
     holder: 'here',
@@ -77,6 +86,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     clock,
     files,
     call: async () => Response.json({ ok: false }),
+    guarded: unasked,
     pause: async () => undefined,
     patienceMs: 1_000,
     holder: 'elsewhere',
@@ -118,6 +128,7 @@ test.each([
       if (keyId !== `key-${name}`) return Response.json({});
       return Response.json({}, { status: statuses[calls++] ?? 200, headers });
     },
+    guarded: unasked,
     pause: async () => undefined,
     patienceMs: 1_000,
     holder: 'here',

@@ -1,20 +1,20 @@
 /** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again; a line that was answered is not asked twice. */
 import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
-import type { OrderedBy } from '../identity/keyring.ts';
 import type { Store } from '../store/database.ts';
-import { decode, encode } from '../store/json.ts';
+import { decode } from '../store/json.ts';
 import { leaseRenewalMs, releaseLease, renewLease, takeLease } from '../store/leases.ts';
 import type { Vault } from '../store/vault.ts';
+import { inputGone, keyGone } from './batch-faults.ts';
 import { optionsPurpose } from './batches.ts';
 import { FairRounds } from './fair-rounds.ts';
-import { type ManagedFiles, resultLimits } from './files.ts';
+import type { ManagedFiles } from './files.ts';
+import { finish } from './finish.ts';
+import type { CallAs, GuardedCalls } from './guarded-calls.ts';
+import { goOnAtProvider } from './provider-run.ts';
 import { BatchResults, type LineResult } from './results.ts';
 import { type ManagedBatchRow, readRow } from './rows.ts';
-import type { BatchFault, BatchStatus, ManagedBatchTable } from './schema.ts';
-
-/** Makes one call as whoever ordered it; null when their key or token no longer counts. */
-export type CallAs = (by: OrderedBy, request: Request) => Promise<Response | null>;
+import type { BatchStatus, ManagedBatchTable } from './schema.ts';
 
 interface RunnerParts {
   store: Store;
@@ -22,6 +22,8 @@ interface RunnerParts {
   clock: Clock;
   files: ManagedFiles;
   call: CallAs;
+  /** For batches that a provider runs between guardrails. */
+  guarded: GuardedCalls;
   /** Between two tries of a line. */
   pause(ms: number): Promise<void>;
   /** How long a round waits for those that are slow. */
@@ -48,7 +50,13 @@ export interface BatchRunner {
   ended(): Promise<void>;
 }
 
-const openStatuses: readonly BatchStatus[] = ['in_progress', 'cancelling', 'finalizing'];
+const openStatuses: readonly BatchStatus[] = [
+  'validating',
+  'in_progress',
+  'cancelling',
+  'finalizing',
+  'processing_post_request_guardrails',
+];
 
 export function createBatchRunner(parts: RunnerParts): BatchRunner {
   const { store, vault } = parts;
@@ -115,7 +123,9 @@ async function leased(run: Run, id: string): Promise<void> {
       .where('id', '=', id)
       .where('status', 'in', openStatuses)
       .executeTakeFirst();
-    if (batch) await goOn(run, batch, batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString());
+    if (batch?.at_provider) await goOnAtProvider(run, batch.id);
+    else if (batch)
+      await goOn(run, batch, batch.status === 'in_progress' && batch.expires_at > clock.now().toISOString());
   } finally {
     clearInterval(renewal);
     await releaseLease(store, lease, holder);
@@ -133,12 +143,13 @@ async function advance(run: Run, batch: ManagedBatchTable): Promise<void> {
   const before = await results.counts(batch);
   const kept = before.completed + before.failed;
   const lines = await nextLines(run, batch, kept);
-  if (lines.length === 0) return finish(run, batch, kept < batch.total ? inputGone : null);
+  if (lines.length === 0) return finish(run, batch, { fault: kept < batch.total ? inputGone : null });
   const ends = await Promise.allSettled(lines.map(({ line, row }) => keepLine(run, batch, line, row)));
   await showCounts(run, batch);
   const fault = ends.find((end) => end.status === 'rejected');
   if (fault) throw fault.reason;
-  if (ends.some((end) => end.status === 'fulfilled' && end.value === 'key gone')) return finish(run, batch, keyGone);
+  if (ends.some((end) => end.status === 'fulfilled' && end.value === 'key gone'))
+    return finish(run, batch, { fault: keyGone });
   if (kept + ends.length >= batch.total) return finish(run, batch);
 }
 
@@ -159,10 +170,6 @@ async function showCounts({ store, results }: Run, batch: ManagedBatchTable): Pr
   const counts = await results.counts(batch);
   await store.db.updateTable('managed_batches').set(counts).where('id', '=', batch.id).execute();
 }
-
-const faultOf = (code: string, message: string): BatchFault => ({ code, message, line: null, param: null });
-const keyGone = faultOf('invalid_api_key', 'the API key or token that made this batch no longer counts');
-const inputGone = faultOf('file_not_found', 'the input file was deleted before all of its lines were run');
 
 /** Lines are run in order; a run that was interrupted may have left some of them out. */
 async function nextLines(
@@ -257,62 +264,3 @@ const requestOf = ({ vault }: RunnerParts, batch: ManagedBatchTable, row: Manage
     body: JSON.stringify(row.body.stream === undefined ? row.body : { ...row.body, stream: false }),
     signal: AbortSignal.timeout(longestCallMs),
   });
-
-/** Writes what there is into output and error files; the results themselves are no longer needed then. */
-async function finish(run: Run, batch: ManagedBatchTable, failure: BatchFault | null = null): Promise<void> {
-  const { store, clock } = run;
-  const started = clock.now().toISOString();
-  await store.db
-    .updateTable('managed_batches')
-    .set({ finalizing_at: started, ...(batch.status === 'in_progress' && { status: 'finalizing' as const }) })
-    .where('id', '=', batch.id)
-    .where('finalizing_at', 'is', null)
-    .execute();
-  const output = await writeResults(run, batch, 0);
-  const errors = await writeResults(run, batch, 1);
-  const counts = await run.results.counts(batch);
-  const status = failure ? 'failed' : endOf(batch, clock.now());
-  const ended = clock.now().toISOString();
-  await store.atomically(async (tx) => {
-    await tx
-      .updateTable('managed_batches')
-      .set({
-        ...counts,
-        status,
-        output_file_id: output,
-        error_file_id: errors,
-        ...(failure && { failed_at: ended, faults: encode([failure]) }),
-        ...(status === 'completed' && { completed_at: ended }),
-        ...(status === 'cancelled' && { cancelled_at: ended }),
-        ...(status === 'expired' && { expired_at: ended }),
-      })
-      .where('id', '=', batch.id)
-      .execute();
-    await tx.deleteFrom('managed_batch_rows').where('batch_id', '=', batch.id).execute();
-  });
-}
-
-function endOf(
-  { status, expires_at }: ManagedBatchTable,
-  now: Date,
-): Extract<BatchStatus, 'completed' | 'cancelled' | 'expired'> {
-  if (status === 'cancelling') return 'cancelled';
-  return expires_at <= now.toISOString() ? 'expired' : 'completed';
-}
-
-/** Null when no line ended so. A file that an interrupted run has left is written anew; the sweep of uploads takes the old one. */
-async function writeResults(run: Run, batch: ManagedBatchTable, failed: 0 | 1): Promise<string | null> {
-  const owner = { organisationId: batch.organisation_id, workspaceId: batch.workspace_id };
-  const results = run.results.read(batch, failed);
-  const first = await results.next();
-  if (first.done) return null;
-  const filename = `${batch.id}_${failed ? 'error' : 'output'}.jsonl`;
-  const purpose = failed ? 'batch_error' : 'batch_output';
-  const file = await run.files.write(owner, { filename, purpose }, andThen(first.value, results), resultLimits);
-  return file.id;
-}
-
-async function* andThen<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
-  yield first;
-  yield* rest;
-}

@@ -13,6 +13,8 @@ export interface ManagedFileTable {
   lines: number;
   status: 'uploading' | 'processed';
   created_at: Timestamp;
+  /** Of rows that guardrails check before a provider gets them: the headers of their upload, as JSON; encrypted. */
+  provider_options: string | null;
 }
 
 /** A run of whole lines, encrypted. */
@@ -27,8 +29,11 @@ export interface ManagedFileChunkTable {
 export type BatchStatus =
   | 'validating'
   | 'failed'
+  | 'file_upload_failed'
+  | 'batch_start_failed'
   | 'in_progress'
   | 'finalizing'
+  | 'processing_post_request_guardrails'
   | 'completed'
   | 'expired'
   | 'cancelling'
@@ -73,6 +78,48 @@ export interface ManagedBatchTable {
   expired_at: Timestamp | null;
   cancelling_at: Timestamp | null;
   cancelled_at: Timestamp | null;
+  /** 1: the provider runs it, between our checks of its rows and of its answers. */
+  at_provider: 0 | 1;
+}
+
+/** How a batch stands that a provider runs. */
+export interface ProviderBatchTable {
+  batch_id: string;
+  organisation_id: string;
+  /** What the client asked for, as JSON; encrypted. */
+  order_sealed: string;
+  /** The rows as the client wrote them; null while they are only at the provider. */
+  source_file_id: string | null;
+  lines_checked: number;
+  /** The rows that passed, as they go to the provider. */
+  checked_file_id: string | null;
+  provider_input_id: string | null;
+  /** Set before the provider is asked to begin: it may have begun, even where no answer is known. */
+  submitted_at: Timestamp | null;
+  provider_batch_id: string | null;
+  /** What the provider wrote: nobody but us reads it. */
+  output_id: string | null;
+  error_id: string | null;
+  /** Where it writes, in storage whose ids are addresses. */
+  output_folder: string | null;
+  /** 1: the provider was asked to cancel it. */
+  cancelled_there: 0 | 1;
+  ended_as: 'completed' | 'failed' | 'expired' | 'cancelled' | null;
+  /** A copy of what the provider wrote, until all of it is checked. */
+  raw_file_id: string | null;
+  answers_checked: number;
+  /** How often in a row the next step has failed. */
+  failures: number;
+  /** When the next step is due. */
+  due_at: Timestamp;
+}
+
+/** A row that guardrails let pass, with what they said of it; gone once the batch has ended. */
+export interface CheckedBatchRowTable {
+  batch_id: string;
+  line: number;
+  custom_id: string;
+  row_sealed: string;
 }
 
 /** What a line was answered; gone once the output files are written. */

@@ -4,13 +4,17 @@ import type { Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { createManagedBatches, type ManagedBatches } from './batches.ts';
 import { createManagedFiles, type ManagedFiles } from './files.ts';
+import { createProviderBatches, type ProviderBatches } from './provider-batches.ts';
 
 export interface BatchService {
   files: ManagedFiles;
   batches: ManagedBatches;
+  /** Those that a provider runs between guardrails. */
+  atProviders: ProviderBatches;
 }
 
 export function openBatchService(store: Store, vault: Vault, clock: Clock, quotaBytes: number): BatchService {
   const files = createManagedFiles(store, vault, clock, quotaBytes);
-  return { files, batches: createManagedBatches(store, vault, files, clock) };
+  const batches = createManagedBatches(store, vault, files, clock);
+  return { files, batches, atProviders: createProviderBatches(store, vault, files, clock) };
 }

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type RedisServer, redisInstalled, startRedis } from '../../test/servers/redis.ts';
 import { noUsage } from '../providers/usage.ts';
-import { connectRedis, type Redis } from '../redis/connect.ts';
+import { connectRedis } from '../redis/connect.ts';
+import type { Redis } from '../redis/redis.ts';
 import { createCache } from './cache.ts';
 import type { CacheEngine, CacheEntry, CachePlace } from './engine.ts';
 import { createMemoryEngine } from './memory-engine.ts';

@@ -79,3 +79,11 @@ test('the order of fields is no difference', () => {
     }),
   );
 });
+
+test('a field called __proto__ is a field like any other', () => {
+  const [one] = fc.sample(parts, 1);
+  if (!one) throw new Error('There is no sample');
+  const keyOf = (body: string) => cacheKey({ ...one, body: JSON.parse(body) });
+  expect(keyOf('{"__proto__":{"a":1}}')).not.toBe(keyOf('{"__proto__":{"a":2}}'));
+  expect(keyOf('{"messages":[{"__proto__":1}]}')).not.toBe(keyOf('{"messages":[{"__proto__":2}]}'));
+});

@@ -29,22 +29,24 @@ export interface KeyParts {
 const notContent: ReadonlySet<string> = new Set(['stream', 'stream_options', 'model']);
 
 export function cacheKey(parts: KeyParts): string {
-  const { body, namespace, metadata, headers, ...always } = parts;
-  const content: Record<string, unknown> = {};
+  const { body, namespace, metadata, headers } = parts;
+  const content: Record<string, unknown> = Object.create(null);
   for (const name of Object.keys(body)) if (!notContent.has(name)) content[name] = body[name];
-  const partition = namespace === null ? { metadata, headers } : { namespace };
-  return Bun.CryptoHasher.hash('sha256', canonicalJson({ ...always, body: content, ...partition }), 'hex');
+  const { organisationId, workspaceId, kind, provider, savedProvider, host, fields, model, strict, guardrails } = parts;
+  const target = [organisationId, workspaceId, kind, provider, savedProvider, host, fields, model, strict, guardrails];
+  const partition = namespace === null ? [metadata, headers] : namespace;
+  return Bun.CryptoHasher.hash('sha256', canonicalJson([target, content, partition]), 'hex');
 }
 
 /** One text for one value: fields sorted by name, no blanks. */
-export function canonicalJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value)) ?? 'null';
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
   const fields = value as Readonly<Record<string, unknown>>;
-  let text = '';
-  for (const name of Object.keys(fields).sort()) {
-    const field = fields[name];
-    if (field !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(field)}`;
-  }
-  return `{${text}}`;
+  // Without a prototype, since a field may be called `__proto__`.
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const name of Object.keys(fields).sort()) copy[name] = sorted(fields[name]);
+  return copy;
 }

@@ -171,6 +171,10 @@ export const errorCatalogue = {
     type: 'timeout_error',
     remedy: 'The client sent its body too slowly, and the connection is closed. See `REQUEST_BODY_TIMEOUT`.',
   },
+  guarded_output: {
+    status: 403,
+    remedy: 'Guardrails check the answers of this batch: read the files that `GET /batches/{id}` names.',
+  },
   batch_not_finished: { status: 409, remedy: 'Ask for the output when the batch has ended.' },
   usage_limit_exceeded: {
     status: 412,

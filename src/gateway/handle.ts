@@ -1,7 +1,7 @@
 /** A request's journey, top to bottom: identify, admit, select, route, reply, settle. */
 import type { CheckIo } from '../guardrails/io.ts';
 import { isReserved } from '../http/reserved-paths.ts';
-import { replyOf } from '../http/web.ts';
+import { incomingOf, replyOf, responseOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import type { BodySource, Reply } from '../wire/server/reply.ts';
@@ -12,8 +12,11 @@ import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
 import { requireAllowedType } from './guardrails/gate.ts';
 import { checkIo } from './guardrails/io.ts';
-import type { Admission } from './limits/admission.ts';
+import { type Admission, admissionOf } from './limits/admission.ts';
+import { mayReadOutput, refuseHeldBack } from './managed/held-back.ts';
+import { isInside, markInside } from './managed/inside-calls.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
+import { createRowChecks, type RowChecks } from './managed/row-checks.ts';
 import { dialSession } from './realtime/dial.ts';
 import { sessionJourney } from './realtime/handshake.ts';
 import { openRealtimeSession } from './realtime/open-session.ts';
@@ -44,6 +47,10 @@ export interface Gateway {
   handle(request: Incoming): Promise<Reply | Upgraded> | null;
   /** Serves every path below the version that nobody else serves; null outside it. */
   passthrough(request: Incoming): Promise<Reply | Upgraded> | null;
+  /** The same for calls of our own: no guardrail and no batch of ours stands before them. */
+  handleInside: Gateway['handle'];
+  /** Guardrails on rows and answers of a batch that a provider runs. */
+  readonly rowChecks: RowChecks;
   /** What checks may do on behalf of a workspace. */
   checkIo(workspaceId: string | null): CheckIo;
   /** The same stages for calls whose upstream is no model provider. */
@@ -76,6 +83,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const selected = select(deps, identified);
       const planned = selected instanceof Promise ? await selected : selected;
       const context = planned.prompt ? await withTargetPrompts(deps, planned) : planned;
+      if (mayReadOutput(context)) await refuseHeldBack(deps, context, lookUpWith(context));
       const managed = isManaged(deps, context);
       if (managed || wantsIntegratedModels(context) || wantsIntegratedModel(context))
         await requireAllowedType(deps, context);
@@ -98,6 +106,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return turnAway(arrival, identified, limited ?? asError(fault, arrival));
     }
   };
+
+  /** Asks for a file as the client of a request would. */
+  const lookUpWith =
+    ({ request }: RequestContext) =>
+    async (fileId: string) => {
+      const url = `http://inside.invalid/v1/files/${encodeURIComponent(fileId)}`;
+      const reply = await handle(markInside(incomingOf(new Request(url, { headers: request.headers.fields }))));
+      if (!reply || reply === 'upgraded') throw new Error('A file is answered with a reply');
+      return { status: reply.status, body: await responseOf(reply).bytes() };
+    };
 
   /** Limits of the key and its workspace are told before what is wrong with the request; rendering has none. */
   const limitedToo = async (fault: unknown, identified: Identified): Promise<GatewayError | null> => {
@@ -221,16 +239,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const settleNow = (context: RequestContext, records: AttemptRecord[], outcome: Outcome) => {
     try {
-      settle(deps, context, records, outcome);
+      if (!isPoll(context)) settle(deps, context, records, outcome);
     } catch (fault) {
       deps.onFault(fault, context.requestId);
     } finally {
       deps.bodies.release(context.request);
       deps.openTraces.end(context.request);
       // Whatever an attempt left behind is given back.
-      context.admission?.end(false);
+      admissionOf(context)?.end(false);
     }
   };
+
+  /** How a batch stands is asked many times; only what comes of it is worth a record. */
+  const isPoll = ({ matched, request }: RequestContext): boolean =>
+    matched.route.kind === 'retrieveBatch' && isInside(request);
 
   /** The log tells what async guardrails said, so that it waits for them; each ends within its time. */
   const settleLater = (
@@ -246,12 +268,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
+  const handle: Gateway['handle'] = (request) => {
+    const asked = askedPath(request.target);
+    const matched = asked && dedicatedRoute(request.method, asked);
+    return matched ? serve(request, asked, matched) : null;
+  };
+
   return {
-    handle(request) {
-      const asked = askedPath(request.target);
-      const matched = asked && dedicatedRoute(request.method, asked);
-      return matched ? serve(request, asked, matched) : null;
-    },
+    handle,
+    handleInside: (request) => handle(markInside(request)),
+    rowChecks: createRowChecks(deps),
     passthrough(request) {
       const asked = askedPath(request.target);
       // Methods that the web does not know come here without having been looked at by anyone else.

@@ -32,7 +32,7 @@ import { reportHooks } from './guardrails/report.ts';
 import { createGateway, type Gateway } from './handle.ts';
 import { createLimitSteps } from './limits/steps.ts';
 import { FrameBudgets } from './realtime/frame-budget.ts';
-import { BodyBudget } from './request/body-budget.ts';
+import type { BodyBudget } from './request/body-budget.ts';
 import { InlinePlans } from './request/inline-plans.ts';
 import { createBreakers } from './routing/breakers.ts';
 import { createStickyChoices } from './routing/sticky.ts';
@@ -43,6 +43,8 @@ interface GatewayNeeds {
   settings: GatewaySettings;
   /** By which calls of this installation are known. */
   mark: string;
+  /** What bodies in memory share, on every route. */
+  bodies: BodyBudget;
   clock: Clock;
   keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
   batchService: BatchService;
@@ -119,7 +121,6 @@ export function openGateway({ log, cache, mark, giveFeedback, ...needs }: Gatewa
     }),
     discoveries: new TokenCache(now),
     frameBudgets: new FrameBudgets(),
-    bodies: new BodyBudget(needs.settings.bufferedBytes),
     inlinePlans: new InlinePlans(),
     random: Math.random,
     pause,

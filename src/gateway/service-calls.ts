@@ -12,6 +12,7 @@ import type { GuardState } from './guardrails/state.ts';
 import type { Admission } from './limits/admission.ts';
 import { admit } from './request/admit.ts';
 import type { Bytes } from './request/body.ts';
+import type { BodyLease } from './request/body-budget.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify, identifyAs } from './request/identify.ts';
 import { receive } from './request/receive.ts';
@@ -55,6 +56,12 @@ export interface ServiceCalls {
   admit(context: RequestContext, tokens: () => number): MaybePromise<Admission | null>;
   /** What guardrails say of the call, before it is made and after. */
   guard(context: RequestContext, guards: Guards): ServiceGuard;
+  /** Counts what is held for the request until it is released. */
+  room(identified: Identified): BodyLease;
+  /** Counts what is held for an organisation until it is given back. */
+  lease(organisationId: string): BodyLease;
+  /** The request is over: what was held for it is not held any more. */
+  release(request: Incoming): void;
   /** Tells settlers and the log. It never throws, for the client has its answer. */
   settle(context: RequestContext, end: ServiceEnd): void;
 }
@@ -80,6 +87,13 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
       ((caller.limits?.length ?? 0) > 0 ||
         (workspace.limits?.length ?? 0) > 0 ||
         (workspace.policies?.hasRequestPolicies ?? false)),
+    room: ({ request, caller }) => ({
+      hold: (bytes) => deps.bodies.hold(request, caller.organisationId, bytes),
+      // All of it together, once the request is over.
+      release: () => undefined,
+    }),
+    lease: (organisationId) => deps.bodies.lease(organisationId),
+    release: (request) => deps.bodies.release(request),
     guard: (context, guards) => new ServiceGuard(deps, context, guards),
     admit: (context, tokens) => admit(deps, context, true, tokens),
     settle(context, { status, headers = {}, body, failure, upstreamMs, firstEventMs = null, usage, guard }) {

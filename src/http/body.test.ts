@@ -13,7 +13,7 @@ async function refusal(
   patienceMs?: number,
 ): Promise<{ status: number; code: string; message: string }> {
   try {
-    await readJsonBody(asked, limit, patienceMs);
+    await readJsonBody(asked, limit, patienceMs === undefined ? {} : { patienceMs });
   } catch (error) {
     if (error instanceof ApiError) return { status: error.status, code: error.code, message: error.message };
     throw error;
@@ -116,4 +116,26 @@ test('a body that dribbles is refused with 408 when patience ends, and no longer
   });
   expect(await refusal(request(body), 5)).toMatchObject({ status: 408, code: 'AB01' });
   expect(cancelled).toBe(true);
+});
+
+test('a large body is counted while it comes, and given back when it is there', async () => {
+  const counted: number[] = [];
+  let left = 1024 * 1024;
+  const room = {
+    take(bytes: number) {
+      if (bytes > left) return false;
+      left -= bytes;
+      counted.push(bytes);
+      return true;
+    },
+    give(bytes: number) {
+      left += bytes;
+    },
+  };
+  const text = JSON.stringify('x'.repeat(700 * 1024));
+  expect(await readJsonBody(request(text), 8 * 1024 * 1024, { room })).toBe(JSON.parse(text));
+  expect([counted.reduce((sum, bytes) => sum + bytes, 0), left]).toEqual([768 * 1024, 1024 * 1024]);
+  const refused = readJsonBody(request(JSON.stringify('x'.repeat(1100 * 1024))), 8 * 1024 * 1024, { room });
+  expect(await refused.catch((fault: ApiError) => fault.status)).toBe(503);
+  expect(left).toBe(1024 * 1024);
 });

@@ -37,6 +37,7 @@ export async function openSession(
     passwordHash?: string | null;
     ssoSealed?: string | null;
     ssoSubject?: string | null;
+    ssoSession?: string | null;
   },
   origin: SessionOrigin,
 ): Promise<NewSession> {
@@ -67,6 +68,7 @@ export async function openSession(
       password_hash: who.passwordHash ?? null,
       sso_sealed: who.ssoSealed ?? null,
       sso_subject: who.ssoSubject ?? null,
+      sso_session: who.ssoSession ?? null,
     })
     .execute();
   return { token: session.token, csrfToken: session.csrfToken, sessionId: session.id, expiresAt: session.expiresAt };

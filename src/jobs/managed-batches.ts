@@ -1,25 +1,28 @@
 /** Runs the batches that clients have ordered of the gateway itself, some lines every few seconds. */
 import type { Services } from '../admin/kernel/services.ts';
 import { type ManagedFiles, sweepUploads } from '../batches/files.ts';
-import { type CallAs, createBatchRunner } from '../batches/run.ts';
+import type { CallAs, GuardedCalls } from '../batches/guarded-calls.ts';
+import { createBatchRunner } from '../batches/run.ts';
 import type { Job } from './runner.ts';
 
 /** What running a client's order takes besides the services. */
 export interface OrderedWork {
   files: ManagedFiles;
   call: CallAs;
+  guarded: GuardedCalls;
 }
 
 /** Less than the pace of the job, so that slow batches do not slow it down. */
 const patienceMs = 4_000;
 
-export function createManagedBatchRun({ store, vault, clock }: Services, { files, call }: OrderedWork): Job {
+export function createManagedBatchRun({ store, vault, clock }: Services, { files, call, guarded }: OrderedWork): Job {
   const runner = createBatchRunner({
     store,
     vault,
     clock,
     files,
     call,
+    guarded,
     pause: (ms) => Bun.sleep(ms),
     patienceMs,
     holder: Bun.randomUUIDv7(),

@@ -1,6 +1,6 @@
 /** The shared engine: counters in Redis or Valkey. One atomic script takes from all limits of a call. */
 import { createHash } from 'node:crypto';
-import type { Redis } from '../redis/connect.ts';
+import type { Redis } from '../redis/redis.ts';
 import { Deadlines, systemTiming, type Timing } from './deadlines.ts';
 import {
   type CounterState,
@@ -81,28 +81,30 @@ export class RedisEngine implements LimitEngine {
     const { id, organisationId, demands } = request;
     const now = this.#options.now();
     const until = this.#deadlines.start();
-    const args = [this.#serverTime(), id, String(leaseMs)];
-    for (const demand of demands) args.push(...demandOf(demand, now));
+    let lines = '';
+    for (const demand of demands) lines += demandLines(demand, now);
+    const args = [this.#serverTime(), id, String(leaseMs), lines];
     if (this.#owed.has(organisationId)) await this.#deadlines.within(this.#payUp(organisationId), until);
     const reply = await this.#whole(reserveScript, organisationId, args, until).catch((fault) => {
       // It may have been taken, or be taken when the store reads on: nobody will settle it.
       if (fault instanceof LimitStoreAway && !(fault instanceof NotAsked)) this.#letGoLater({ id, organisationId });
       throw fault;
     });
-    if (reply[0] === 'refused') {
-      const [, index, epoch, ends, settled, reserved, told] = reply;
-      this.#tell(organisationId, told);
+    const [verdict, figures = '', told] = reply;
+    this.#tell(organisationId, told);
+    const figure = figures.split('\n');
+    if (verdict === 'refused') {
+      const [index, epoch, ends, settled, reserved] = figure;
       const refusedBy = demands[Number(index)];
       if (!refusedBy) throw new LimitStoreAway('it refused a demand that was never made');
       return { granted: false, refusedBy, state: stateFrom(epoch, ends, settled, reserved) };
     }
-    const [, figures, told] = reply as [string, string[], unknown];
-    this.#tell(organisationId, told);
     const states: CounterState[] = [];
     const holdings = demands.map(({ limit }, index) => {
-      const [epoch, ends, settled, reserved, amount] = figures.slice(index * 5, index * 5 + 5);
-      states.push(stateFrom(epoch, ends, settled, reserved));
-      return { limit, epoch: Number(epoch), amount: Number(amount) };
+      const at = index * 5;
+      const state = stateFrom(figure[at], figure[at + 1], figure[at + 2], figure[at + 3]);
+      states.push(state);
+      return { limit, epoch: state.epoch, amount: Number(figure[at + 4]) };
     });
     return { granted: true, reservation: { id, organisationId, holdings }, states };
   }
@@ -110,12 +112,12 @@ export class RedisEngine implements LimitEngine {
   async settle(reservation: Reservation, spent: readonly number[]): Promise<void> {
     const { id, organisationId } = reservation;
     try {
-      const args = [this.#serverTime(), id, 'spend'];
+      let lines = '';
       reservation.holdings.forEach((holding, index) => {
         const { counter, epoch, endsAt } = entryOf(reservation, holding, 0);
-        args.push(counter, String(epoch), String(endsAt ?? 0), String(spent[index] ?? 0));
+        lines += `${counter}\n${epoch}\n${endsAt ?? 0}\n${spent[index] ?? 0}\n`;
       });
-      const [, told] = (await this.#run(settleScript, organisationId, args)) as [string, unknown];
+      const [, told] = await this.#run(settleScript, organisationId, [this.#serverTime(), id, 'spend', lines]);
       this.#tell(organisationId, told);
     } catch (fault) {
       if (!(fault instanceof LimitStoreAway)) throw fault;
@@ -144,15 +146,11 @@ export class RedisEngine implements LimitEngine {
     const states = new Map<Limit, CounterState>();
     for (const [organisationId, own] of Map.groupBy(limits, (limit) => limit.organisationId)) {
       const args = [this.#serverTime(), ...own.map(({ counter }) => counter)];
-      const [, time, figures, told] = (await this.#whole(readScript, organisationId, args)) as [
-        string,
-        string,
-        string[],
-        unknown,
-      ];
+      const [, time, figures = '', told] = await this.#whole(readScript, organisationId, args);
       this.#tell(organisationId, told);
+      const figure = figures.split('\n').map(Number);
       own.forEach((limit, index) => {
-        const [known, settled, reserved] = figures.slice(index * 3, index * 3 + 3).map(Number);
+        const [known, settled, reserved] = figure.slice(index * 3, index * 3 + 3);
         const now = limit.window.kind === 'rate' ? Number(time) : this.#options.now();
         const span = spanAt(limit.window, now);
         const epoch = Math.max(span.epoch, known ?? 0);
@@ -200,9 +198,9 @@ export class RedisEngine implements LimitEngine {
     organisationId: string,
     args: string[],
     until = this.#deadlines.start(),
-  ): Promise<unknown[]> {
+  ): Promise<string[]> {
     for (let tries = 0; tries < 3; tries++) {
-      const reply = (await this.#run(script, organisationId, args, until)) as unknown[];
+      const reply = await this.#run(script, organisationId, args, until);
       if (reply[0] !== 'rebuild') return reply;
       await this.#deadlines.within(this.#rebuild(organisationId), until);
     }
@@ -255,16 +253,18 @@ export class RedisEngine implements LimitEngine {
     }
   }
 
-  #tell(organisationId: string, told: unknown): void {
-    if (!Array.isArray(told) || told.length === 0) return;
+  /** Lines of: counter, epoch, amount, ends. */
+  #tell(organisationId: string, told: string | undefined): void {
+    if (!told) return;
     const entries: LedgerEntry[] = [];
-    for (let at = 0; at < told.length; at += 4) {
-      const ends = Number(told[at + 3]);
+    const field = told.split('\n');
+    for (let at = 0; at + 4 < field.length; at += 4) {
+      const ends = Number(field[at + 3]);
       entries.push({
-        counter: String(told[at]),
+        counter: field[at] ?? '',
         organisationId,
-        epoch: Number(told[at + 1]),
-        amount: Number(told[at + 2]),
+        epoch: Number(field[at + 1]),
+        amount: Number(field[at + 2]),
         endsAt: ends === 0 ? null : ends,
       });
     }
@@ -308,7 +308,7 @@ export class RedisEngine implements LimitEngine {
     organisationId: string,
     args: readonly string[],
     until = this.#deadlines.start(),
-  ): Promise<unknown> {
+  ): Promise<string[]> {
     if (this.#failures >= failuresUntilAway) {
       const now = this.#timing.now();
       if (now - this.#probedAt < probeEveryMs) throw new NotAsked('it did not answer a moment ago');
@@ -319,7 +319,7 @@ export class RedisEngine implements LimitEngine {
       const reply = await this.#deadlines.within(this.#evaluate(script, prefix, args), until);
       if (this.#failures >= failuresUntilAway) this.#options.onBack?.();
       this.#failures = 0;
-      return reply;
+      return Array.isArray(reply) ? reply.map(String) : [String(reply)];
     } catch (fault) {
       const error = fault instanceof Error ? fault : new Error(String(fault));
       if (++this.#failures === failuresUntilAway) this.#options.onAway?.(error);
@@ -327,14 +327,12 @@ export class RedisEngine implements LimitEngine {
     }
   }
 
-  async #evaluate(script: string, prefix: string, args: readonly string[]): Promise<unknown> {
+  #evaluate(script: string, prefix: string, args: readonly string[]): Promise<unknown> {
     const digest = this.#digestOf(script);
-    try {
-      return await this.#redis.command(prefix, ['EVALSHA', digest, '1', prefix, ...args]);
-    } catch (fault) {
+    return this.#redis.command(prefix, ['EVALSHA', digest, '1', prefix, ...args]).catch((fault) => {
       if (!(fault instanceof Error) || !fault.message.startsWith('NOSCRIPT')) throw fault;
       return this.#redis.command(prefix, ['EVAL', script, '1', prefix, ...args]);
-    }
+    });
   }
 
   #digestOf(script: string): string {
@@ -346,26 +344,20 @@ export class RedisEngine implements LimitEngine {
   }
 }
 
-function demandOf({ limit, least, most, usual = most }: Demand, now: number): string[] {
+/** A demand as the script reads it. Where the server's clock is a little ahead of ours, it opens the next period itself. */
+function demandLines({ limit, least, most, usual = most }: Demand, now: number): string {
   const { window, counter, value, mode } = limit;
   const isRate = window.kind === 'rate';
-  const span = isRate ? null : spanAt(window, now);
-  return [
-    counter,
-    String(span?.epoch ?? 0),
-    String(isRate ? windowMs[window.unit] : 0),
-    String(isRate ? windowOffsetMs(window.unit) : 0),
-    // Where the server's clock is a little ahead of ours, it opens the next period itself.
-    String(span?.endsAt ?? 0),
-    String(span?.endsAt ?? 0),
-    String(value),
-    String(least),
-    String(most),
-    String(usual),
-    mode === 'enforce' ? '1' : '0',
-    keptOnExpiry(limit) ? '1' : '0',
-  ];
+  const { epoch, endsAt } = isRate ? rateSpan : spanAt(window, now);
+  const length = isRate ? windowMs[window.unit] : 0;
+  const offset = isRate ? windowOffsetMs(window.unit) : 0;
+  const ends = endsAt ?? 0;
+  const span = `${counter}\n${epoch}\n${length}\n${offset}\n${ends}\n${ends}\n`;
+  return `${span}${value}\n${least}\n${most}\n${usual}\n${mode === 'enforce' ? 1 : 0}\n${keptOnExpiry(limit) ? 1 : 0}\n`;
 }
+
+/** The server knows the span of a rate by its own clock. */
+const rateSpan = { epoch: 0, endsAt: null };
 
 /** A reservation as the scripts keep it. */
 const linesOf = (reservation: Reservation): string =>

@@ -2,6 +2,7 @@
 
 /**
  * What every script begins with.
+ * Lists go in and out as lines of one text: an argument or a reply of its own for each figure costs more than counting it.
  * Keys below the prefix: `c:<counter>` a hash of epoch, settled and reserved; `r:<id>` a reservation, or `done` once it is
  * resolved; `x` the expiry of each reservation; `m` says that nothing was lost.
  */
@@ -23,10 +24,18 @@ local function put(name, epoch, settled, reserved, ends, now)
   redis.call('HSET', key, 'e', whole(epoch), 's', whole(settled), 'r', whole(reserved))
   if ends > 0 then redis.call('PEXPIRE', key, math.max(60000, math.floor((ends - now) * 2))) end
 end
+-- The fields of lines, so many at a time.
+local function groups(text, fields)
+  return text:gmatch(string.rep('([^\\n]*)\\n', fields))
+end
+local function lines(list)
+  if #list == 0 then return '' end
+  return table.concat(list, '\\n') .. '\\n'
+end
 -- A reservation is lines of: counter, epoch, held, kept, keep, ends
 local function holdings(text)
   local found = {}
-  for name, epoch, held, kept, keep, ends in text:gmatch('([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n') do
+  for name, epoch, held, kept, keep, ends in groups(text, 6) do
     found[#found + 1] = { name = name, epoch = tonumber(epoch), held = tonumber(held), kept = tonumber(kept), keep = keep == '1', ends = tonumber(ends) }
   end
   return found
@@ -65,21 +74,17 @@ local function sweep(now, told)
 end
 `;
 
-/** ARGV: now or 0, id, lease; for each demand: counter, epoch or 0, window length, offset, roll epoch, ends, value, least, most, usual, enforced, keep. */
+/** ARGV: now or 0, id, lease, and for each demand lines of: counter, epoch or 0, window length, offset, roll epoch, ends, value, least, most, usual, enforced, keep. */
 export const reserveScript = `${common}
 local now = clock(ARGV[1])
 if redis.call('EXISTS', prefix .. 'm') == 0 then return { 'rebuild' } end
 local told = {}
 sweep(now, told)
 local id, lease = ARGV[2], tonumber(ARGV[3])
-local fields = 12
-local count = (#ARGV - 3) / fields
 local list, states = {}, {}
-for i = 1, count do
-  local at = 3 + (i - 1) * fields
-  local name = ARGV[at + 1]
-  local epoch, ends, expires = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 6]), 0
-  local length, offset, roll = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+for name, from, length, offset, roll, to, value, least, most, usual, enforced, keep in groups(ARGV[4], 12) do
+  local epoch, ends, expires = tonumber(from), tonumber(to), 0
+  length, offset, roll = tonumber(length), tonumber(offset), tonumber(roll)
   if length > 0 then
     epoch = math.floor((now - offset) / length) * length + offset
   elseif roll > 0 and now >= roll then
@@ -88,18 +93,18 @@ for i = 1, count do
   local known, settled, reserved = counter(name)
   if known >= epoch then epoch = known else settled = 0 reserved = 0 end
   if length > 0 then ends = epoch + length expires = ends end
-  local value, least, most, usual = tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8]), tonumber(ARGV[at + 9]), tonumber(ARGV[at + 10])
+  value, least, most, usual = tonumber(value), tonumber(least), tonumber(most), tonumber(usual)
   local room = value - settled - reserved
   local amount
-  if ARGV[at + 11] == '1' then
+  if enforced == '1' then
     if settled >= value or least > room then
-      return { 'refused', tostring(i - 1), whole(epoch), whole(ends), whole(settled), whole(reserved), told }
+      return { 'refused', lines({ tostring(#list), whole(epoch), whole(ends), whole(settled), whole(reserved) }), lines(told) }
     end
     amount = math.max(least, math.min(most, room, math.max(usual, math.floor(room / 16))))
   else
     amount = math.max(least, math.min(most, usual))
   end
-  list[i] = { name = name, epoch = epoch, held = amount, kept = 0, keep = ARGV[at + 12] == '1', ends = expires, settled = settled, reserved = reserved + amount }
+  list[#list + 1] = { name = name, epoch = epoch, held = amount, kept = 0, keep = keep == '1', ends = expires, settled = settled, reserved = reserved + amount }
   states[#states + 1] = whole(epoch)
   states[#states + 1] = whole(ends)
   states[#states + 1] = whole(settled)
@@ -109,10 +114,10 @@ end
 for _, h in ipairs(list) do put(h.name, h.epoch, h.settled, h.reserved, h.ends, now) end
 redis.call('SET', prefix .. 'r:' .. id, written(list), 'PX', lease + 3600000)
 redis.call('ZADD', prefix .. 'x', now + lease, id)
-return { 'granted', states, told }
+return { 'granted', lines(states), lines(told) }
 `;
 
-/** ARGV: now or 0, id, `spend` or `forget`, then for each holding: counter, epoch, ends, spent. `forget` only lets go of what is held. */
+/** ARGV: now or 0, id, `spend` or `forget`, and for each holding lines of: counter, epoch, ends, spent. `forget` only lets go of what is held. */
 export const settleScript = `${common}
 local now = clock(ARGV[1])
 local id = ARGV[2]
@@ -120,18 +125,20 @@ local forget = ARGV[3] == 'forget'
 local key = prefix .. 'r:' .. id
 local text = redis.call('GET', key)
 local told = {}
-if text == 'done' then return { 'done', told } end
-local list = {}
+if text == 'done' then return { 'done', '' } end
+local list, given, spends = {}, {}, {}
+for name, epoch, ends, spent in groups(ARGV[4] or '', 4) do
+  given[#given + 1] = { name = name, epoch = tonumber(epoch), ends = tonumber(ends), held = 0, kept = 0 }
+  spends[#spends + 1] = tonumber(spent)
+end
 if text then
   list = holdings(text)
 elseif not forget then
   -- Redis lost the reservation: what was spent counts all the same.
-  for at = 4, #ARGV, 4 do
-    list[#list + 1] = { name = ARGV[at], epoch = tonumber(ARGV[at + 1]), ends = tonumber(ARGV[at + 2]), held = 0, kept = 0 }
-  end
+  list = given
 end
 for i, h in ipairs(list) do
-  local spent = forget and h.kept or tonumber(ARGV[3 + i * 4])
+  local spent = forget and h.kept or spends[i]
   local amount = spent - h.kept
   local epoch, settled, reserved = counter(h.name)
   if epoch == h.epoch then put(h.name, epoch, settled + amount, reserved - h.held, h.ends, now) end
@@ -144,7 +151,7 @@ for i, h in ipairs(list) do
 end
 redis.call('ZREM', prefix .. 'x', id)
 redis.call('SET', key, 'done', 'PX', 3600000)
-return { 'settled', told }
+return { 'settled', lines(told) }
 `;
 
 /** ARGV: now or 0, lease; for each reservation: id, its lines. One that Redis has lost is put back. */
@@ -181,7 +188,7 @@ for i = 2, #ARGV do
   states[#states + 1] = whole(settled)
   states[#states + 1] = whole(reserved)
 end
-return { 'read', whole(now), states, told }
+return { 'read', whole(now), lines(states), lines(told) }
 `;
 
 /** ARGV: now or 0, 1 when everything that is known was handed in, then for each: counter, epoch, settled, ends. */

@@ -1,6 +1,8 @@
 /** One message on its way: who sent it to which server, and under which ids it is followed. */
 import type { McpServer } from '../catalog/mcp/server.ts';
 import type { Identified } from '../gateway/context.ts';
+import type { BodyLease } from '../gateway/request/body-budget.ts';
+import type { McpDeps } from './deps.ts';
 import type { McpArrival } from './identify.ts';
 import type { Principal, UpstreamIdentity } from './principal.ts';
 import type { ClientFacts } from './upstream/link.ts';
@@ -45,3 +47,7 @@ export function upstreamIdentityOf(
     headers,
   };
 }
+
+/** Counts what a client leaves unread of its streams. */
+export const leaseFor = ({ services }: McpDeps, { identified }: CallContext): BodyLease =>
+  services.lease(identified.caller.organisationId);

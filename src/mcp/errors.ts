@@ -55,6 +55,7 @@ const catalogue = {
   /** Its address must not be called. */
   upstream_forbidden: { status: 502, code: serverError, told: true, as: 'upstream_error' },
   store_unavailable: { status: 503, code: serverError, told: true },
+  buffers_full: { status: 503, code: serverError, told: true },
   circuit_open: { status: 503, code: serverError, told: true },
   upstream_timeout: { status: 504, code: timeoutError, told: true },
   authorization_required: { status: 200, code: serverError, told: true },
@@ -120,6 +121,7 @@ const kindOf: Partial<Record<GatewayErrorCode, McpErrorKind>> = {
   usage_limit_exceeded: 'usage_limit_exceeded',
   rate_limit_exceeded: 'rate_limited',
   limits_unavailable: 'store_unavailable',
+  buffers_full: 'buffers_full',
 };
 
 /** What the stages that all routes share refuse, in the words of this protocol. */

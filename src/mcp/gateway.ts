@@ -1,15 +1,23 @@
 /** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
 import { readJson } from '../bounded-json.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import type { HoldBytes } from '../gateway/request/body-budget.ts';
+import { countedWhole } from '../gateway/upstream/counted-body.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Handler } from '../http/web.ts';
 import { Abort } from '../wire/abort.ts';
-import { type Bytes, collected } from '../wire/client/collected.ts';
+import type { Bytes } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import { reachServer } from './access.ts';
+<<<<<<< HEAD
 import { type CallContext, upstreamIdentityOf } from './call-context.ts';
 import { failed } from './called.ts';
+=======
+import { type CallContext, leaseFor, upstreamIdentityOf } from './call-context.ts';
+import { failed } from './calls.ts';
+>>>>>>> main
 import { checkEnvelope, isStateless } from './client/envelope.ts';
 import { KeepAlive } from './client/event-stream.ts';
 import { Responder } from './client/responder.ts';
@@ -18,7 +26,7 @@ import { Sessions } from './client/sessions.ts';
 import { SsePairs } from './client/sse-pair.ts';
 import { StatelessEra } from './client/stateless-era.ts';
 import type { McpDeps } from './deps.ts';
-import { McpError } from './errors.ts';
+import { McpError, ofGateway } from './errors.ts';
 import { identifyPrincipal, type McpArrival, messageRoute } from './identify.ts';
 import { joinedServer, joinedSlug } from './joined/servers.ts';
 import { JoinedSessions } from './joined/session.ts';
@@ -101,6 +109,13 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   const serve = async (request: Incoming, slug: string, kind: string, query: string): Promise<Reply> => {
     let id: JsonRpcId | null = null;
+    const over = () => deps.services.release(request);
+    /** Some are answered while they are still at work. */
+    let goesOn = false;
+    const whenOver = () => {
+      goesOn = true;
+      return over;
+    };
     try {
       const { fields } = request.headers;
       requireOrigin(fields.origin, allowedOrigins);
@@ -108,11 +123,15 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       const context = await contextOf(request, slug, slug === joinedSlug ? '/mcp' : `/${slug}/mcp`);
       if (kind === 'sse') return pairs.open(context, slug);
       if (request.method === 'POST') {
-        const posted = await postedOf(request, kind === 'mcp');
+        const posted = await postedOf(request, kind === 'mcp', deps.services.room(context.identified).hold);
         if (Array.isArray(posted)) return await batched(context, posted);
         if (posted.message.kind === 'request') id = posted.message.id;
-        if (kind === 'messages') return pairs.post(context, new URLSearchParams(query).get('sessionId') ?? '', posted);
-        return await answered(request, context, posted);
+        if (kind === 'messages') {
+          const reply = pairs.post(context, new URLSearchParams(query).get('sessionId') ?? '', posted, over);
+          goesOn = true;
+          return reply;
+        }
+        return await answered(request, context, posted, whenOver);
       }
       const session = fields['mcp-session-id'];
       requireKnownVersion(fields['mcp-protocol-version']);
@@ -128,10 +147,17 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
       const status = error instanceof UpstreamRefusal ? 200 : error.status;
       return jsonReply(status, JSON.stringify(errorMessage(id, shown)), error instanceof McpError ? error.headers : {});
+    } finally {
+      if (!goesOn) over();
     }
   };
 
-  const answered = async (request: Incoming, context: CallContext, posted: Posted): Promise<Reply> => {
+  const answered = async (
+    request: Incoming,
+    context: CallContext,
+    posted: Posted,
+    whenOver: () => () => void,
+  ): Promise<Reply> => {
     const { fields } = request.headers;
     const { message, text } = posted;
     const era = erasOf(context);
@@ -143,8 +169,11 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       const abort = new Abort();
       const leave = () => abort.abort(new McpError('upstream_error', 'the client left'));
       request.onLeave(leave);
-      const responder = new Responder(keeper, {}, leave);
-      era.stateless.post(own, message, posted, responder, abort).catch((fault) => deps.onFault(fault, own.requestId));
+      const responder = new Responder(keeper, leaseFor(deps, context), {}, leave);
+      era.stateless
+        .post(own, message, posted, responder, abort)
+        .catch((fault) => deps.onFault(fault, own.requestId))
+        .finally(whenOver());
       return responder.reply;
     }
     if (message.kind === 'request' && message.method === 'initialize') {
@@ -153,8 +182,11 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
     requireKnownVersion(fields['mcp-protocol-version']);
     const session = sessionEra.find(context, fields['mcp-session-id']);
     // Leaving is not cancelling in this era: the client may come back for the rest.
-    const responder = new Responder(keeper, {}, () => undefined);
-    era.session.post(session, posted, responder).catch((fault) => deps.onFault(fault, context.requestId));
+    const responder = new Responder(keeper, leaseFor(deps, context), {}, () => undefined);
+    era.session
+      .post(session, posted, responder)
+      .catch((fault) => deps.onFault(fault, context.requestId))
+      .finally(whenOver());
     return responder.reply;
   };
 
@@ -168,7 +200,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
     }
     const replies = await Promise.all(
       batch.map(async (posted) => {
-        const responder = new Responder(keeper, {}, () => undefined);
+        const responder = new Responder(keeper, leaseFor(deps, context), {}, () => undefined);
         const gathered = new Gathered();
         await erasOf(context).session.post(session, posted, gathered);
         responder.end();
@@ -251,7 +283,7 @@ function requireKnownVersion(header: string | undefined): void {
   throw new McpError('invalid_request', `Bad Request: Unsupported protocol version: ${header.slice(0, 50)}`);
 }
 
-async function postedOf(request: Incoming, streamable: boolean): Promise<Posted | Posted[]> {
+async function postedOf(request: Incoming, streamable: boolean, hold: HoldBytes): Promise<Posted | Posted[]> {
   const { fields } = request.headers;
   const type = (fields['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new McpError('unsupported_media_type', 'send the body as application/json');
@@ -261,7 +293,7 @@ async function postedOf(request: Incoming, streamable: boolean): Promise<Posted 
   if (streamable && !acceptsBoth) {
     throw new McpError('not_acceptable', 'Not Acceptable: send the header Accept: application/json, text/event-stream');
   }
-  const bytes = await bodyOf(request);
+  const bytes = await bodyOf(request, hold);
   const text = new TextDecoder().decode(bytes);
   const value = parsed(text);
   if (Array.isArray(value)) {
@@ -289,7 +321,7 @@ function parsed(text: string): unknown {
   }
 }
 
-async function bodyOf({ body, length }: Incoming): Promise<Bytes> {
+async function bodyOf({ body, length }: Incoming, hold: HoldBytes): Promise<Bytes> {
   if (!body) throw new McpError('parse_error', 'Parse error: the body is empty');
   if (length !== null && length > largestBody) throw tooLarge();
   const late = Promise.withResolvers<never>();
@@ -301,9 +333,10 @@ async function bodyOf({ body, length }: Incoming): Promise<Bytes> {
     bodyPatienceMs,
   );
   try {
-    return await Promise.race([collected(body, largestBody), late.promise]);
+    return await Promise.race([countedWhole(body, largestBody, hold), late.promise]);
   } catch (fault) {
     if (fault instanceof McpError) throw fault;
+    if (fault instanceof GatewayError) throw ofGateway(fault);
     if (fault instanceof WireFault && fault.code === 'BodyTooLarge') throw tooLarge();
     throw new McpError('invalid_request', 'the body ended before it was complete');
   } finally {

@@ -2,6 +2,7 @@
 import type { McpProbe } from '../catalog/mcp/probe.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../environment.ts';
+import type { BodyBudget } from '../gateway/request/body-budget.ts';
 import { createFlows } from '../oauth/flows.ts';
 import { createSigning, type Signing } from '../oauth/signing.ts';
 import { createUpstreamSignIns, type UpstreamSignIns } from '../oauth/upstream-tokens.ts';
@@ -29,6 +30,7 @@ interface Needs {
   settings: Settings;
   /** By which calls of this installation are known. */
   mark: string;
+  bodies: BodyBudget;
   clock: Clock;
   store: Store;
   feed: ChangeFeed;
@@ -39,9 +41,9 @@ interface Needs {
 }
 
 export function openMcpUpstreams(needs: Needs): McpUpstreams {
-  const { settings, mark, clock, store, feed, vault, secrets, names } = needs;
+  const { settings, mark, bodies, clock, store, feed, vault, secrets, names } = needs;
   const now = () => clock.now();
-  const net = createUpstreamNet(settings, mark, names);
+  const net = createUpstreamNet(settings, mark, bodies, names);
   const signing = createSigning(store, vault, settings.mcp.privateKey, now);
   const flows = createFlows(store, vault, now);
   const signIns = createUpstreamSignIns({ store, vault, feed, http: net.http, flows, now });

@@ -1,6 +1,8 @@
 /** The addresses of our authorization server: documents, registration, authorization, tokens. */
 
 import { readJson } from '../bounded-json.ts';
+import { readBytes } from '../http/body.ts';
+import { ApiError } from '../http/errors.ts';
 import type { WebHandler } from '../http/web.ts';
 import type { CallLimiter } from '../mcp/call-limiter.ts';
 import { McpError } from '../mcp/errors.ts';
@@ -27,8 +29,8 @@ interface OauthDeps {
   userOf(headers: Headers): Promise<string | null>;
   /** Where the callers of a server sign in, if not here. */
   external(slug: string): Promise<ExternalServer | null>;
-  /** Whether a request is made by a service of ours: with an admin key. */
-  isService(headers: Headers): Promise<boolean>;
+  /** The organisation whose service makes a request: with an admin key. Null for anybody else. */
+  serviceOf(headers: Headers): Promise<string | null>;
   onFault(fault: unknown): void;
 }
 
@@ -97,10 +99,10 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
   };
 
   const introspect = async (request: Request): Promise<Response> => {
-    if (!(await deps.isService(request.headers)))
-      throw new OauthError('invalid_client', 'introspection needs an admin key');
+    const organisationId = await deps.serviceOf(request.headers);
+    if (organisationId === null) throw new OauthError('invalid_client', 'introspection needs an admin key');
     const form = await formOf(request);
-    return json(await grants.introspect(form.get('token') ?? ''));
+    return json(await grants.introspect(form.get('token') ?? '', organisationId));
   };
 
   const callback = async (request: Request): Promise<Response> => {
@@ -153,14 +155,13 @@ const json = (body: object, status = 200, headers: Record<string, string> = {}):
   Response.json(body, { status, headers: { 'cache-control': 'no-store', pragma: 'no-cache', ...headers } });
 
 async function textOf(request: Request): Promise<string> {
-  if (Number(request.headers.get('content-length') ?? 0) > largestForm) throw tooLarge();
-  const text = await request.text();
-  if (text.length > largestForm) throw tooLarge();
-  return text;
+  try {
+    return (await readBytes(request, largestForm)).toString();
+  } catch (fault) {
+    if (fault instanceof ApiError) throw new OauthError('invalid_request', fault.message, fault.status);
+    throw fault;
+  }
 }
-
-const tooLarge = (): OauthError =>
-  new OauthError('invalid_request', `the body is larger than ${largestForm} bytes`, 413);
 
 const formOf = async (request: Request): Promise<URLSearchParams> => new URLSearchParams(await textOf(request));
 

@@ -70,6 +70,7 @@ export const awsPolly: Provider = {
   address: (facts) => awsAddress('polly', facts),
   headers: awsHeaders,
   authentication: (facts) => awsAuthentication(facts, 'polly'),
+  modelCalls: { POST: /\/v1\/speech$/i, GET: /\/v1\/voices$/i },
   needsCredential: false,
   fields: awsFields,
   endpoints: { createSpeech: { path: '/v1/speech', translation: { request, takes: 'bytes', response } } },

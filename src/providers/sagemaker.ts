@@ -98,6 +98,7 @@ export const sagemaker: Provider = {
     ...awsHeaders(facts),
   }),
   authentication: (facts) => awsAuthentication(facts, 'sagemaker'),
+  modelCalls: { POST: /\/endpoints\/[^/]+\/invocations(?:-response-stream)?$/i },
   needsCredential: false,
   fields: [
     ...awsFields,

@@ -37,6 +37,8 @@ export const usesOf = (mappings: readonly SecretMapping[], find: FindSource): re
 /** The value that a use takes out of a payload. */
 export function pick(payload: SecretPayload, secretKey: string | null, format: 'string' | 'json'): unknown {
   const value = secretKey === null ? payload : fieldOf(payload, secretKey);
+  // It would be sent as a credential, and refused with words that name the wrong cause.
+  if (typeof value === 'string' && value.trim() === '') throw new SecretFault('refused', 'the secret is empty');
   if (format === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
   if (typeof value !== 'string') return value;
   const parsed = jsonOrNothing(value);

@@ -2,10 +2,12 @@
 
 import type { ColumnType, GeneratedAlways } from 'kysely';
 import type {
+  CheckedBatchRowTable,
   ManagedBatchRowTable,
   ManagedBatchTable,
   ManagedFileChunkTable,
   ManagedFileTable,
+  ProviderBatchTable,
 } from '../batches/schema.ts';
 import type {
   GlobalWorkspaceAccess,
@@ -221,8 +223,10 @@ export interface SessionTable {
   password_hash: string | null;
   /** What the identity provider needs to hear at logout, sealed; null where it did not open the session. */
   sso_sealed: string | null;
-  /** A digest of how a SAML provider calls the person, by which it may end the session. */
+  /** A digest of how the identity provider calls the person, by which it may end the session. */
   sso_subject: string | null;
+  /** A digest of how an OpenID provider calls its own session; null where it tells no such id. */
+  sso_session: string | null;
 }
 
 export interface EmailDomainTable {
@@ -438,6 +442,8 @@ export interface Schema
   managed_file_chunks: ManagedFileChunkTable;
   managed_batches: ManagedBatchTable;
   managed_batch_rows: ManagedBatchRowTable;
+  provider_batches: ProviderBatchTable;
+  checked_batch_rows: CheckedBatchRowTable;
   leases: LeaseTable;
   master_key_proof: MasterKeyProofTable;
   schema_migrations: MigrationTable;

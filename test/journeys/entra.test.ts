@@ -85,6 +85,52 @@ describe('Azure', () => {
     expect(await status({ provider: '@lent' })).toBe(403);
   });
 
+  test('an identity of the gateway’s own asks models, also where a call passes through, and nothing else', async () => {
+    resource = await startProvider(json(200, {}));
+    const customHost = resource.url.replace(/\/v1$/, '/openai');
+    const fields = { azure_auth_mode: 'managed', azure_deployment_id: 'd' };
+    for (const provider of ['azure-openai', 'azure-ai']) {
+      plane.providers.set(provider, savedProvider(provider, { provider, customHost, credential: null, fields }));
+    }
+    plane.deps.settings.cloudIdentity = 'saved';
+    const status = async (slug: string, method: string, path: string) => {
+      const headers = { 'x-gw-provider': `@${slug}`, 'content-type': 'application/json' };
+      const body = method === 'GET' || method === 'DELETE' ? undefined : { model: 'd' };
+      return (await plane.call(path, body, headers, { method })).status;
+    };
+    const models = [
+      ['POST', '/v1/proxy/deployments/d/chat/completions'],
+      ['POST', '/v1/proxy/v1/responses'],
+      ['POST', '/v1/proxy/v1/embeddings'],
+      ['GET', '/v1/proxy/v1/models'],
+    ] as const;
+    const others = [
+      ['GET', '/v1/proxy/files'],
+      ['GET', '/v1/proxy/v1/files'],
+      ['POST', '/v1/proxy/batches'],
+      ['GET', '/v1/proxy/v1/fine_tuning/jobs'],
+      ['POST', '/v1/proxy/v1/vector_stores'],
+      ['GET', '/v1/proxy/assistants'],
+      ['GET', '/v1/proxy/threads/t/messages'],
+      ['GET', '/v1/proxy/v1/chat/completions'],
+      ['PUT', '/v1/proxy/deployments/d'],
+      ['DELETE', '/v1/proxy/v1/responses/r'],
+      ['POST', '/v1/proxy/deployments/d/extensions/chat/completions/files'],
+      ['GET', '/v1/files'],
+      ['GET', '/v1/batches'],
+    ] as const;
+    for (const slug of ['azure-openai', 'azure-ai']) {
+      for (const [method, path] of models) {
+        expect([slug, path, await status(slug, method, path)]).toEqual([slug, path, 200]);
+      }
+      const reached = resource.calls.length;
+      for (const [method, path] of others) {
+        expect([slug, path, await status(slug, method, path)]).toEqual([slug, path, 403]);
+      }
+      expect(resource.calls.length).toBe(reached);
+    }
+  });
+
   describe('a batch that writes to blob storage', () => {
     const application = {
       azure_auth_mode: 'entra',
@@ -123,13 +169,21 @@ describe('Azure', () => {
       ]);
     });
 
-    test('is read elsewhere where only the resource’s key or the gateway’s own identity is there', async () => {
+    test('is read elsewhere where only the resource’s key is there', async () => {
       resource = await startProvider();
       const blob = `${new URL(resource.url).origin}/outputs/results.jsonl`;
       resource.script(withBlobs({ output_blob: blob }));
-      for (const more of [{ api_key: 'key' }, { azure_auth_mode: 'managed' }]) {
-        expect(await output(target(more))).toEqual([404, expect.stringContaining(`to ${blob}: read it there`)]);
-      }
+      expect(await output(target({ api_key: 'key' }))).toEqual([
+        404,
+        expect.stringContaining(`to ${blob}: read it there`),
+      ]);
+    });
+
+    test('is none of the calls that the gateway’s own identity is lent for', async () => {
+      resource = await startProvider(withBlobs({}));
+      const managed = target({ azure_auth_mode: 'managed' });
+      expect(await output(managed)).toEqual([403, expect.stringContaining('for calls of models only')]);
+      expect(services.asked).toEqual([]);
     });
 
     test('is not fetched from a host that is no storage of Azure', async () => {

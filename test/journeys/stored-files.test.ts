@@ -254,3 +254,26 @@ test('the gateway’s own identity is lent to what passes through for calls of m
   // What may be asked goes on to the credentials, of which this machine has none.
   expect((await proxied('own-listed', converse, named(own))).code).not.toBe('provider_not_allowed');
 });
+
+test('jobs that workspaces with the same credential share do not pass through, in any spelling', async () => {
+  const jobs = [
+    ['aws', '/model-invocation-jobs'],
+    ['aws', '/Model-Invocation-Job/abc'],
+    ['aws', '/model-customization-jobs/abc/stop'],
+    ['aws', '/async-invoke'],
+    ['gcp', '/projects/p/locations/l/batchPredictionJobs'],
+    ['gcp', '/projects/p/locations/l/batchPredictionJobs/1:cancel'],
+    ['gcp', '/projects/p/locations/l/tuningJobs?pageSize=5'],
+    ['gcp', '/projects/p/locations/l/TuningJobs/1'],
+    ['gcp', '/projects/p/locations/l/cachedContents'],
+  ] as const;
+  for (const [slug, path] of jobs) {
+    const answer = await ask(slug, `/v1/proxy${path}`);
+    expect([path, answer.status, answer.code]).toEqual([path, 403, 'provider_not_allowed']);
+  }
+  expect(await ask('gcp', '/v1/proxy/projects/p/locations/l/%74uningJobs')).toMatchObject({
+    status: expect.any(Number),
+  });
+  expect(provider.calls.filter(({ path }) => /jobs|async|cached/i.test(decodeURIComponent(path)))).toEqual([]);
+  expect((await ask('gcp', '/v1/proxy/projects/p/locations/l/cachedContents/own')).status).toBe(200);
+});

@@ -1,11 +1,13 @@
 /** A company's identity provider (oidc-provider) as a process of its own: people sign in by form, or by the header `x-person`. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { exportJWK, generateKeyPair } from 'jose';
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import Provider, { type JWKS } from 'oidc-provider';
 
 const port = Number(process.argv[2]);
 const [callback = '', ...more] = (process.argv[3] ?? '').split(',');
-const gatewayKey = process.argv[4];
+const { gatewayKey, backchannelLogoutUri }: { gatewayKey?: JWK; backchannelLogoutUri?: string } = JSON.parse(
+  process.argv[4] ?? '{}',
+);
 const origin = `http://127.0.0.1:${port}`;
 
 /** `ada@acme.example;groups=admins;unverified` describes a person. */
@@ -33,17 +35,25 @@ const provider = new Provider(origin, {
     {
       client_id: 'gateway',
       ...(gatewayKey
-        ? { token_endpoint_auth_method: 'private_key_jwt' as const, jwks: { keys: [JSON.parse(gatewayKey)] } }
+        ? { token_endpoint_auth_method: 'private_key_jwt' as const, jwks: { keys: [gatewayKey] } }
         : { client_secret: 'a-secret-of-the-gateway' }),
       redirect_uris: [callback, ...more],
       post_logout_redirect_uris: [callback, ...more].map((uri) => `${new URL(uri).origin}/`),
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
+      ...(backchannelLogoutUri && {
+        backchannel_logout_uri: backchannelLogoutUri,
+        backchannel_logout_session_required: true,
+      }),
     },
   ],
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['given_name', 'family_name', 'groups'] },
   conformIdTokenClaims: false,
-  features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+  features: {
+    devInteractions: { enabled: false },
+    rpInitiatedLogout: { enabled: true },
+    backchannelLogout: { enabled: true },
+  },
   pkce: { required: () => true },
   cookies: { keys: ['a-key-for-tests'] },
   findAccount: (_, id) => ({ accountId: id, claims: async () => ({ ...claimsOf(id), sub: id }) }),
@@ -79,8 +89,18 @@ async function interaction(request: IncomingMessage, response: ServerResponse): 
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }
 
+/** Signs whatever a test asks for with the provider's own key. */
+async function sign(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { header, claims } = JSON.parse((await bodyOf(request)).get('token') ?? '');
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'RS256', kid: key.kid, ...header })
+    .sign(privateKey);
+  response.end(token);
+}
+
 const serve = provider.callback();
 createServer((request, response) => {
+  if (request.url === '/sign') return void sign(request, response);
   if (request.url?.startsWith('/interaction/')) void interaction(request, response);
   else serve(request, response);
 }).listen(port, '127.0.0.1', () => process.stdout.write(`${JSON.stringify({ port })}\n`));

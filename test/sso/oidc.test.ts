@@ -39,6 +39,7 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
             token_endpoint_auth_method: 'client_secret_basic',
             scopes: ['openid', 'profile', 'email', 'offline_access'],
             redirect_uri: `${gateway.url}/v2/auth/callback`,
+            backchannel_logout_uri: `${gateway.url}/v2/auth/oidc/logout/${here.organisationId}`,
           },
           verified_at: null,
         },
@@ -210,7 +211,9 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     const named = { kid: 'ours', alg: 'RS256', use: 'sig' };
     const signing = { ...(await exportJWK(privateKey)), ...named };
     const tenant = await addOrganisation(gateway);
-    const keyed = await startIdentityProvider([gateway], freePort(), { ...(await exportJWK(publicKey)), ...named });
+    const keyed = await startIdentityProvider([gateway], freePort(), {
+      gatewayKey: { ...(await exportJWK(publicKey)), ...named },
+    });
     await verifyDomain(gateway, tenant.organisationId, 'keyed.example');
     const oidc = { issuer_url: keyed.url, client_id: 'gateway', jwks: { keys: [signing] } };
     const saved = await gateway.put(settingsPath, { sso: { oidc } }, { key: tenant.adminKey });

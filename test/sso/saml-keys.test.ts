@@ -37,9 +37,12 @@ describe.if(opensslInstalled)('SAML with our own certificate', () => {
   const selfOf = (key: string) => gateway.get('/v1/auth/self', { key });
 
   /** Signs in with what `changed` makes of the answer, and gives the session's token; null where nobody is let in. */
-  const signIn = async (changed: (response: string) => Promise<string>): Promise<string | null> => {
+  const signIn = async (
+    changed: (response: string) => Promise<string>,
+    sessionIndexes: string[] = [],
+  ): Promise<string | null> => {
     const walker = new Walker();
-    const { SAMLResponse, RelayState } = await acme.answer(await begin(walker), ada);
+    const { SAMLResponse, RelayState } = await acme.answer(await begin(walker), { ...ada, sessionIndexes });
     const answered = await post(acs(), { SAMLResponse: await changed(SAMLResponse), RelayState });
     const location = answered.headers.get('location');
     if (!location) return null;
@@ -167,6 +170,34 @@ describe.if(opensslInstalled)('SAML with our own certificate', () => {
     expect(reply.headers.get('location')).toStartWith(`${entityId}/logout?SAMLResponse=`);
     expect([(await selfOf(first)).status, (await selfOf(second)).status]).toEqual([401, 401]);
     expect(await rows('manage', 'identity provider')).toMatchObject({ resource_type: 'user' });
+  });
+
+  test.each(['redirect', 'post'] as const)(
+    'of the sessions of a person, those end that the provider names by %s, and no others',
+    async (binding) => {
+      const opened = [['one'], ['two'], ['two'], ['three', 'four & "more"'], ['five']];
+      const keys = await Promise.all(opened.map(async (indexes) => (await signIn(asItIs, indexes)) ?? ''));
+      const leave = async (indexes: string[]) => {
+        const message = acme.logout(ada.email, binding, indexes);
+        const reply =
+          binding === 'redirect'
+            ? await fetch(`${logoutUrl()}?${message}`, { redirect: 'manual' })
+            : await post(logoutUrl(), { SAMLRequest: message });
+        expect(reply.status).toBe(303);
+        return Promise.all(keys.map(async (key) => (await selfOf(key)).status));
+      };
+      expect(await leave(['of somebody else'])).toEqual([200, 200, 200, 200, 200]);
+      expect(await leave(['one', 'four & "more"'])).toEqual([401, 200, 200, 401, 200]);
+      expect(await leave(['none', 'two'])).toEqual([401, 401, 401, 401, 200]);
+      expect(await leave([])).toEqual([401, 401, 401, 401, 401]);
+    },
+  );
+
+  test('leaving here names the session at the provider', async () => {
+    const key = (await signIn(asItIs, ['one'])) ?? '';
+    const left = await gateway.post('/v1/auth/logout', undefined, { key });
+    const sent = new URL(left.body.redirect_url).searchParams.get('SAMLRequest') ?? '';
+    expect(inflateRawSync(Buffer.from(sent, 'base64')).toString()).toContain('>one</saml2p:SessionIndex>');
   });
 
   test('a request to log somebody out that the provider did not sign ends nothing, and is audited', async () => {

@@ -24,6 +24,8 @@ export function newCertificate(): { key: string; cert: string } {
 export interface SamlPerson {
   email: string;
   attributes?: Record<string, string>;
+  /** The sessions at the provider, each in a statement of its own. */
+  sessionIndexes?: string[];
 }
 
 /** What an assertion says otherwise than it should. */
@@ -43,7 +45,7 @@ export interface SamlProvider {
   /** The same answer with its assertion encrypted for the gateway. */
   encrypted(response: string): Promise<string>;
   /** What the browser of somebody who leaves at the provider brings to the gateway: a query, or the value of a form. */
-  logout(email: string, binding: 'redirect' | 'post'): string;
+  logout(email: string, binding: 'redirect' | 'post', sessionIndexes?: string[]): string;
 }
 
 const sha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
@@ -79,14 +81,14 @@ export function makeSamlProvider(
   };
   const encrypting = samlify.IdentityProvider({ ...setting, ...encryption });
   const sp = samlify.ServiceProvider({ metadata: partyMetadata });
-  const logoutXml = (email: string) =>
-    `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${crypto.randomUUID()}" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer>${entityID}</saml:Issuer><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">${escaped(email)}</saml:NameID></samlp:LogoutRequest>`;
+  const logoutXml = (email: string, indexes: string[]) =>
+    `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${crypto.randomUUID()}" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer>${entityID}</saml:Issuer><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">${escaped(email)}</saml:NameID>${indexes.map((index) => `<samlp:SessionIndex>${escaped(index)}</samlp:SessionIndex>`).join('')}</samlp:LogoutRequest>`;
   return {
     metadata: idp.getMetadata(),
     encrypted: async (response) =>
       samlify.SamlLib.encryptAssertion(encrypting, sp, Buffer.from(response, 'base64').toString('utf8')),
-    logout(email, binding) {
-      const xml = logoutXml(email);
+    logout(email, binding, sessionIndexes = []) {
+      const xml = logoutXml(email, sessionIndexes);
       if (binding === 'post') {
         return samlify.SamlLib.constructSAMLSignature({
           rawSamlMessage: xml,
@@ -124,10 +126,16 @@ export function makeSamlProvider(
                 .join('')}</saml:Attribute>`,
           )
           .join('');
+        const statements = (person.sessionIndexes ?? [])
+          .map(
+            (index) =>
+              `<saml:AuthnStatement AuthnInstant="${moment(0)}" SessionIndex="${escaped(index)}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>`,
+          )
+          .join('');
         const context = samlify.SamlLib.replaceTagsByValue(
           template
             .replace('{AttributeStatement}', `<saml:AttributeStatement>${attributes}</saml:AttributeStatement>`)
-            .replace('{AuthnStatement}', ''),
+            .replace('{AuthnStatement}', statements),
           {
             ID: id,
             AssertionID: `_${crypto.randomUUID()}`,

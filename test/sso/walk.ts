@@ -16,18 +16,17 @@ export interface IdentityProvider extends UpstreamServer {
   sso: { type: 'oidc'; oidc: { issuer_url: string; client_id: string; client_secret: string } };
 }
 
-/** The provider knows the callbacks of these gateways. */
-/** With a public key of the gateway it asks for that instead of the secret. */
+/** The provider knows the callbacks of these gateways. With a public key of the gateway it asks for that instead of the secret. */
 export async function startIdentityProvider(
   gateways: TestGateway[],
   port = freePort(),
-  gatewayKey?: object,
+  setup: { gatewayKey?: object; backchannelLogoutUri?: string } = {},
 ): Promise<IdentityProvider> {
   const callbacks = gateways.map(({ url }) => `${url}/v2/auth/callback`).join(',');
   const server = await runServer(join(import.meta.dir, 'oidc-server.ts'), [
     String(port),
     callbacks,
-    ...(gatewayKey ? [JSON.stringify(gatewayKey)] : []),
+    JSON.stringify(setup),
   ]);
   const url = `http://127.0.0.1:${port}`;
   const oidc = { issuer_url: url, client_id: 'gateway', client_secret: 'a-secret-of-the-gateway' };

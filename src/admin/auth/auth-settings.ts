@@ -29,18 +29,8 @@ import {
   scimUpdate,
   updateScimSettings,
 } from '../scim/settings.ts';
-
-import {
-  asSsoReply,
-  type ChangedSso,
-  changedSso,
-  isOtherProvider,
-  isOtherSetUp,
-  secretsOf,
-  ssoInput,
-  ssoReply,
-  toldSso,
-} from '../sso/section.ts';
+import { isOtherProvider, isOtherSetUp } from '../sso/same-provider.ts';
+import { asSsoReply, type ChangedSso, changedSso, secretsOf, ssoInput, ssoReply, toldSso } from '../sso/section.ts';
 import { keepAWayIn } from './last-way-in.ts';
 import { requireMayVouch } from './vouching.ts';
 
@@ -207,7 +197,7 @@ async function authAfter(
     throw invalid('login_method', 'sso_only needs a working single sign-on: it would be the only way in');
   }
   // Another provider that nobody has used yet may be wrong, so that it is no way in.
-  const leaves = sso === null || (stored.sso_verified_at !== null && isOtherProvider(before, sso));
+  const leaves = sso === null || (stored.sso_verified_at !== null && (await isOtherProvider(before, sso)));
   if (before !== null && leaves) {
     await keepAWayIn(db, caller.organisationId, 'sso', 'is the last way in');
   }
@@ -219,7 +209,7 @@ async function authAfter(
     sso: sso && encode(sso.settings),
     sso_client_id: sso?.settings.oidc?.client_id ?? null,
     sso_secrets_sealed: sso && vault.seal(JSON.stringify(sso.secrets), ssoSecretsPurpose),
-    sso_verified_at: sso && !isOtherSetUp(before, sso) ? stored.sso_verified_at : null,
+    sso_verified_at: sso && !(await isOtherSetUp(before, sso)) ? stored.sso_verified_at : null,
   };
 }
 

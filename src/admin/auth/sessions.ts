@@ -10,7 +10,7 @@ import { endSession, type NewSession, openSession } from '../../identity/session
 import type { Db } from '../../store/database.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
 import { id } from '../kernel/fields.ts';
-import { openLogout } from '../sso/saml-logout.ts';
+import { openLogout } from '../sso/named-sessions.ts';
 import { enforcesSso } from '../sso/way.ts';
 import { rememberOrganisation } from './login.ts';
 import { clearCookie, handOver, originOf, sessionReply, sessionsOnly, signedIn } from './session-reply.ts';
@@ -141,7 +141,7 @@ async function replace(
   const ended = unauthenticated('This session has ended; sign in again');
   const before = await db
     .selectFrom('sessions')
-    .select(['auth_time', 'password_hash', 'sso_sealed', 'sso_subject'])
+    .select(['auth_time', 'password_hash', 'sso_sealed', 'sso_subject', 'sso_session'])
     .where('id', '=', sessionId)
     .executeTakeFirst();
   if (!before || !(await endSession(db, sessionId))) throw ended;
@@ -152,6 +152,7 @@ async function replace(
     passwordHash: before.password_hash,
     ssoSealed: before.sso_sealed,
     ssoSubject: before.sso_subject,
+    ssoSession: before.sso_session,
   };
   const session = await openSession(db, now, who, originOf(exchange));
   if (session.expiresAt <= now.toISOString()) throw ended;

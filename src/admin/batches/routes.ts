@@ -33,8 +33,11 @@ const record = () =>
     status: z.enum([
       'validating',
       'failed',
+      'file_upload_failed',
+      'batch_start_failed',
       'in_progress',
       'finalizing',
+      'processing_post_request_guardrails',
       'completed',
       'expired',
       'cancelling',
@@ -54,6 +57,9 @@ const record = () =>
     cancelled_at: whenever(),
     request_counts: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
     metadata: z.record(z.string(), z.string()).nullable(),
+    hook_results: z
+      .object({ before_request_hooks: z.array(z.unknown()), after_request_hooks: z.array(z.unknown()) })
+      .optional(),
   });
 
 /** Whoever may order batches here, or run the workspace. */

@@ -6,7 +6,7 @@ import { digestOf, newToken } from '../../identity/secrets.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import type { EmailDomainTable } from '../../store/schema.ts';
-import { keepAWayIn } from '../auth/last-way-in.ts';
+import { anOwnerComesIn, keepAWayIn } from '../auth/last-way-in.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, search } from '../kernel/fields.ts';
 import { holdsInAnyCase, newestFirst } from '../kernel/lists/list-queries.ts';
@@ -102,7 +102,11 @@ const changeDomain = endpoint({
       allow_subdomains: body.allow_subdomains ? 1 : 0,
       last_updated_at: now.toISOString(),
     };
+    const cameIn = await anOwnerComesIn(db, caller.organisationId);
     await db.updateTable('email_domains').set(changed).where('id', '=', row.id).execute();
+    if (cameIn && !(await anOwnerComesIn(db, caller.organisationId))) {
+      await keepAWayIn(db, caller.organisationId, 'allow_subdomains', 'lets the last owner in');
+    }
     note({
       details: {
         domain: row.domain,
@@ -124,12 +128,17 @@ const removeDomain = endpoint({
   params,
   reply: empty,
   async handle({ caller, params, db, note }) {
-    const row = await findDomain(db, caller.organisationId, params.emailDomainId);
+    const { organisationId } = caller;
+    const row = await findDomain(db, organisationId, params.emailDomainId);
+    const cameIn = await anOwnerComesIn(db, organisationId);
     await db.deleteFrom('email_domains').where('id', '=', row.id).execute();
-    const isLast = row.status === 'verified' && !(await hasVerifiedDomain(db, caller.organisationId));
+    const isLast = row.status === 'verified' && !(await hasVerifiedDomain(db, organisationId));
     // Single sign-on lets only addresses of verified domains in.
-    if (isLast && (await findAuthSettings(db, caller.organisationId)).sso !== null) {
-      await keepAWayIn(db, caller.organisationId, 'emailDomainId', 'is the last domain that single sign-on lets in');
+    if (isLast && (await findAuthSettings(db, organisationId)).sso !== null) {
+      await keepAWayIn(db, organisationId, 'emailDomainId', 'is the last domain that single sign-on lets in');
+    }
+    if (cameIn && !(await anOwnerComesIn(db, organisationId))) {
+      await keepAWayIn(db, organisationId, 'emailDomainId', 'is the last domain that lets an owner in');
     }
     note({ details: { domain: row.domain, status: row.status } });
     return {};

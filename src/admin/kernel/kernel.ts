@@ -52,6 +52,8 @@ interface KernelParts {
 
 const versions = ['/v1', '/v2'];
 const bodyLimit = 1024 * 1024;
+/** Of those who need not say who they are: addresses, passwords and tokens. */
+const openBodyLimit = 64 * 1024;
 const auditTextLimit = 16_384;
 const unsafeMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const wholeList = { index: 0, size: 0, offset: 0 };
@@ -139,7 +141,8 @@ export function createKernel(parts: KernelParts): Kernel {
     }
     requireStorable('query', queryFields(url.searchParams));
     if (unsafeMethods.has(request.method)) {
-      const sent = await readJsonBody(request, endpoint.bodyLimit ?? bodyLimit);
+      const largest = endpoint.bodyLimit ?? (access === 'open' ? openBodyLimit : bodyLimit);
+      const sent = await readJsonBody(request, largest, { room: services.bodyRoom(caller?.organisationId ?? '') });
       requireStorable('body', sent);
       known.body = sent;
     }

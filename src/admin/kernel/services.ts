@@ -6,6 +6,7 @@ import type { ConfigIndex, GuardrailIndex } from '../../catalog/references.ts';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
 import type { CheckIo } from '../../guardrails/io.ts';
+import type { BodyRoom } from '../../http/body.ts';
 import type { Keyring } from '../../identity/keyring.ts';
 import type { LoginThrottle } from '../../identity/login-throttle.ts';
 import type { Passwords } from '../../identity/passwords.ts';
@@ -27,6 +28,8 @@ export interface Services {
   vault: Vault;
   passwords: Passwords;
   loginThrottle: LoginThrottle;
+  /** The share of an organisation in the memory of bodies; that of all who are not known under the empty name. */
+  bodyRoom(organisationId: string): BodyRoom;
   /** Finds the caller behind an API key or a JWT. */
   keyring: Pick<Keyring, 'find' | 'whyRefused'>;
   /** The TXT records of a name, each in its pieces; fails when there are none or nobody answers. */

@@ -7,6 +7,7 @@ import { type Caller, mayInOrganisation, type SessionCaller } from '../../identi
 import { organisationRoles } from '../../identity/roles.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
+import { keepAnOwnerWhoComesIn } from '../auth/last-way-in.ts';
 import { endpoint, type Resource } from '../kernel/endpoint.ts';
 import { empty, id, reference, search } from '../kernel/fields.ts';
 import { countOf, oneHoldsInAnyCase } from '../kernel/lists/list-queries.ts';
@@ -18,7 +19,6 @@ import { checkedAddress, withVersion } from './addresses.ts';
 import { createOrganisation } from './create.ts';
 import { defaultsEndpoints } from './defaults-routes.ts';
 import { exclusionEndpoints } from './exclusions-routes.ts';
-import { fieldRestrictionEndpoints } from './field-restrictions.ts';
 import { propertiesEndpoints } from './properties-routes.ts';
 import { organisationRow, recordOf, summaryOf } from './record.ts';
 import { organisationRecord, organisationSummary } from './schema.ts';
@@ -239,6 +239,7 @@ const transferOwnership = endpoint({
         .where('user_id', '=', who)
         .execute();
     await setRole(body.user_id, 'owner');
+    await keepAnOwnerWhoComesIn(db, organisationId, userId);
     await setRole(userId, 'admin');
     changed({ topic: 'user', id: body.user_id }, { topic: 'user', id: userId });
     note({ resourceId: organisationId, details: { old_owner: userId, new_owner: body.user_id } });
@@ -258,6 +259,5 @@ export const organisationsResource: Resource = {
     ...propertiesEndpoints,
     ...defaultsEndpoints,
     ...exclusionEndpoints,
-    ...fieldRestrictionEndpoints,
   ],
 };

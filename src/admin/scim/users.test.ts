@@ -409,6 +409,7 @@ onEachEngine('SCIM users', (start) => {
       [{ op: 'replace', path: 'name.nickname', value: 'x' }, 'invalidPath'],
       [{ op: 'replace', path: 'emails[type eq', value: 'x' }, 'invalidPath'],
       [{ op: 'replace', path: 'userName[a eq "b"]', value: 'x' }, 'invalidPath'],
+      [{ op: 'remove', path: 'emails[colour eq "red"]' }, 'invalidPath'],
       [{ op: 'replace', path: 'emails[type eq "fax"]', value: { value: 'x@acme.test' } }, 'noTarget'],
       [{ op: 'remove' }, 'noTarget'],
       [{ op: 'replace', path: 'id', value: 'x' }, 'mutability'],

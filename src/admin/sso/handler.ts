@@ -1,6 +1,6 @@
 /** Where browsers come back from identity providers: the answer is checked, the person is let in, and the console opens. */
 
-import { readBytes } from '../../http/body.ts';
+import { type BodyRoom, readBytes } from '../../http/body.ts';
 import { clientAddress, parseRanges } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { WebHandler } from '../../http/web.ts';
@@ -17,14 +17,15 @@ import { decode } from '../../store/json.ts';
 import { rememberSignIn } from '../auth/login.ts';
 import { cookieOf, originOf } from '../auth/session-reply.ts';
 import { type AuditTrail, insertAuditRow } from '../kernel/audit/audit.ts';
-import { maskHeaders } from '../kernel/audit/mask.ts';
 import type { Exchange } from '../kernel/endpoint.ts';
-import { bounded, exchangeOf } from '../kernel/kernel.ts';
+import { exchangeOf } from '../kernel/kernel.ts';
 import { createCallLimiter } from '../kernel/rate-limit.ts';
 import type { Services } from '../kernel/services.ts';
+import { ssoAuditRow } from './audit-row.ts';
 import { browserCookie, clearBrowserCookie } from './browser-cookie.ts';
+import { endNamedSessions, logoutColumns } from './named-sessions.ts';
 import { admitPerson } from './provision.ts';
-import { endNamedSessions, logoutColumns } from './saml-logout.ts';
+import { spend } from './spend.ts';
 
 interface SsoHandlerParts {
   services: Services;
@@ -36,35 +37,20 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
   const { store, sso, clock } = services;
   const proxies = parseRanges(services.settings.trustedProxies);
   const calls = createCallLimiter(clock, services.settings.sensitiveRateLimit);
+  // Nobody has said yet who he is.
+  const room = services.bodyRoom('');
 
   const loginRow = (
     exchange: Exchange,
     path: string,
     status: number,
-    flow: { organisationId: string; kind: string },
+    { organisationId, kind }: { organisationId: string; kind: string },
     userId: string,
     details: object,
-  ) => ({
-    id: Bun.randomUUIDv7(),
-    timestamp: clock.now().toISOString(),
-    method: 'POST',
-    uri: path,
-    request_id: exchange.requestId,
-    request_body: '',
-    query_params: '',
-    request_headers: bounded(JSON.stringify(maskHeaders(exchange.headers))),
-    user_id: userId,
-    user_type: 'user' as const,
-    organisation_id: flow.organisationId,
-    workspace_id: null,
-    response_status_code: status,
-    resource_type: 'user' as const,
-    resource_id: userId === '' ? null : userId,
-    action: 'login' as const,
-    client_ip: exchange.clientIp,
-    country: exchange.country,
-    details: JSON.stringify({ method: flow.kind.startsWith('saml') ? 'saml' : flow.kind, ...details }),
-  });
+  ) => {
+    const method = kind.startsWith('saml') ? 'saml' : 'oidc';
+    return ssoAuditRow(clock, exchange, { path, status, organisationId, method, userId, details });
+  };
 
   const enter = async (tx: Db, exchange: Exchange, path: string, flow: SsoFlow, identity: SsoIdentity) => {
     const { organisationId } = flow;
@@ -163,7 +149,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     organisationId: string,
     request: Request,
   ): Promise<Response> => {
-    const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
+    const form = new URLSearchParams((await readBytes(request, formLimit, { room })).toString('utf8'));
     const relayState = form.get('RelayState');
     const flow = relayState === null ? null : await sso.flows.take(relayState);
     if (flow?.kind !== 'saml') return unknown(exchange, url, flow?.organisationId ?? organisationId);
@@ -176,7 +162,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
         exchange.origin,
         form.get('SAMLResponse') ?? '',
       );
-      await spendAssertion(store.db, organisationId, id, expiresAt);
+      await spend(store.db, organisationId, { what: 'assertion', id, expiresAt });
       const { returnTo, browserDigest } = flow;
       const ticket = await sso.flows.begin({ kind: 'saml-ticket', organisationId, returnTo, browserDigest, identity });
       const location = `/v2/auth/callback?state=${ticket}`;
@@ -188,7 +174,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
 
   /** The provider ends sessions here by a signed request, or answers one of ours; then there is nothing left to do. */
   const samlLogout = async (exchange: Exchange, url: URL, organisationId: string, request: Request) => {
-    const message = await logoutMessageIn(request, url);
+    const message = await logoutMessageIn(request, url, room);
     if (message === null) return new Response(null, { status: 303, headers: { location: '/' } });
     const flow = { organisationId, kind: 'saml' };
     try {
@@ -262,28 +248,14 @@ const formLimit = 512 * 1024;
 const places = /^\/v[12]\/auth\/(?:(callback)|saml(?:\/(callback|logout)\/([\w-]{1,64}))?)\/?$/;
 
 /** Null for the provider's answer to a logout that began here. */
-async function logoutMessageIn(request: Request, url: URL): Promise<LogoutMessage | null> {
+async function logoutMessageIn(request: Request, url: URL, room: BodyRoom): Promise<LogoutMessage | null> {
   if (request.method === 'GET') {
     const { searchParams: query, search } = url;
     return query.has('SAMLRequest') ? { binding: 'redirect', query, rawQuery: search.slice(1) } : null;
   }
-  const form = new URLSearchParams((await readBytes(request, formLimit)).toString('utf8'));
+  const form = new URLSearchParams((await readBytes(request, formLimit, { room })).toString('utf8'));
   const sent = form.get('SAMLRequest');
   return sent === null ? null : { binding: 'post', request: sent, relayState: form.get('RelayState') };
-}
-
-/** An assertion opens one session, however often it is sent. */
-async function spendAssertion(db: Db, organisationId: string, assertionId: string, expiresAt: Date): Promise<void> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('sso_used_assertions')
-    .values({
-      organisation_id: organisationId,
-      assertion_digest: digestOf(assertionId),
-      expires_at: expiresAt.toISOString(),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  if ((numInsertedOrUpdatedRows ?? 0n) === 0n) throw new SsoRefused('the assertion was used before');
 }
 
 /** What may be told to the person; null for faults of ours. */

@@ -73,6 +73,7 @@ export const ssoInput = lazy(() =>
           .describe('The client’s private keys; without a method given, private_key_jwt is used'),
         scopes: z.array(text(128)).min(1).max(30).optional(),
         redirect_uri: readOnlyText(),
+        backchannel_logout_uri: readOnlyText(),
         client_secret_set: readOnlyFlag(),
         jwks_set: readOnlyFlag(),
       })
@@ -132,6 +133,7 @@ export const ssoReply = lazy(() =>
         jwks_set: z.boolean(),
         scopes: z.array(z.string()),
         redirect_uri: z.string().describe('Register it at the identity provider'),
+        backchannel_logout_uri: z.string().describe('Where the provider ends sessions; register it there'),
       })
       .nullable(),
     saml: z
@@ -162,6 +164,8 @@ export const ssoReply = lazy(() =>
 );
 
 export const redirectUri = (origin: string): string => `${origin}/v2/auth/callback`;
+export const backchannelLogoutUri = (origin: string, organisationId: string): string =>
+  `${origin}/v2/auth/oidc/logout/${organisationId}`;
 export const entityId = (origin: string): string => `${origin}/v2/auth/saml`;
 export const acsUrl = (origin: string, organisationId: string): string =>
   `${origin}/v2/auth/saml/callback/${organisationId}`;
@@ -179,6 +183,7 @@ export function asSsoReply(row: AuthSettingsTable, secrets: SsoSecrets, origin: 
       client_secret_set: secrets.client_secret !== null,
       jwks_set: secrets.jwks !== null,
       redirect_uri: redirectUri(origin),
+      backchannel_logout_uri: backchannelLogoutUri(origin, row.organisation_id),
     },
     saml: saml && {
       ...saml,
@@ -368,23 +373,6 @@ async function provisioningAfter(
     role_claim,
     role_mappings: input.role_mappings ? mappings : stored.role_mappings,
   };
-}
-
-/** True where people sign in at another place, or with other credentials of ours, than before. */
-export function isOtherSetUp(before: ChangedSso | null, after: ChangedSso): boolean {
-  const essence = ({ settings: { type, oidc, saml }, secrets }: ChangedSso) =>
-    JSON.stringify([
-      type,
-      type === 'oidc' ? [oidc?.issuer_url, oidc?.client_id, oidc?.token_endpoint_auth_method, secrets] : saml,
-    ]);
-  return before === null || essence(before) !== essence(after);
-}
-
-/** True where people would be sent to another identity provider; new secrets or certificates of the same one do not count. */
-export function isOtherProvider(before: ChangedSso | null, after: ChangedSso): boolean {
-  const place = ({ settings: { type, oidc, saml } }: ChangedSso) =>
-    JSON.stringify([type, type === 'oidc' ? [oidc?.issuer_url, oidc?.client_id] : saml?.metadata_url]);
-  return before !== null && place(before) !== place(after);
 }
 
 /** What the audit trail tells of a set-up: everything but its secrets and documents. */

@@ -11,6 +11,7 @@ import {
   type SsoIdentity,
   SsoRefused,
 } from '../../identity/sso/flows.ts';
+import type { LogoutToken } from '../../identity/sso/logout-token.ts';
 import { createOidc, type WebFetch } from '../../identity/sso/oidc.ts';
 import {
   createSaml,
@@ -38,6 +39,8 @@ export interface SsoService {
   answered(row: AuthSettingsTable, flow: SsoFlow, query: URLSearchParams): Promise<SsoIdentity>;
   /** Where the browser of somebody who leaves goes, so that a SAML provider ends its session too; null: nowhere. */
   samlLogout(row: AuthSettingsTable, origin: string, leaving: SamlLogout): Promise<string | null>;
+  /** Whose sessions an OpenID provider has ended. */
+  oidcLoggedOut(row: AuthSettingsTable, token: string): Promise<LogoutToken>;
   /** Whom a SAML provider has logged out. */
   loggedOut(row: AuthSettingsTable, origin: string, message: LogoutMessage): ReturnType<Saml['loggedOut']>;
   /** We, as the SAML provider of an organisation knows us. */
@@ -66,7 +69,7 @@ export function createSsoService({ store, vault, clock, trustedHosts, fetchFor, 
     const { protocol, hostname } = new URL(url);
     return protocol === 'http:' && isTrustedHost(hostname, trustedHosts.named);
   };
-  const oidc = createOidc(fetchFor, trustsPlainHttp);
+  const oidc = createOidc(fetchFor, trustsPlainHttp, () => clock.now());
   const saml = createSaml(fetchDocument, () => clock.now());
 
   const partyIn = (row: AuthSettingsTable, origin: string): SamlParty => {
@@ -78,6 +81,13 @@ export function createSsoService({ store, vault, clock, trustedHosts, fetchFor, 
     flows,
     party: partyIn,
     samlLogout: (row, origin, leaving) => saml.logoutRequest(partyIn(row, origin), leaving),
+    async oidcLoggedOut(row, token) {
+      const settings = row.sso === null ? null : decode(row.sso);
+      if (settings?.type !== 'oidc' || !settings.oidc) {
+        throw new SsoRefused('the organisation does not sign in by OpenID Connect');
+      }
+      return oidc.loggedOut(settings.oidc, secretsOf(row, vault), token, row.organisation_id);
+    },
     async loggedOut(row, origin, message) {
       const settings = row.sso === null ? null : decode(row.sso);
       if (settings?.type !== 'saml' || !settings.saml)

@@ -3,6 +3,7 @@ import { ApiError, forbidden, notFound } from '../../http/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { OrganisationRole } from '../../identity/roles.ts';
 import type { Db } from '../../store/database.ts';
+import { keepAnOwnerWhoComesIn } from '../auth/last-way-in.ts';
 
 interface ActiveMember {
   userId: string;
@@ -51,4 +52,5 @@ export async function keepAnOwner(db: Db, organisationId: string, member: Active
   if (!another) {
     throw new ApiError('AB01', 'This is the last owner of the organisation; transfer the ownership to someone first');
   }
+  await keepAnOwnerWhoComesIn(db, organisationId, member.userId);
 }

@@ -1,7 +1,8 @@
 /** The index finds the nearest of many, keeps workspaces and partitions apart, and forgets; by itself, in its thread, and shared by nodes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type RedisServer, redisInstalled, startRedis } from '../../../test/servers/redis.ts';
-import { connectRedis, type Redis } from '../../redis/connect.ts';
+import { connectRedis } from '../../redis/connect.ts';
+import type { Redis } from '../../redis/redis.ts';
 import type { CachePlace, PurgeScope } from '../engine.ts';
 import type { RedisCommands } from '../redis-engine.ts';
 import type { Neighbour } from './semantic-index.ts';

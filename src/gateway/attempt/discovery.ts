@@ -9,7 +9,8 @@ import type { Token } from '../credentials/token-cache.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
 import { sendAuthorised } from '../upstream/authorised.ts';
-import { bytesOf, GivenUp, unlessGivenUp } from '../upstream/send.ts';
+import { unlessGivenUp } from '../upstream/given-up.ts';
+import { bytesOf, GivenUp } from '../upstream/send.ts';
 import { baseAddress, wholeAddress } from '../upstream/upstream-address.ts';
 import type { Upstream } from '../upstream/upstream-request.ts';
 import { factsOf } from './operation.ts';
@@ -90,14 +91,19 @@ async function answerTo(deps: GatewayDeps, target: Target, upstream: Upstream): 
   const abort = new Abort();
   const silent = new GivenUp(new GatewayError('upstream_unreachable', 'the provider does not answer'));
   const deadline = deps.deadlines.set(patienceMs, () => abort.abort(silent));
+  const lease = deps.bodies.lease(upstream.tenant);
   try {
     const response = await sendAuthorised(deps, target, upstream, abort.signal);
-    const bytes = await bytesOf(response, abort.signal, target, deps.settings.answerLimit);
+    const bytes = await bytesOf(response, abort.signal, target, {
+      limit: deps.settings.answerLimit,
+      hold: lease.hold,
+    });
     return isOk(response) ? objectIn(bytes) : null;
   } catch (fault) {
     if (fault instanceof GatewayError) return null;
     throw fault;
   } finally {
+    lease.release();
     deadline.clear();
   }
 }

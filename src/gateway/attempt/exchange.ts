@@ -17,7 +17,6 @@ import { timeoutOf } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { clientLeft, GatewayError } from '../errors.ts';
-import { countedFrom } from '../request/body-budget.ts';
 import { fieldsOf } from '../request/headers.ts';
 import { type TranslatedAnswer, translatedAnswer } from '../response/translated-answer.ts';
 import { readJsonAnswer } from '../response/unusable-answer.ts';
@@ -31,7 +30,7 @@ import { inSteps } from '../upstream/multi-step.ts';
 import { bytesOf, GivenUp, send } from '../upstream/send.ts';
 import { sentOf, type Upstream } from '../upstream/upstream-request.ts';
 import type { Answer, AttemptRecord, Content, Joining } from './answer.ts';
-import type { AttemptContext } from './context.ts';
+import { type AttemptContext, holdFor } from './context.ts';
 
 /** A request on its way: it can be given up, and it counts the time. It hears of a client that leaves as long as a stream goes on, so that it keeps nothing of the request. */
 class PendingCall {
@@ -188,7 +187,8 @@ function readContent(
   if (isStream(response, endpoint.framing ?? 'sse') && response.body) {
     return readStream(call, upstream, flight, response, response.body, idleMs);
   }
-  const bytes = bytesOf(response, abort.signal, call.target, call.deps.settings.answerLimit);
+  const terms = { limit: call.deps.settings.answerLimit, hold: holdFor(call) };
+  const bytes = bytesOf(response, abort.signal, call.target, terms);
   return bytes instanceof Promise ? later(call, upstream, response, bytes) : whole(call, upstream, response, bytes);
 }
 
@@ -205,7 +205,6 @@ function whole(
   response: WireAnswer,
   bytes: Bytes,
 ): ReadContent {
-  if (bytes.length >= countedFrom) deps.bodies.hold(context.request, context.caller.organisationId, bytes.length);
   record.received = bytes;
   if (isCutShort(response, bytes)) {
     const message = 'the provider closed the connection before its answer was complete';
@@ -253,15 +252,17 @@ async function readStream(
   // Of the call itself nothing is kept, because streams take long.
   const sent = sentWith(call.deps, upstream, response);
   const secrets = () => secretsSent(target, sent);
+  const hold = holdFor(call);
   const paced = new PacedBody(received);
   const body = upstream.translation
-    ? translatedStream({ ...response, body: paced }, upstream, abort, { idleMs, onFault, secrets })
+    ? translatedStream({ ...response, body: paced }, upstream, abort, { idleMs, onFault, secrets, hold })
     : paced;
   const events = new UpstreamEvents(body, dialectOf(call.context.matched.route.kind), abort, {
     deadlines,
     idleMs,
     hidesUsage: upstream.usageAsked,
     secrets,
+    hold,
   });
   // Whoever bounds the time to the first token falls back where none comes, though the stream was opened.
   const broken = await events.untilFirst(call.leaf.firstTokenTimeout !== null);

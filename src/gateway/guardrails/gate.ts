@@ -24,7 +24,7 @@ export async function requireAllowedType(deps: GatewayDeps, context: RequestCont
 }
 
 /** What a config says of all its targets stands in each of them. */
-const leafOf = (node: PlanNode): Leaf => {
+export const leafOf = (node: PlanNode): Leaf => {
   if (node.kind === 'leaf') return node;
   const [first] = node.children;
   if (!first) throw new Error('A strategy has at least one target');

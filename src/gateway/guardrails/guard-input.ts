@@ -6,19 +6,16 @@ import type { AttemptContext } from '../attempt/context.ts';
 import { failed } from '../attempt/exchange.ts';
 import type { SendStep } from '../attempt/steps.ts';
 import { GatewayError } from '../errors.ts';
+import { isInside } from '../managed/inside-calls.ts';
 import { denied } from './denial.ts';
 import { inputFacts, run, runAsync } from './run.ts';
 import { newGuardState } from './state.ts';
 
 export const guardInput: SendStep = {
   name: 'guard input',
-  applies: ({ context, leaf }) => guardsOf(context.workspace, leaf) !== null,
+  applies: ({ context, leaf }) => guardsOf(context.workspace, leaf) !== null && !isInside(context.request),
   run: guard,
 };
-
-/** Nobody here would see its lines. */
-const unguardedBatch =
-  'guardrails are set, and the lines of a batch at a provider cannot be checked; upload the file without a provider, and the gateway runs the batch itself';
 
 async function guard(call: AttemptContext): Promise<Answer | null> {
   const { deps, context, leaf, record } = call;
@@ -32,9 +29,6 @@ async function guard(call: AttemptContext): Promise<Answer | null> {
         `${guards.fault}; save it again, or take it out of the config or the defaults`,
       ),
     );
-  }
-  if (context.matched.route.kind === 'createBatch' && guards.input.sync.length + guards.output.sync.length > 0) {
-    return failed(record, new GatewayError('unsupported_endpoint', unguardedBatch));
   }
   const state = newGuardState(guards, call.shaped);
   record.guard = state;

@@ -9,15 +9,17 @@ import {
 } from '../../guardrails/io.ts';
 import { isObject, listOf, objectOf, parsed } from '../../providers/json.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
-import { type Bytes, collected } from '../../wire/client/collected.ts';
+import type { Bytes } from '../../wire/client/collected.ts';
 import { decodedBody } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { signed } from '../credentials/aws-signature.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import type { HoldBytes } from '../request/body-budget.ts';
 import { filledProvider, renewedProvider, renewedSecrets } from '../secrets/filled-target.ts';
 import { concealedBytes, secretsSent } from '../upstream/conceal.ts';
+import { countedWhole } from '../upstream/counted-body.ts';
 import { marked } from '../upstream/host-guard.ts';
 import { checked, unlessSaid } from '../upstream/send.ts';
 
@@ -33,6 +35,7 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     cache = new BoundedCache(() => deps.clock.now().getTime());
     caches.set(deps, cache);
   }
+  const kept = cache;
   const { secrets } = deps;
   const workspaceOf = async () => (workspaceId === null ? null : deps.catalog.workspace(workspaceId));
   /** Look-ups and connections count for the organisation. */
@@ -43,7 +46,11 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     ...(secrets && {
       secrets: { resolve: secrets.resolve, renew: (uses, used) => renewedSecrets(secrets, uses, used) },
     }),
-    cache,
+    // What is remembered for one workspace answers for no other; for none at all nothing is remembered.
+    cache: {
+      get: (key) => (workspaceId === null ? undefined : kept.get(`${workspaceId} ${key}`)),
+      put: (key, value, ttlMs) => workspaceId !== null && kept.put(`${workspaceId} ${key}`, value, ttlMs),
+    },
     now: () => deps.clock.now().getTime(),
     newId: () => Bun.randomUUIDv7(),
     async resolves(host, timeoutMs) {
@@ -95,7 +102,8 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
 
 async function outbound(deps: GatewayDeps, asked: OutboundCall, tenant: string): Promise<OutboundAnswer> {
   const { timeoutMs, maxBytes = largestAnswer, redirects = 0 } = asked;
-  return withinTime(timeoutMs, async (signal) => {
+  const lease = deps.bodies.lease(tenant);
+  const asking = withinTime(timeoutMs, async (signal): Promise<OutboundAnswer> => {
     let url = asked.url;
     for (let hop = 0; ; hop++) {
       const answer = await once(deps, asked, url, tenant, signal);
@@ -105,7 +113,7 @@ async function outbound(deps: GatewayDeps, asked: OutboundCall, tenant: string):
         url = URL.parse(location, url)?.href ?? '';
         continue;
       }
-      const bytes = await bounded(answer, maxBytes, asked);
+      const bytes = await bounded(answer, maxBytes, asked, lease.hold);
       return {
         status: answer.status,
         header: (name) => answer.headers.get(name),
@@ -114,6 +122,7 @@ async function outbound(deps: GatewayDeps, asked: OutboundCall, tenant: string):
       };
     }
   });
+  return asking.finally(lease.release);
 }
 
 const harmlessHeaders = new Set(['content-type', 'user-agent', 'accept']);
@@ -150,13 +159,13 @@ async function once(
   return deps.http.call({ url, pinned, method: asked.method, headers, unlessSaid, body, tenant }, signal);
 }
 
-async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCall): Promise<Bytes> {
+async function bounded(answer: WireAnswer, limit: number, { method }: OutboundCall, hold: HoldBytes): Promise<Bytes> {
   const announced = Number(answer.headers.get('content-length') ?? 0);
   if (method !== 'HEAD' && isOk(answer) && announced > limit) {
     await answer.body?.cancel();
     throw new CallFault('Size Error', `the answer is larger than ${limit} bytes`);
   }
-  return answer.body ? collected(decodedBody(answer.body, answer.headers), limit) : new Uint8Array();
+  return answer.body ? countedWhole(decodedBody(answer.body, answer.headers), limit, hold) : new Uint8Array();
 }
 
 /** Nothing that a check asks for outlasts its time. */

@@ -11,6 +11,8 @@ import { wordOf } from '../../providers/json.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { guardedBatchOf, isGuardedBatch, keepsGuardedRows, uploadOptionsOf } from './guarded.ts';
+import { isInside } from './inside-calls.ts';
 import { keepsRowsHere } from './keeps-rows.ts';
 import { readUpload } from './multipart.ts';
 import { namedProvider } from './named-provider.ts';
@@ -44,16 +46,18 @@ const keeping: Partial<Record<EndpointKind, EndpointKind>> = {
 };
 
 /** An id of ours; or no provider to ask, or one that keeps nothing: then the gateway does it in its place. */
-export function isManaged({ providers }: GatewayDeps, context: RequestContext): boolean {
+export function isManaged(deps: GatewayDeps, context: RequestContext): boolean {
+  const { providers } = deps;
   const { kind } = context.matched.route;
-  if (!operations[kind]) return false;
+  if (!operations[kind] || isInside(context.request)) return false;
   const { id } = context.matched.params;
   if (id !== undefined) return isKept(id);
   const named = namedProvider(context);
   const known = providers.get(named ?? '');
+  if (isGuardedBatch(deps, context)) return true;
   if (namesOwnFile(context)) return !known?.rowsInline || runsAtOnce(context);
   if (named === null || named === 'gw') return true;
-  if (keepsRowsHere(known) && context.purpose === 'batch') return true;
+  if (context.purpose === 'batch' && (keepsRowsHere(known) || keepsGuardedRows(known, context))) return true;
   return known !== undefined && !known.endpoints[keeping[kind] ?? kind];
 }
 
@@ -101,7 +105,7 @@ async function batchOf({ batchService }: Managed, context: RequestContext): Prom
 
 const longestName = 512;
 
-async function uploadFile({ batchService }: Managed, context: RequestContext): Promise<Response> {
+async function uploadFile({ batchService, providers }: Managed, context: RequestContext): Promise<Response> {
   const { body } = context;
   if (body.form !== 'stream' || !body.contentType?.startsWith('multipart/form-data')) {
     throw new GatewayError('invalid_content_type', 'send multipart/form-data with the fields purpose and file');
@@ -114,7 +118,9 @@ async function uploadFile({ batchService }: Managed, context: RequestContext): P
   }
   const said = form.field('purpose');
   const purpose = said === null ? async () => knownPurpose(await form.laterField('purpose')) : knownPurpose(said);
-  return Response.json(fileRecord(await batchService.files.write(ownerOf(context), { filename, purpose }, content)));
+  const isForProvider = keepsGuardedRows(providers.get(namedProvider(context) ?? ''), context);
+  const file = { filename, purpose, ...(isForProvider && { providerOptions: uploadOptionsOf(context) }) };
+  return Response.json(fileRecord(await batchService.files.write(ownerOf(context), file, content)));
 }
 
 function knownPurpose(purpose: string | null): string {
@@ -149,9 +155,12 @@ function contentOf({ batchService }: Managed, id: string): Response {
   return new Response(body, { headers: { 'content-type': 'application/octet-stream' } });
 }
 
-async function createBatch({ batchService }: Managed, context: RequestContext): Promise<Response> {
+async function createBatch(deps: Managed, context: RequestContext): Promise<Response> {
+  const { batchService } = deps;
   const { keyId, token } = context.caller;
   const by = { keyId, grant: token?.grant ?? null };
+  const guarded = isGuardedBatch(deps, context) ? await guardedBatchOf(deps, context) : null;
+  if (guarded) return Response.json(batchRecord(await batchService.atProviders.create(ownerOf(context), by, guarded)));
   const batch = await batchService.batches.create(ownerOf(context), by, newBatchOf(context));
   return Response.json(batchRecord(batch));
 }
@@ -174,8 +183,8 @@ async function getBatchOutput(deps: Managed, context: RequestContext): Promise<R
   const batch = await batchOf(deps, context);
   const file = batch.output_file_id ?? batch.error_file_id;
   if (file) return contentOf(deps, file);
-  const ended = ['completed', 'cancelled', 'expired', 'failed'].includes(batch.status);
-  if (ended) return new Response('', { headers: { 'content-type': 'application/octet-stream' } });
+  const ended = batch.completed_at ?? batch.cancelled_at ?? batch.expired_at ?? batch.failed_at;
+  if (ended !== null) return new Response('', { headers: { 'content-type': 'application/octet-stream' } });
   throw new GatewayError('batch_not_finished', `the batch is ${batch.status}; ask again when it has ended`);
 }
 

@@ -3,8 +3,10 @@ import type { NewBatch } from '../../batches/batches.ts';
 import { batchEndpoints } from '../../batches/rows.ts';
 import { RequestFault } from '../../providers/faults.ts';
 import { Fields } from '../../providers/fields.ts';
+import type { JsonObject } from '../../providers/provider.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
+import type { OwnHeaders } from '../request/headers.ts';
 
 const windows = ['24h', 'immediate'];
 const mostMetadata = 16;
@@ -14,13 +16,17 @@ const notOptions = new Set(['api-key', 'trace-id', 'span-id', 'parent-span-id'])
 
 export function newBatchOf({ body, own }: RequestContext): NewBatch {
   if (body.form !== 'json') throw new GatewayError('invalid_body', 'send the batch as a JSON object');
+  return batchIn(body.json, own);
+}
+
+export function batchIn(json: JsonObject, own: OwnHeaders): NewBatch {
   try {
-    const fields = new Fields(body.json);
+    const fields = new Fields(json);
     return {
       inputFileId: fields.needText('input_file_id'),
       endpoint: oneOf(fields, 'endpoint', batchEndpoints, null),
       completionWindow: oneOf(fields, 'completion_window', windows, '24h'),
-      options: { ...sentOptions(own.all()), ...givenOptions(fields) },
+      options: { ...headerOptions(own.all()), ...givenOptions(fields) },
       metadata: metadataOf(fields),
     };
   } catch (fault) {
@@ -36,7 +42,7 @@ function oneOf(fields: Fields, name: string, allowed: readonly string[], fallbac
 }
 
 /** What the client sent with this request holds for every line as well; `x-gw-provider: gw` only said who runs it. */
-const sentOptions = (own: Iterable<[string, string]>): Record<string, string> =>
+export const headerOptions = (own: Iterable<[string, string]>): Record<string, string> =>
   Object.fromEntries(
     [...own]
       .filter(([name, value]) => !notOptions.has(name) && !(name === 'provider' && value === 'gw'))

@@ -64,6 +64,7 @@ export class Session implements Relay {
     this.#upstream.listen({
       message: (frame) => this.#toClient(frame),
       alive: () => this.#heard(),
+      flooded: () => this.#flooded(),
       closed: (code, reason) => this.#upstreamClosed(code, reason),
     });
   }
@@ -113,8 +114,12 @@ export class Session implements Relay {
 
   #chargeProvider(units: number): void {
     const { waitMs, overdrawn } = this.#terms.charge(units);
-    if (overdrawn) this.cut(flooded, 'the provider sends more than can be relayed');
+    if (overdrawn) this.#flooded();
     else if (waitMs > 0 && !this.#upstreamRests) this.#restUpstream(waitMs);
+  }
+
+  #flooded(): void {
+    this.cut(flooded, 'the provider sends more than can be relayed');
   }
 
   #restUpstream(ms: number): void {

@@ -31,7 +31,8 @@ async function open() {
   const upstream = await UpstreamSocket.open(address, new AbortController().signal);
   const socket = new TranslatedSocket(upstream, shouting, (fault) => void faults.push(fault));
   const closed = new Promise<number>((resolve) => {
-    socket.listen({ message: (frame) => void told.push(frame), alive: () => undefined, closed: resolve });
+    const unheard = () => undefined;
+    socket.listen({ message: (frame) => void told.push(frame), alive: unheard, flooded: unheard, closed: resolve });
   });
   return { socket, session: await opening, told, faults, closed };
 }

@@ -25,6 +25,7 @@ export class TranslatedSocket implements ProviderSocket {
     this.#socket.listen({
       message: (frame) => this.#relay((translator) => translator.fromProvider(frame.toString())),
       alive: () => listener.alive(),
+      flooded: () => listener.flooded(),
       closed: (code, reason) => {
         const by = this.#left ? 'client' : 'provider';
         this.#relay((translator) => ({ toClient: translator.closed({ code, reason, by }), toProvider: [] }));

@@ -7,6 +7,8 @@ export interface UpstreamListener {
   message(frame: SocketMessage): void;
   /** Any sign of life, frames included. */
   alive(): void;
+  /** It sends faster than its frames can be told, and cannot be held back. */
+  flooded(): void;
   closed(code: number, reason: string): void;
 }
 
@@ -30,26 +32,94 @@ const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebS
 /** An error, or something that holds one: only then may a provider repeat the credential. */
 const isError = (frame: SocketMessage): frame is string => typeof frame === 'string' && frame.includes('"error"');
 
+/** Frames that are told in one turn of the event loop; behind them everybody else has his turn. */
+export const framesATurn = 64;
+/** Frames that one read may bring besides; the runtime tells all of them, whether it is paused or not. */
+const mostHeld = 4_096;
+
 export class UpstreamSocket {
   readonly #socket: Bun.WebSocket;
   #listener: UpstreamListener | null = null;
+  /** What came and was not told yet, in order. */
   #held: SocketMessage[] = [];
+  #toldThisTurn = 0;
+  #isTelling = false;
+  #turnIsWatched = false;
+  /** The session wants nothing for now. */
+  #rests = false;
+  #isGone = false;
+  #isTold = false;
   #ended: { code: number; reason: string } | null = null;
 
   private constructor(socket: Bun.WebSocket, secrets: () => readonly string[]) {
     this.#socket = socket;
     socket.addEventListener('message', ({ data: received }: MessageEvent<SocketMessage>) => {
-      const data = isError(received) ? concealedText(received, secrets()) : received;
-      this.#listener?.alive();
-      if (this.#listener) this.#listener.message(data);
-      else this.#held.push(data);
+      this.#take(isError(received) ? concealedText(received, secrets()) : received);
     });
     socket.addEventListener('pong', () => this.#listener?.alive());
     socket.addEventListener('close', ({ code, reason: given }: CloseEvent) => {
       const reason = given === '' ? '' : concealedText(given, secrets());
       this.#ended = { code, reason };
-      this.#listener?.closed(code, reason);
+      this.#tellHeld();
     });
+  }
+
+  /** A frame is told in the turn in which it came, unless many others came before it. */
+  #take(frame: SocketMessage): void {
+    if (this.#isGone) return;
+    const isNext = !this.#rests && !this.#isTelling && this.#held.length === 0;
+    if (this.#listener && isNext && this.#toldThisTurn < framesATurn) {
+      this.#tell(this.#listener, frame);
+      return;
+    }
+    this.#held.push(frame);
+    if (this.#held.length > mostHeld) {
+      this.#listener?.flooded();
+      this.terminate();
+      return;
+    }
+    this.#socket.pause();
+    this.#watchTurn();
+  }
+
+  #tell(listener: UpstreamListener, frame: SocketMessage): void {
+    this.#toldThisTurn++;
+    this.#watchTurn();
+    listener.alive();
+    listener.message(frame);
+  }
+
+  #watchTurn(): void {
+    if (this.#turnIsWatched) return;
+    this.#turnIsWatched = true;
+    setImmediate(() => {
+      this.#turnIsWatched = false;
+      this.#toldThisTurn = 0;
+      this.#tellHeld();
+    });
+  }
+
+  /** As much as fits into this turn; the socket is read again once nothing waits. */
+  #tellHeld(): void {
+    const listener = this.#listener;
+    // Whoever hears a frame may ask for the next; they keep their order.
+    if (!listener || this.#isTelling) return;
+    this.#isTelling = true;
+    let told = 0;
+    while (told < this.#held.length && !this.#rests && this.#toldThisTurn < framesATurn) {
+      const frame = this.#held[told++];
+      if (frame !== undefined) this.#tell(listener, frame);
+    }
+    this.#isTelling = false;
+    if (told > 0) this.#held = this.#held.slice(told);
+    if (this.#held.length > 0) {
+      if (!this.#rests) this.#watchTurn();
+      return;
+    }
+    if (this.#ended && !this.#isTold) {
+      this.#isTold = true;
+      listener.closed(this.#ended.code, this.#ended.reason);
+    } else if (!this.#rests && !this.#ended && this.#socket.isPaused) this.#socket.resume();
   }
 
   /** Resolves when the provider has accepted; rejects with the error of the handshake, or with the reason of the signal. */
@@ -94,10 +164,7 @@ export class UpstreamSocket {
 
   listen(listener: UpstreamListener): void {
     this.#listener = listener;
-    for (const frame of this.#held) listener.message(frame);
-    this.#held = [];
-    if (this.#ended) listener.closed(this.#ended.code, this.#ended.reason);
-    else this.#socket.resume();
+    this.#tellHeld();
   }
 
   /** Calls this once when it has closed, however that came. */
@@ -117,7 +184,7 @@ export class UpstreamSocket {
   }
 
   get paused(): boolean {
-    return this.#socket.isPaused;
+    return this.#rests || this.#socket.isPaused;
   }
 
   send(frame: SocketMessage): void {
@@ -129,21 +196,26 @@ export class UpstreamSocket {
   }
 
   pause(): void {
+    this.#rests = true;
     this.#socket.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#rests = false;
+    this.#tellHeld();
   }
 
   /** Passes a client's close frame on: its code and reason, or none. A client that disconnected without a close frame makes this connection be cut. */
   close(code: number, reason: string): void {
-    if (code === 1006) this.#socket.terminate();
+    if (code === 1006) this.terminate();
     else if (isSendable(code)) this.#socket.close(code, reason);
     else this.#socket.close();
   }
 
+  /** Nothing more is told of it but its end. */
   terminate(): void {
+    this.#isGone = true;
+    this.#held = [];
     this.#socket.terminate();
   }
 }

@@ -37,16 +37,34 @@ export class BodyBudget {
 
   /** Counts so many bytes until the request is over; throws where there is no room for them. */
   hold(request: Incoming, organisationId: string, bytes: number): void {
-    if (!this.take(organisationId, bytes)) {
-      const own = this.#byOrganisation.get(organisationId) ?? 0;
-      const whose = own + bytes > this.#share ? 'this organisation' : 'the gateway';
-      throw new GatewayError(
-        'buffers_full',
-        `the bodies that ${whose} holds at the moment leave no room for this one; try again in a moment`,
-      );
-    }
+    this.#require(organisationId, bytes);
     const earlier = this.#byRequest.get(request)?.bytes ?? 0;
     this.#byRequest.set(request, { organisationId, bytes: earlier + bytes });
+  }
+
+  /** Room for what belongs to no request, or to a part of one. */
+  lease(organisationId: string): BodyLease {
+    let held = 0;
+    return {
+      hold: (bytes) => {
+        this.#require(organisationId, bytes);
+        held += bytes;
+      },
+      release: () => {
+        if (held > 0) this.give(organisationId, held);
+        held = 0;
+      },
+    };
+  }
+
+  #require(organisationId: string, bytes: number): void {
+    if (this.take(organisationId, bytes)) return;
+    const own = this.#byOrganisation.get(organisationId) ?? 0;
+    const whose = own + bytes > this.#share ? 'this organisation' : 'the gateway';
+    throw new GatewayError(
+      'buffers_full',
+      `the bodies that ${whose} holds at the moment leave no room for this one; try again in a moment`,
+    );
   }
 
   /** Counts so many bytes until they are given back; false where there is no room for them. */
@@ -78,27 +96,51 @@ export class BodyBudget {
   }
 }
 
-/** Holds so many bytes more. */
+/** Holds so many bytes more; throws where there is no room for them. */
 export type HoldBytes = (bytes: number) => void;
+
+export interface BodyLease {
+  hold: HoldBytes;
+  /** Gives back all that is held. */
+  release(): void;
+}
+
+/** What grows as it comes, counted by whole steps, so that not every piece costs. */
+export class GrowingBody {
+  readonly #hold: HoldBytes;
+  #size = 0;
+  #held = 0;
+
+  constructor(hold: HoldBytes) {
+    this.#hold = hold;
+  }
+
+  add(bytes: number): void {
+    this.reach(this.#size + bytes);
+  }
+
+  /** It has this size by now. */
+  reach(size: number): void {
+    if (size <= this.#size) return;
+    this.#size = size;
+    if (size < countedFrom || size <= this.#held) return;
+    const more = Math.ceil((size - this.#held) / countedFrom) * countedFrom;
+    this.#hold(more);
+    this.#held += more;
+  }
+}
 
 /** A body that does not say how long it is, counted as it grows. */
 export function counted(body: ByteReader, hold: HoldBytes): ByteReader {
-  let size = 0;
-  let held = 0;
+  const growing = new GrowingBody(hold);
   return {
     async read() {
       const piece = await body.read();
-      size += piece.value?.length ?? 0;
-      if (size >= countedFrom && size > held) {
-        // By whole steps, so that not every piece costs.
-        const more = Math.ceil((size - held) / countedFrom) * countedFrom;
-        try {
-          hold(more);
-        } catch (fault) {
-          await body.cancel();
-          throw fault;
-        }
-        held += more;
+      try {
+        growing.add(piece.value?.length ?? 0);
+      } catch (fault) {
+        await body.cancel();
+        throw fault;
       }
       return piece;
     },

@@ -12,6 +12,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { HeaderRules, Identified, RequestContext, RequestProvider } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { keepsGuardedRows } from '../managed/guarded.ts';
 import { keepsRowsHere } from '../managed/keeps-rows.ts';
 import { namedProvider } from '../managed/named-provider.ts';
 import { type Looked, lookForPurpose } from '../managed/purpose.ts';
@@ -106,7 +107,8 @@ function lookedInto(
   named: Parameters<typeof namedProvider>[0],
   body: ClientBody,
 ): MaybePromise<Looked> {
-  const takesRows = keepsRowsHere(providers.get(namedProvider(named) ?? ''));
+  const provider = providers.get(namedProvider(named) ?? '');
+  const takesRows = keepsRowsHere(provider) || keepsGuardedRows(provider, named);
   return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
 }
 

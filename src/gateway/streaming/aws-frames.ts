@@ -2,6 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { ProviderFault } from '../../providers/faults.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
+import { GrowingBody, type HoldBytes } from '../request/body-budget.ts';
 import type { EventCutter } from './event-cutter.ts';
 
 /** Length and header length, and then their checksum. */
@@ -14,14 +15,20 @@ const shortestFrame = prelude + checksum;
 const longestFrame = 16 * 1024 * 1024;
 
 export class FrameCutter implements EventCutter {
+  readonly #counted: GrowingBody | null;
   #held: Uint8Array[] = [];
   #size = 0;
   /** How much must be held before anything can be read. */
   #needed = prelude;
 
+  constructor(hold: HoldBytes | null = null) {
+    this.#counted = hold && new GrowingBody(hold);
+  }
+
   push(chunk: Uint8Array): ServerEvent[] {
     this.#held.push(chunk);
     this.#size += chunk.length;
+    this.#counted?.reach(this.#size);
     if (this.#size < this.#needed) return [];
     const bytes = Buffer.concat(this.#held);
     const events: ServerEvent[] = [];

@@ -1,6 +1,7 @@
 /** Server-sent events: one splitter and one reader for every dialect. LF, CRLF and CR, comments, odd splits, events of any size. */
 import { ProviderFault } from '../../providers/faults.ts';
 import type { ServerEvent } from '../../providers/provider.ts';
+import { GrowingBody, type HoldBytes } from '../request/body-budget.ts';
 
 const lf = 10;
 const cr = 13;
@@ -13,6 +14,8 @@ const mostLines = 100_000;
 /** Cuts a byte stream at the ends of events, so that only whole events travel on. Bytes are never changed. */
 export class EventSplitter {
   readonly #largest: number;
+  /** Counts the largest event that was held so far. */
+  readonly #counted: GrowingBody | null;
   /** Null where nothing is, as between most chunks. */
   #held: Uint8Array[] | null = null;
   #heldBytes = 0;
@@ -21,8 +24,9 @@ export class EventSplitter {
   #last = -1;
   #lastButOne = -1;
 
-  constructor(largest = largestEvent) {
+  constructor(largest = largestEvent, hold: HoldBytes | null = null) {
     this.#largest = largest;
+    this.#counted = hold && new GrowingBody(hold);
   }
 
   /** All whole events that are complete with this chunk, as they came; null when the first is still open. */
@@ -63,6 +67,7 @@ export class EventSplitter {
     if (this.#held) this.#held.push(bytes);
     else this.#held = [bytes];
     this.#heldBytes += bytes.length;
+    this.#counted?.reach(this.#heldBytes);
     for (const end of [lf, cr]) {
       for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, at + 1)) this.#heldLines++;
     }
@@ -72,19 +77,23 @@ export class EventSplitter {
 
   /** The end of the last blank line in `chunk`, which may begin in what is held; 0 when there is none. */
   #lastBoundary(chunk: Uint8Array): number {
-    const at = (index: number): number =>
-      index >= 0 ? (chunk[index] ?? -1) : index === -1 ? this.#last : this.#lastButOne;
-    for (let index = chunk.length - 1; index >= 0; index--) {
-      const byte = chunk[index];
-      if (byte === lf) {
-        const previous = at(index - 1);
-        if (previous === lf || (previous === cr && at(index - 2) === lf)) return index + 1;
-      } else if (byte === cr && at(index - 1) === cr) {
-        return index + 1;
-      }
-    }
-    return 0;
+    return endOfEvents(chunk, this.#last, this.#lastButOne);
   }
+}
+
+/** The end of the last blank line; `last` and `lastButOne` are the bytes before the chunk. 0 where there is none. */
+export function endOfEvents(chunk: Uint8Array, last = -1, lastButOne = -1): number {
+  const at = (index: number): number => (index >= 0 ? (chunk[index] ?? -1) : index === -1 ? last : lastButOne);
+  for (let index = chunk.length - 1; index >= 0; index--) {
+    const byte = chunk[index];
+    if (byte === lf) {
+      const previous = at(index - 1);
+      if (previous === lf || (previous === cr && at(index - 2) === lf)) return index + 1;
+    } else if (byte === cr && at(index - 1) === cr) {
+      return index + 1;
+    }
+  }
+  return 0;
 }
 
 const decoder = new TextDecoder();

@@ -4,6 +4,7 @@ import type { ServerEvent, StreamTranslator } from '../../providers/provider.ts'
 import type { Abort } from '../../wire/abort.ts';
 import type { ByteReader, ReadBytes, WireAnswer } from '../../wire/client/answer.ts';
 import { GatewayError } from '../errors.ts';
+import type { HoldBytes } from '../request/body-budget.ts';
 import { saidByProvider, tooDeep } from '../response/translated-answer.ts';
 import { concealedError } from '../upstream/conceal.ts';
 import { GivenUp } from '../upstream/send.ts';
@@ -17,6 +18,8 @@ interface TranslatedTerms {
   onFault(fault: unknown): void;
   /** The credentials that went along; asked for only where the provider reports a fault. */
   secrets(): readonly string[];
+  /** Counts what waits for the end of an event. */
+  hold: HoldBytes;
 }
 
 /** A fault that the provider reports breaks the stream, with the provider's status. */
@@ -24,14 +27,14 @@ export function translatedStream(
   { body, headers }: WireAnswer,
   { translation, facts, endpoint }: Upstream,
   abort: Abort,
-  { idleMs, onFault, secrets }: TranslatedTerms,
+  { idleMs, onFault, secrets, hold }: TranslatedTerms,
 ): ByteReader {
   const translator = translation?.stream?.(facts);
   if (!translator || !body) {
     throw new GatewayError('invalid_provider_response', 'the provider streams what was not asked to stream');
   }
   const endIsTold = headers.has('transfer-encoding') || headers.has('content-length');
-  const passage = new Passage(body, cutterOf(endpoint.framing ?? 'sse'), translator, {
+  const passage = new Passage(body, cutterOf(endpoint.framing ?? 'sse', hold), translator, {
     endIsTold,
     quietMs: Math.min(longestQuietMs, idleMs / 4),
   });
@@ -43,6 +46,7 @@ export function translatedStream(
         if (fault instanceof ProviderFault) {
           abort.abort(new GivenUp(concealedError(saidByProvider(fault, facts.provider), secrets())));
         }
+        if (fault instanceof GatewayError) abort.abort(new GivenUp(fault));
         if (fault instanceof Untranslatable) {
           onFault(fault.cause);
           abort.abort(new GivenUp(new GatewayError('internal_error', 'something went wrong on our side')));

@@ -1,4 +1,5 @@
 /** An upstream stream read as whole events: every chunk is checked before it travels on, and how the stream ended is always known. */
+
 import { readJson } from '../../bounded-json.ts';
 import { ProviderFault } from '../../providers/faults.ts';
 import { objectOf } from '../../providers/json.ts';
@@ -8,6 +9,7 @@ import { type ByteReader, polled, type ReadBytes } from '../../wire/client/answe
 import { type Polled, promised, type Waker } from '../../wire/polled.ts';
 import { type Dialect, newStreamState, type ReportedFault, type StreamState } from '../dialects/dialect.ts';
 import { GatewayError } from '../errors.ts';
+import type { HoldBytes } from '../request/body-budget.ts';
 import { concealedBytes, concealedError, concealedEvent } from '../upstream/conceal.ts';
 import type { Deadline, Deadlines } from '../upstream/deadlines.ts';
 import { GivenUp } from '../upstream/send.ts';
@@ -35,6 +37,8 @@ interface StreamTiming {
   hidesUsage?: boolean;
   /** The credentials that went along; asked for only where the provider reports a fault. */
   secrets?(): readonly string[];
+  /** Counts what waits for the end of an event. */
+  hold?: HoldBytes;
 }
 
 /** Signs of life beyond this are handed on as they come, without waiting for an answer behind them. */
@@ -50,7 +54,7 @@ export class UpstreamEvents implements Polled<Piece> {
   readonly received = new BodyCapture();
   readonly #body: Polled<ReadBytes>;
   readonly #abort: Abort;
-  readonly #splitter = new EventSplitter();
+  readonly #splitter: EventSplitter;
   readonly #idle: Deadline;
   /** How long it may be silent. */
   readonly #patienceMs: number;
@@ -71,6 +75,7 @@ export class UpstreamEvents implements Polled<Piece> {
     this.#body = polled(body);
     this.dialect = dialect;
     this.#abort = abort;
+    this.#splitter = new EventSplitter(undefined, timing.hold);
     this.#hidesUsage = timing.hidesUsage ?? false;
     this.#secrets = timing.secrets ?? none;
     this.#patienceMs = timing.idleMs;
@@ -134,8 +139,9 @@ export class UpstreamEvents implements Polled<Piece> {
     try {
       return this.#splitter.push(chunk);
     } catch (fault) {
-      if (!(fault instanceof ProviderFault)) throw fault;
+      if (!(fault instanceof ProviderFault || fault instanceof GatewayError)) throw fault;
       this.abandon();
+      if (fault instanceof GatewayError) return fault;
       return new GatewayError('invalid_provider_response', fault.message);
     }
   }

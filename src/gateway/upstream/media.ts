@@ -2,13 +2,14 @@
 import type { FetchedMedia } from '../../providers/provider.ts';
 import type { Abortable } from '../../wire/abort.ts';
 import { isOk, type WireAnswer } from '../../wire/client/answer.ts';
-import { collected } from '../../wire/client/collected.ts';
 import { decodedBody } from '../../wire/client/decoded.ts';
 import { WireFault } from '../../wire/fault.ts';
-import type { AttemptContext } from '../attempt/context.ts';
+import { type AttemptContext, holdFor } from '../attempt/context.ts';
 import type { Operation } from '../attempt/operation.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import type { HoldBytes } from '../request/body-budget.ts';
+import { countedWhole } from './counted-body.ts';
 import { marked } from './host-guard.ts';
 import { checked, unlessSaid } from './send.ts';
 
@@ -35,7 +36,8 @@ export async function withMedia(
   return { ...operation, facts: { ...operation.facts, media } };
 }
 
-async function fetchMedia({ deps, context }: AttemptContext, url: string, signal: Abortable): Promise<FetchedMedia> {
+async function fetchMedia(call: AttemptContext, url: string, signal: Abortable): Promise<FetchedMedia> {
+  const { deps, context } = call;
   let address = URL.parse(url)?.href ?? '';
   for (let hop = 0; hop <= redirectsFollowed; hop++) {
     const response = await fetched(deps, address, context.caller.organisationId, signal).catch((fault) => {
@@ -49,7 +51,7 @@ async function fetchMedia({ deps, context }: AttemptContext, url: string, signal
     }
     if (!isOk(response)) throw refused(url, `its server answered ${response.status}`);
     const mime = response.headers.get('content-type')?.split(';', 1)[0]?.trim() || 'application/octet-stream';
-    return { mime, base64: (await bounded(response, url)).toBase64() };
+    return { mime, base64: (await bounded(response, url, holdFor(call))).toBase64() };
   }
   throw refused(url, 'it redirects too often');
 }
@@ -60,10 +62,11 @@ async function fetched(deps: GatewayDeps, url: string, tenant: string, signal: A
   return deps.http.call({ url, pinned, method: 'GET', headers, unlessSaid, body: null, tenant }, signal);
 }
 
-async function bounded({ body, headers }: WireAnswer, url: string): Promise<Uint8Array> {
+async function bounded({ body, headers }: WireAnswer, url: string, hold: HoldBytes): Promise<Uint8Array> {
   try {
-    return body ? await collected(decodedBody(body, headers), largestBytes) : new Uint8Array();
+    return body ? await countedWhole(decodedBody(body, headers), largestBytes, hold) : new Uint8Array();
   } catch (fault) {
+    if (fault instanceof GatewayError) throw fault;
     const large = fault instanceof WireFault && fault.code === 'BodyTooLarge';
     throw refused(url, large ? `it is larger than ${largestBytes} bytes` : 'its server broke off');
   }

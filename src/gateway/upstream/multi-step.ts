@@ -5,7 +5,7 @@ import type { JsonObject, ProviderCall, RawAnswer, Step } from '../../providers/
 import { StreamedCall } from '../../providers/streamed-call.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import { answerOf, isOk, type WireAnswer } from '../../wire/client/answer.ts';
-import type { AttemptContext } from '../attempt/context.ts';
+import { type AttemptContext, holdFor } from '../attempt/context.ts';
 import { keptFile } from '../managed/kept-file.ts';
 import { encoded, refusal, type TranslatedAnswer } from '../response/translated-answer.ts';
 import { sendAuthorised } from './authorised.ts';
@@ -96,7 +96,7 @@ async function make(
   const answer = {
     status: response.status,
     headers: response.headers,
-    bytes: await bytesOf(response, signal, call.target, call.deps.settings.answerLimit),
+    bytes: await bytesOf(response, signal, call.target, { limit: call.deps.settings.answerLimit, hold: holdFor(call) }),
   };
   if (isOk(response) || next.accepts?.includes(response.status)) return answer;
   throw readFault(answer.status, answer.bytes);

@@ -1,10 +1,11 @@
 /** What passes through to a cloud with credentials that are not the caller's own: it reads and writes no objects of others, and the gateway's own identity makes model calls alone. */
+import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { CallFacts } from '../../providers/provider.ts';
 import { mayBeRead } from '../../providers/stored-files.ts';
 import type { Target } from '../attempt/target.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
-import { partsOf } from './upstream-address.ts';
+import { loosely, partsOf } from './upstream-address.ts';
 
 export function requirePassedStorage(
   { body, request }: RequestContext,
@@ -12,20 +13,62 @@ export function requirePassedStorage(
   facts: CallFacts,
   url: string,
 ): void {
-  const { modelCalls: calls } = provider;
-  const own = calls ? facts.storage() : null;
+  if (!provider.authentication) return;
+  const own = facts.storage();
   // Callers who bring their own credentials are bound by those alone.
-  if (!calls || !own) return;
+  if (!own) return;
+  const { path } = partsOf(url);
   if (own.lent) {
-    const known = request.method === 'POST' ? calls.POST : request.method === 'GET' ? calls.GET : null;
-    if (!known?.test(partsOf(url).path)) throw onlyModels();
+    const { POST: posted, GET: got } = provider.modelCalls ?? {};
+    const known = request.method === 'POST' ? posted : request.method === 'GET' ? got : null;
+    if (!known?.test(path)) throw onlyModels();
   }
+  const { storage } = provider;
+  if (!storage) return;
+  if (storage.jobs.test(loosely(path))) throw sharedJobs(storage.routes);
   if (body.form === 'none') return;
   if (body.form !== 'json') throw unread();
   for (const literal of stringsIn(body.bytes)) {
     if (/^\s*(?:gs|s3):/i.test(literal) && !mayBeRead(literal.trim(), facts)) throw notTheirs(literal.trim());
   }
 }
+
+/** What a workspace keeps with a provider, and its jobs there, are no calls of models. */
+export function requireLentKind({ provider }: Target, facts: CallFacts): void {
+  if (modelKinds.has(facts.kind) || provider.storage || !provider.authentication) return;
+  if (facts.storage()?.lent) throw onlyModels();
+}
+
+/** Kinds that ask a model, or ask for what a model has answered. */
+const modelKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
+  'chatComplete',
+  'complete',
+  'embed',
+  'rerank',
+  'moderate',
+  'imageGenerate',
+  'imageEdit',
+  'imageVariation',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+  'createModelResponse',
+  'getModelResponse',
+  'deleteModelResponse',
+  'listResponseInputItems',
+  'messages',
+  'messagesCountTokens',
+  'ocr',
+  'listModels',
+  'retrieveModel',
+  'realtime',
+]);
+
+const sharedJobs = (routes: string): GatewayError =>
+  new GatewayError(
+    'provider_not_allowed',
+    `jobs of this cloud belong to all workspaces with the same credential, and do not pass through; ${routes} show those of this workspace`,
+  );
 
 const onlyModels = (): GatewayError =>
   new GatewayError('provider_not_allowed', 'the gateway lends its own cloud identity for calls of models only');

@@ -15,7 +15,7 @@ import { isRepeated, spliceString } from '../request/json-splice.ts';
 import { sensitiveNames } from '../settle/log-headers.ts';
 import { hidden, requirePassedModel } from './passthrough-model-guard.ts';
 import { requirePassedRows } from './passthrough-row-guard.ts';
-import { requirePassedStorage } from './passthrough-storage-guard.ts';
+import { requireLentKind, requirePassedStorage } from './passthrough-storage-guard.ts';
 import { asksForUsage, withUsageAsked } from './stream-usage.ts';
 import { watchedRows } from './upload-rows.ts';
 import {
@@ -73,7 +73,7 @@ export function buildUpstream(context: RequestContext, leaf: Leaf, target: Targe
   if (passthrough) {
     requirePassedCall(context, target, base, url);
     requirePassedStorage(context, target, facts, url);
-  }
+  } else requireLentKind(target, facts);
   const { bytes: written, changed, contentType } = bodyBytes(context, target, operation);
   const usageAsked = asksForUsage(context, target, operation);
   const bytes = written && usageAsked ? withUsageAsked(written, facts.body.stream_options) : written;

@@ -12,6 +12,8 @@ export interface JwtHeader {
   alg: string;
   kid: string | undefined;
   typ: string | undefined;
+  /** It names extensions that whoever checks the token must understand; we understand none. */
+  hasCritical: boolean;
 }
 
 /** The header of a credential that has the form of a JWT; null for any other credential. */
@@ -19,10 +21,14 @@ export function jwtHeaderOf(credential: string): JwtHeader | null {
   // Two braces and a quote in base64url begin like this; it spares other credentials the rest.
   if (!credential.startsWith('e') || credential.length > longestToken || !tokenForm.test(credential)) return null;
   const header = decodedPart(credential.slice(0, credential.indexOf('.')));
-  if (typeof header !== 'object' || header === null || !('alg' in header) || typeof header.alg !== 'string')
-    return null;
-  const { alg, kid, typ } = header as Record<string, unknown> & { alg: string };
-  return { alg, kid: typeof kid === 'string' ? kid : undefined, typ: typeof typ === 'string' ? typ : undefined };
+  if (typeof header !== 'object' || header === null || !('alg' in header)) return null;
+  const { alg, kid, typ } = header as Record<string, unknown>;
+  return {
+    alg: typeof alg === 'string' ? alg : '',
+    kid: typeof kid === 'string' ? kid : undefined,
+    typ: typ === undefined || typeof typ === 'string' ? typ : '',
+    hasCritical: 'crit' in header,
+  };
 }
 
 export function decodedPart(part: string): unknown {

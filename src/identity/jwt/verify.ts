@@ -92,13 +92,14 @@ async function verifiedClaims(
   { environment, keySets, now }: TokenRules,
   settings: JwtSettings,
   token: string,
-  { alg, kid, typ }: JwtHeader,
+  { alg, kid, typ, hasCritical }: JwtHeader,
   organisationId: string,
 ): Promise<JwtClaims> {
   if (alg !== 'RS256') throw new JwtRefused('invalid_jwt', 'the token must be signed with RS256');
   if (typ === undefined ? !environment.local : typ.toUpperCase() !== 'JWT') {
     throw new JwtRefused('invalid_jwt', 'the header typ of the token must be JWT');
   }
+  if (hasCritical) throw new JwtRefused('invalid_jwt', 'the header crit of the token names extensions');
   if (kid === undefined) throw new JwtRefused('invalid_jwt', 'the token names no key (kid)');
   const key = await keySets.find(settings, kid, organisationId);
   if (!key) throw new JwtRefused('invalid_jwt', 'the token is signed with an unknown key (kid)');

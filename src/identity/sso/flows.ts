@@ -26,8 +26,17 @@ export interface SsoIdentity {
   lastName: string;
   /** The claims or attributes by which roles are given. */
   claims: Record<string, unknown>;
+  /** How an OpenID provider names the person and its session, when it ends sessions here; null for SAML, which names them in `logout`. */
+  oidc: OidcSubject | null;
   /** What the provider wants to hear when the person leaves; null: nothing. */
   logout: OidcLogout | SamlLogout | null;
+}
+
+export interface OidcSubject {
+  issuer: string;
+  subject: string;
+  /** Null where it tells no `sid`. */
+  sessionId: string | null;
 }
 
 export interface OidcLogout {
@@ -40,7 +49,8 @@ export interface OidcLogout {
 export interface SamlLogout {
   nameId: string;
   nameIdFormat: string;
-  sessionIndex: string | null;
+  /** The sessions at the provider that opened this one; empty where it does not tell them apart. */
+  sessionIndexes: string[];
   /** Null: the provider offers no single logout. */
   logoutUrl: string | null;
 }

@@ -4,6 +4,8 @@
  */
 import type { ClientAuth, CustomFetch } from 'openid-client';
 import { type SsoIdentity, SsoRefused } from './flows.ts';
+import { type LogoutToken, readLogoutToken } from './logout-token.ts';
+import { createProviderKeys } from './provider-keys.ts';
 import type { OidcSettings, SsoSecrets } from './settings.ts';
 
 const library = () => import('openid-client');
@@ -25,11 +27,18 @@ export interface Oidc {
     secrets: SsoSecrets,
     answer: { url: URL; state: string; verifier: string; nonce: string; tenant: string; roleClaim: string | null },
   ): Promise<SsoIdentity>;
+  /** Whose sessions the provider has ended, as its signed token says. */
+  loggedOut(settings: OidcSettings, secrets: SsoSecrets, token: string, tenant: string): Promise<LogoutToken>;
 }
 
 const timeoutSeconds = 15;
 
-export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHttp: (url: string) => boolean): Oidc {
+export function createOidc(
+  fetchFor: (tenant: string) => WebFetch,
+  trustsPlainHttp: (url: string) => boolean,
+  now: () => Date,
+): Oidc {
+  const providerKeys = createProviderKeys(fetchFor, trustsPlainHttp, () => now().getTime());
   const configuration = async (settings: OidcSettings, secrets: SsoSecrets, tenant: string) => {
     const issuer = new URL(settings.issuer_url);
     const client = await library();
@@ -87,6 +96,11 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
         const endSessionUrl = config.serverMetadata().end_session_endpoint;
         return {
           ...identityIn(claims),
+          oidc: {
+            issuer: config.serverMetadata().issuer,
+            subject: String(told.sub),
+            sessionId: typeof told.sid === 'string' ? told.sid : null,
+          },
           logout:
             endSessionUrl && tokens.id_token
               ? { endSessionUrl, idToken: tokens.id_token, clientId: settings.client_id }
@@ -95,6 +109,12 @@ export function createOidc(fetchFor: (tenant: string) => WebFetch, trustsPlainHt
       } catch (fault) {
         throw new SsoRefused(reasonOf(client, fault));
       }
+    },
+    async loggedOut(settings, secrets, token, tenant) {
+      const { issuer, keys } = await providerKeys.of(settings.issuer_url, tenant, async () =>
+        (await configuration(settings, secrets, tenant)).serverMetadata(),
+      );
+      return readLogoutToken(token, { issuer, clientId: settings.client_id, keys, now: now() });
     },
   };
 }
@@ -122,7 +142,7 @@ async function authentication(client: Library, settings: OidcSettings, secrets: 
 const text = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value.slice(0, 254) : null;
 
-function identityIn(claims: Record<string, unknown>): Omit<SsoIdentity, 'logout'> {
+function identityIn(claims: Record<string, unknown>): Omit<SsoIdentity, 'logout' | 'oidc'> {
   const [first = '', ...rest] = (text(claims.name) ?? '').split(' ');
   return {
     email: text(claims.email)?.toLowerCase() ?? null,

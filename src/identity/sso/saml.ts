@@ -3,7 +3,10 @@
  * signatures; it is loaded when somebody first signs in this way.
  */
 import { randomBytes, verify, X509Certificate } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
 import type { Profile, SAML } from '@node-saml/node-saml';
+import { z } from 'zod';
+import { lazy } from '../../lazy.ts';
 import { type SamlLogout, type SsoIdentity, SsoRefused } from './flows.ts';
 import { type IdentityProvider, readMetadata } from './saml-metadata.ts';
 import type { SamlKeys, SamlSettings } from './settings.ts';
@@ -39,7 +42,7 @@ export interface Saml {
     party: SamlParty,
     message: LogoutMessage,
     tenant: string,
-  ): Promise<{ nameId: string; sessionIndex: string | null; replyTo: string | null }>;
+  ): Promise<{ nameId: string; sessionIndexes: string[]; replyTo: string | null }>;
 }
 
 /** A request of the provider, as its browser brings it: in the query with a signature beside it, or in a form, signed itself. */
@@ -54,6 +57,8 @@ export interface SamlAssertion {
   identity: SsoIdentity;
 }
 
+const mostIndexes = 1_000;
+const mostLogoutBytes = 1_048_576;
 const clockSkewMs = 60_000;
 const dayMs = 86_400_000;
 
@@ -139,8 +144,10 @@ export function createSaml(fetchDocument: (url: string, tenant: string) => Promi
       // Only the address counts here; the library wants the rest filled in.
       const provider = { entityId: '', ssoUrl: logoutUrl, certificates: ['none'], logoutUrl, logoutResponseUrl: null };
       const saml = await library({ ...provider, wantsSignedRequests: false }, party, newRequestId());
-      const { nameId: nameID, nameIdFormat: nameIDFormat, sessionIndex } = leaving;
-      const person: Profile = { issuer: '', nameID, nameIDFormat, ...(sessionIndex !== null && { sessionIndex }) };
+      const { nameId: nameID, nameIdFormat: nameIDFormat, sessionIndexes } = leaving;
+      // The library writes one index. The provider finds its session by any of them.
+      const [sessionIndex] = sessionIndexes;
+      const person: Profile = { issuer: '', nameID, nameIDFormat, ...(sessionIndex !== undefined && { sessionIndex }) };
       return saml.getLogoutUrlAsync(person, '', {});
     },
     async loggedOut(settings, party, message, tenant) {
@@ -154,7 +161,7 @@ export function createSaml(fetchDocument: (url: string, tenant: string) => Promi
         const relayState = message.binding === 'post' ? message.relayState : message.query.get('RelayState');
         const replyTo =
           answersAt === null ? null : await saml.getLogoutResponseUrlAsync(profile, relayState ?? '', {}, true);
-        return { nameId: profile.nameID, sessionIndex: profile.sessionIndex ?? null, replyTo };
+        return { nameId: profile.nameID, sessionIndexes: await namedIndexes(message), replyTo };
       } catch (fault) {
         throw fault instanceof SsoRefused ? fault : new SsoRefused(`the logout is not accepted: ${reasonOf(fault)}`);
       }
@@ -179,6 +186,21 @@ async function verifiedLogout(saml: SAML, provider: IdentityProvider, message: L
   requireSignedQuery(provider, message);
   const { query } = message;
   return saml.validateRedirectAsync({ SAMLRequest: query.get('SAMLRequest') ?? '' }, '');
+}
+
+/** Every session that a request names, out of the document whose signature was checked; the library reads the first alone. */
+async function namedIndexes(message: LogoutMessage): Promise<string[]> {
+  const sent = Buffer.from(
+    message.binding === 'post' ? message.request : (message.query.get('SAMLRequest') ?? ''),
+    'base64',
+  );
+  const { parseDomFromString, xpath } = await import('@node-saml/node-saml/lib/xml.js');
+  const xml = message.binding === 'post' ? sent : inflateRawSync(sent, { maxOutputLength: mostLogoutBytes });
+  const document = await parseDomFromString(xml.toString('utf8'));
+  const elements = xpath.selectElements(document, "/*[local-name()='LogoutRequest']/*[local-name()='SessionIndex']");
+  const indexes = elements.map((element) => (element.textContent ?? '').trim()).filter(Boolean);
+  if (indexes.length > mostIndexes) throw new SsoRefused(`the request names more than ${mostIndexes} sessions`);
+  return indexes;
 }
 
 /** The library lets a query without a signature pass, and does not find the hashes of this runtime, so that it is checked here. */
@@ -277,10 +299,11 @@ function assertionIn(profile: Profile, { logoutUrl }: IdentityProvider, now: Dat
       firstName: first(firstNames) ?? '',
       lastName: first(lastNames) ?? '',
       claims: told,
+      oidc: null,
       logout: {
         nameId: profile.nameID,
         nameIdFormat: profile.nameIDFormat,
-        sessionIndex: profile.sessionIndex ?? null,
+        sessionIndexes: openedIndexes(profile),
         logoutUrl,
       },
     },
@@ -295,6 +318,21 @@ function requireParties(profile: Profile, { entityId }: IdentityProvider, { acsU
   if (recipients.length === 0 || recipients.some(([, recipient]) => recipient !== acsUrl)) {
     throw new SsoRefused('the assertion was made out for another address');
   }
+}
+
+const authnStatements = lazy(() =>
+  z.object({
+    Assertion: z.object({
+      AuthnStatement: z.array(z.object({ $: z.object({ SessionIndex: z.string().optional() }).optional() })).optional(),
+    }),
+  }),
+);
+
+/** The sessions at the provider that the signed assertion speaks of: one for each of its statements. */
+function openedIndexes(profile: Profile): string[] {
+  const { Assertion } = authnStatements().parse(profile.getAssertion?.());
+  const indexes = (Assertion.AuthnStatement ?? []).flatMap(({ $ }) => $?.SessionIndex ?? []);
+  return [...new Set(indexes)].slice(0, mostIndexes);
 }
 
 /** The id of the assertion and the end of its validity, from the part that was signed. */

@@ -1,4 +1,6 @@
 /** A stream of events to a client: written as they come, kept alive by comments, and told when the client leaves. */
+import { GatewayError } from '../../gateway/errors.ts';
+import { type BodyLease, GrowingBody } from '../../gateway/request/body-budget.ts';
 import { InFlight } from '../../in-flight.ts';
 import type { BodySource, Reply, Sink } from '../../wire/server/reply.ts';
 import { keepAlive } from '../protocol/events.ts';
@@ -59,9 +61,14 @@ export class EventStream implements BodySource {
   #ended = false;
   #left = false;
   #full = false;
+  readonly #lease: BodyLease;
+  readonly #unread: GrowingBody;
 
-  constructor(keeper: KeepAlive, onLeave: () => void = () => undefined, lasting = true) {
+  /** `lease`: counts what the client leaves unread. */
+  constructor(keeper: KeepAlive, lease: BodyLease, onLeave: () => void = () => undefined, lasting = true) {
     this.lasting = lasting;
+    this.#lease = lease;
+    this.#unread = new GrowingBody(lease.hold);
     this.#keeper = keeper;
     this.#onLeave = onLeave;
     keeper.add(this);
@@ -87,7 +94,18 @@ export class EventStream implements BodySource {
     }
     this.#waiting.push(bytes);
     this.#size += bytes.length;
-    if (this.#size > mostWaiting) this.#cut();
+    if (this.#size > mostWaiting || !this.#isCounted()) this.#cut();
+  }
+
+  /** False where others leave no room for what this client does not read. */
+  #isCounted(): boolean {
+    try {
+      this.#unread.reach(this.#size);
+      return true;
+    } catch (fault) {
+      if (fault instanceof GatewayError) return false;
+      throw fault;
+    }
   }
 
   #send(bytes: Uint8Array): void {
@@ -107,11 +125,15 @@ export class EventStream implements BodySource {
       this.#size -= next.length;
       this.#send(next);
     }
-    if (this.#ended && !this.#full && this.#waiting.length === 0) this.#sink?.end();
+    if (!this.#ended || this.#full || this.#waiting.length > 0) return;
+    this.#lease.release();
+    this.#sink?.end();
   }
 
   #cut(): void {
     this.#left = true;
+    this.#waiting = [];
+    this.#lease.release();
     this.#keeper.remove(this);
     this.#sink?.cut(new Error('The client does not read its stream'));
     this.#onLeave();
@@ -133,6 +155,7 @@ export class EventStream implements BodySource {
     if (this.#left) return;
     this.#left = true;
     this.#waiting = [];
+    this.#lease.release();
     this.#keeper.remove(this);
     if (!this.#ended) this.#onLeave();
   }

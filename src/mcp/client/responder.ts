@@ -1,4 +1,5 @@
 /** The answer to one posted request: plain JSON, unless something must be said before it is there. */
+import type { BodyLease } from '../../gateway/request/body-budget.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type SseEvent, writeSse } from '../protocol/events.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
@@ -17,16 +18,18 @@ export class Responder implements McpResponder {
   readonly reply: Promise<Reply>;
   readonly #resolve: (reply: Reply) => void;
   readonly #keeper: KeepAlive;
+  readonly #lease: BodyLease;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #onLeave: () => void;
   #stream: EventStream | null = null;
   #done = false;
 
-  constructor(keeper: KeepAlive, headers: Readonly<Record<string, string>>, onLeave: () => void) {
+  constructor(keeper: KeepAlive, lease: BodyLease, headers: Readonly<Record<string, string>>, onLeave: () => void) {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#keeper = keeper;
+    this.#lease = lease;
     this.#headers = headers;
     this.#onLeave = onLeave;
   }
@@ -43,7 +46,7 @@ export class Responder implements McpResponder {
   event(event: Partial<SseEvent> & { data: string }): void {
     if (this.#done) return;
     if (!this.#stream) {
-      this.#stream = new EventStream(this.#keeper, this.#onLeave, false);
+      this.#stream = new EventStream(this.#keeper, this.#lease, this.#onLeave, false);
       this.#resolve(this.#stream.reply(this.#headers));
     }
     this.#stream.write(writeSse(event));

@@ -230,6 +230,7 @@ export class SessionEra {
       link: (lost) => linkOf(this.#deps, session, lost),
       askClient: canAsk || state.upstream.era === 'stateless' ? asker(session, (one) => responder.message(one)) : null,
       bytes: posted.bytes,
+      room: this.#deps.services.room(context.identified),
       resume: state.upstream.era !== 'session',
       headers: paramHeaders(context.asked.headers),
       onEvent: (event) => {

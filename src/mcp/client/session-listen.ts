@@ -1,7 +1,13 @@
 /** The stream on which an upstream speaks by itself, for a client of the session era. */
+
 import type { Abortable } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
+<<<<<<< HEAD
 import { failed } from '../called.ts';
+=======
+import { leaseFor } from '../call-context.ts';
+import { failed } from '../calls.ts';
+>>>>>>> main
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
 import { writeSse } from '../protocol/events.ts';
@@ -55,7 +61,7 @@ export async function listened(
   lastEventId: string | undefined,
 ): Promise<Reply> {
   const abort = new AbortController();
-  const stream = new EventStream(keeper, () => abort.abort(new SessionLost()));
+  const stream = new EventStream(keeper, leaseFor(deps, session.context), () => abort.abort(new SessionLost()));
   const opened = Promise.withResolvers<boolean>();
   const listening = listenTo(deps, session, {
     signal: abort.signal,

@@ -1,7 +1,12 @@
 /** Clients of 2024-11-05: a stream that stays open, and messages that are posted beside it. */
 import type { Reply } from '../../wire/server/reply.ts';
+<<<<<<< HEAD
 import type { CallContext } from '../call-context.ts';
 import { failed } from '../called.ts';
+=======
+import { type CallContext, leaseFor } from '../call-context.ts';
+import { failed } from '../calls.ts';
+>>>>>>> main
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -36,7 +41,7 @@ export class SsePairs {
   open(context: CallContext, slug: string): Reply {
     if (this.#pairs.size >= mostPairs) throw new McpError('rate_limited', 'too many streams are open; try again later');
     const id = crypto.randomUUID();
-    const stream = new EventStream(this.#keeper, () => this.#left(id, context));
+    const stream = new EventStream(this.#keeper, leaseFor(this.#deps, context), () => this.#left(id, context));
     this.#pairs.set(id, {
       stream,
       principalId: context.principal.id,
@@ -56,11 +61,13 @@ export class SsePairs {
       .catch((fault) => failed(fault, (one) => this.#deps.onFault(one, context.requestId)));
   }
 
-  /** Taken at once; its answer goes on the stream. */
-  post(context: CallContext, sessionId: string, posted: Posted): Reply {
+  /** Taken at once; its answer goes on the stream. `over`: told when it is there. */
+  post(context: CallContext, sessionId: string, posted: Posted, over: () => void): Reply {
     const pair = this.#pairs.get(sessionId);
     if (!pair || pair.principalId !== context.principal.id || pair.serverId !== context.server.id) throw sessionLost();
-    this.#served(context, pair, posted).catch((fault) => this.#deps.onFault(fault, context.requestId));
+    this.#served(context, pair, posted)
+      .catch((fault) => this.#deps.onFault(fault, context.requestId))
+      .finally(over);
     return { status: 202, headers: {}, body: null };
   }
 

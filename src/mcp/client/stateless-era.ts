@@ -1,9 +1,14 @@
 /** Clients of the stateless era: every request stands for itself. */
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
+<<<<<<< HEAD
 import type { CallContext } from '../call-context.ts';
 import { type Called, failed, forClient, textOfCalled, type Way } from '../called.ts';
 import { call } from '../calls.ts';
+=======
+import { type CallContext, leaseFor } from '../call-context.ts';
+import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
+>>>>>>> main
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -188,6 +193,7 @@ export class StatelessEra {
     const called = await call(this.#deps, context, request, {
       ...way,
       bytes: posted.bytes,
+      room: this.#deps.services.room(context.identified),
       onEvent: ({ message, event }) => {
         if (message?.kind === 'notification') responder.event({ ...event, id: null });
       },
@@ -251,7 +257,9 @@ export class StatelessEra {
   async listen(context: CallContext, request: RpcRequest, posted: Posted): Promise<Reply> {
     const subscription = await this.subscription(context, request);
     const abort = new Abort();
-    const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
+    const stream = new EventStream(this.#keeper, leaseFor(this.#deps, context), () =>
+      abort.abort(new McpError('upstream_error', 'the client left')),
+    );
     const tell = tellOn(stream, request);
     tell(acknowledged, { notifications: subscription.honoured });
     logAnswer(this.#deps, context, posted, { text: null, status: 200, upstreamMs: 0 });

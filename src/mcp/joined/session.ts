@@ -1,8 +1,13 @@
 /** One session with several servers behind it: each has a session of its own, opened when it is first needed. */
 import type { McpServer } from '../../catalog/mcp/server.ts';
 import type { Reply } from '../../wire/server/reply.ts';
+<<<<<<< HEAD
 import type { CallContext } from '../call-context.ts';
 import { failed } from '../called.ts';
+=======
+import { type CallContext, leaseFor } from '../call-context.ts';
+import { failed } from '../calls.ts';
+>>>>>>> main
 import { clientOf, initializeResult } from '../client/capabilities.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';
@@ -233,7 +238,9 @@ export class JoinedSessions {
   /** What all servers say by themselves, on one stream. */
   async listen(session: InSession): Promise<Reply> {
     const abort = new AbortController();
-    const stream = new EventStream(this.#keeper, () => abort.abort(new SessionLost()));
+    const stream = new EventStream(this.#keeper, leaseFor(this.#deps, session.context), () =>
+      abort.abort(new SessionLost()),
+    );
     for (const server of usableServers(session.context.principal)) {
       this.#followed(session, server, stream, abort.signal).catch((fault) =>
         // A server that cannot be reached tells nothing; the others do.

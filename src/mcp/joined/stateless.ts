@@ -1,8 +1,13 @@
 /** Several servers behind one address, for clients of the stateless era. */
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
+<<<<<<< HEAD
 import type { CallContext } from '../call-context.ts';
 import { failed } from '../called.ts';
+=======
+import { type CallContext, leaseFor } from '../call-context.ts';
+import { failed } from '../calls.ts';
+>>>>>>> main
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';
 import type { Posted } from '../client/session-era.ts';
@@ -107,7 +112,9 @@ export class JoinedStateless {
     );
     const reached = found.filter((one) => one !== null);
     const abort = new Abort();
-    const stream = new EventStream(this.#keeper, () => abort.abort(new McpError('upstream_error', 'the client left')));
+    const stream = new EventStream(this.#keeper, leaseFor(this.#deps, context), () =>
+      abort.abort(new McpError('upstream_error', 'the client left')),
+    );
     const tell = tellOn(stream, request);
     tell(acknowledged, {
       notifications: honouredBy(reached.map(({ slug, subscription }) => [slug, subscription.honoured])),

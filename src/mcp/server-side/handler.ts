@@ -1,15 +1,19 @@
 /** Model requests whose tools are MCP servers of ours: the gateway lists, calls and answers for them. */
 import { readJson } from '../../bounded-json.ts';
+import type { Identified } from '../../gateway/context.ts';
+import { GatewayError } from '../../gateway/errors.ts';
+import { askedPath, dedicatedRoute } from '../../gateway/request/receive.ts';
+import { countedWhole } from '../../gateway/upstream/counted-body.ts';
 import type { Handler } from '../../http/web.ts';
 import { incomingOf } from '../../http/web.ts';
-import { collected } from '../../wire/client/collected.ts';
+import { WireFault } from '../../wire/fault.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, followedAs } from '../call-context.ts';
 import { failed } from '../called.ts';
 import type { KeepAlive } from '../client/event-stream.ts';
 import type { McpDeps } from '../deps.ts';
-import { McpError } from '../errors.ts';
+import { McpError, ofGateway } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { chat } from './chat.ts';
 import type { ToolDialect } from './dialect.ts';
@@ -38,6 +42,16 @@ interface ServerSideNeeds {
   keeper: KeepAlive;
 }
 
+interface Received {
+  request: Incoming;
+  identified: Identified;
+  path: string;
+  dialect: ToolDialect;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Gives what must be told when the answer is out, where that is later than its head. */
+  whenOver(): () => void;
+}
+
 const encoder = new TextEncoder();
 
 export function createServerSideTools({
@@ -48,9 +62,46 @@ export function createServerSideTools({
   bodyLimit,
   keeper,
 }: ServerSideNeeds): Handler {
+  const { services } = deps;
+
+  /** Nothing is read for a caller who is not known: the model's own route says what is wrong with the key. */
   const serve = async (request: Incoming, path: string, dialect: ToolDialect): Promise<Reply> => {
+    const identified = await known(request, path);
+    if (!identified) return served(request);
+    let goesOn = false;
+    const over = () => services.release(request);
+    const whenOver = () => {
+      goesOn = true;
+      return over;
+    };
+    try {
+      const { hold } = services.room(identified);
+      const bytes = request.body ? await countedWhole(request.body, bodyLimit, hold) : new Uint8Array();
+      return await answered({ request, identified, path, dialect, bytes, whenOver });
+    } catch (fault) {
+      return refusal(
+        failed(asMcpError(fault, bodyLimit), (one) => deps.onFault(one, identified.requestId)),
+        path,
+      );
+    } finally {
+      if (!goesOn) over();
+    }
+  };
+
+  const known = async (request: Incoming, path: string): Promise<Identified | null> => {
+    const asked = askedPath(request.target);
+    const route = asked && dedicatedRoute(request.method, asked);
+    if (!route) return null;
+    try {
+      return await services.identify(services.receive(request, path, route));
+    } catch (fault) {
+      if (fault instanceof GatewayError) return null;
+      throw fault;
+    }
+  };
+
+  const answered = async ({ request, identified, path, dialect, bytes, whenOver }: Received): Promise<Reply> => {
     const { fields } = request.headers;
-    const bytes = request.body ? await collected(request.body, bodyLimit) : new Uint8Array();
     const body = parsed(new TextDecoder().decode(bytes));
     const { servers, rest } = body ? dialect.references(body) : { servers: [], rest: {} };
     if (!body || servers.length === 0) return ask(request, path, fields, bytes);
@@ -79,12 +130,13 @@ export function createServerSideTools({
       const call = (round: Json) => ask(request, path, inner, encoder.encode(JSON.stringify(round)));
       if (body.stream === true) {
         const { stream: _stream, ...unstreamed } = rest;
-        return await liveLoop(deps, keeper, { ...options, body: unstreamed }, call, (fault) =>
+        const lease = services.lease(identified.caller.organisationId);
+        const told = (fault: unknown) =>
           refusal(
             failed(fault, (one) => deps.onFault(one, traceId)),
             path,
-          ),
-        );
+          );
+        return await liveLoop(deps, keeper, { ...options, body: unstreamed, over: whenOver(), lease }, call, told);
       }
       const outcome = await runLoop(deps, { ...options, ask: async (round) => answerOf(await call(round)) });
       if ('refused' in outcome) return asReply(outcome.refused);
@@ -114,7 +166,11 @@ export function createServerSideTools({
       body: bytes,
       signal: request.gone,
     });
-    const reply = await models(incomingOf(sent));
+    return served(incomingOf(sent));
+  };
+
+  const served = async (request: Incoming): Promise<Reply> => {
+    const reply = await models(request);
     if (!reply || reply === 'upgraded') throw new McpError('internal_error', 'the model route is not served');
     return reply;
   };
@@ -126,6 +182,15 @@ export function createServerSideTools({
     if (!dialect || !(request.headers.get('x-gw-beta') ?? '').includes(betaFlag)) return null;
     return serve(request, path, dialect);
   };
+}
+
+/** What is wrong with a body. */
+function asMcpError(fault: unknown, limit: number): unknown {
+  if (fault instanceof GatewayError) return ofGateway(fault);
+  if (!(fault instanceof WireFault)) return fault;
+  return fault.code === 'BodyTooLarge'
+    ? new McpError('body_too_large', `the body is larger than ${limit} bytes`)
+    : new McpError('invalid_request', 'the body ended before it was complete');
 }
 
 /** In the form of the route's own errors. */

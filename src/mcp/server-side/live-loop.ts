@@ -1,4 +1,5 @@
 /** Runs a loop of server-side tools while its client already reads. */
+import type { BodyLease } from '../../gateway/request/body-budget.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpDeps } from '../deps.ts';
@@ -27,11 +28,11 @@ export const asReply = ({ status, headers, text }: ModelAnswer): Reply => ({
   body: encoder.encode(text),
 });
 
-/** Resolves with the head of the answer: of a stream with its first event, of a refusal when it is known. */
+/** `over` is told when the last event is out. Resolves with the head of the answer: of a stream with its first event, of a refusal when it is known. */
 export function liveLoop(
   deps: McpDeps,
   keeper: KeepAlive,
-  options: Omit<LoopOptions, 'ask' | 'watch'>,
+  { over, lease, ...options }: Omit<LoopOptions, 'ask' | 'watch'> & { over: () => void; lease: BodyLease },
   call: (round: Json) => Promise<Reply>,
   refusal: (fault: unknown) => Reply,
 ): Promise<Reply> {
@@ -48,7 +49,7 @@ export function liveLoop(
     const shown = view;
     if (!shown) throw new McpError('internal_error', 'a model was asked before its tools were known');
     if (!stream) {
-      stream = new EventStream(keeper, () => undefined, false);
+      stream = new EventStream(keeper, lease, () => undefined, false);
       head.resolve(stream.reply(keptHeaders(reply.headers, 'text/event-stream; charset=utf-8')));
     }
     await readEvents(reply.body, (event) => write(shown.push(event)));
@@ -78,7 +79,9 @@ export function liveLoop(
       executing: (calls) => write(view?.executing(calls) ?? ''),
       executed: (done) => write(view?.executed(done) ?? ''),
     },
-  }).then(ended, broken);
+  })
+    .then(ended, broken)
+    .finally(over);
   return head.promise;
 }
 

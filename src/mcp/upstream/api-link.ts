@@ -38,7 +38,7 @@ export class ApiLink implements Link {
     };
   }
 
-  async request({ id, method, params, signal, timeoutMs }: LinkRequest): Promise<LinkAnswer> {
+  async request({ id, method, params, signal, timeoutMs, room }: LinkRequest): Promise<LinkAnswer> {
     const answered = (response: Omit<RpcResponse, 'kind' | 'id'>, tokenRefreshed = false): LinkAnswer => ({
       response: { kind: 'response', id, ...response },
       text: null,
@@ -57,7 +57,8 @@ export class ApiLink implements Link {
     const time = new CallTime(this.#deps.deadlines, timeoutMs ?? timeoutOf(this.#upstream, this.#deps), signal);
     try {
       const call = callOf(this.#upstream.url, operation, isFields(params.arguments) ? params.arguments : {});
-      const { answer, tokenRefreshed } = await exchange(this.#deps, this.#upstream, this.#identity, call, time);
+      const asked = room ? { ...call, room } : call;
+      const { answer, tokenRefreshed } = await exchange(this.#deps, this.#upstream, this.#identity, asked, time);
       return answered({ result: await resultOf(answer, time) }, tokenRefreshed);
     } catch (fault) {
       if (!(fault instanceof UnfitArguments)) throw fault;

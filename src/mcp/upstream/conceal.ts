@@ -1,10 +1,12 @@
 /** Credentials that an upstream says back in an error under the status of a success, blotted out before a client or the log sees them. Only errors are looked at, as with providers. */
+
 import { jsonOrNothing } from '../../bounded-json.ts';
 import { EventSplitter, readEvents } from '../../gateway/streaming/sse.ts';
 import { concealedBytes, secretsSent } from '../../gateway/upstream/conceal.ts';
 import type { ByteReader, ReadBytes, WireAnswer } from '../../wire/client/answer.ts';
 import { type Bytes, collected, type Look } from '../../wire/client/collected.ts';
 import { isFields } from '../protocol/json-rpc.ts';
+import { largestMessage } from './answers.ts';
 
 /** What was sent along. */
 interface SentWith {
@@ -38,7 +40,7 @@ function tellsError(text: string): boolean {
 class ConcealedEvents implements ByteReader {
   readonly #body: ByteReader;
   readonly #secrets: readonly string[];
-  readonly #splitter = new EventSplitter();
+  readonly #splitter = new EventSplitter(largestMessage);
   #over = false;
 
   constructor(body: ByteReader, secrets: readonly string[]) {

@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../clock.ts';
 import type { Settings } from '../../environment.ts';
+import type { BodyBudget } from '../../gateway/request/body-budget.ts';
 import { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import type { Lookup } from '../../gateway/upstream/fair-lookups.ts';
 import { createHostGuard } from '../../gateway/upstream/host-guard.ts';
@@ -35,13 +36,14 @@ const systemNames: Names = {
 export function createUpstreamNet(
   settings: Settings,
   mark: string,
+  bodies: BodyBudget,
   names: Names = systemNames,
 ): { http: UpstreamHttp; close(): void } {
   // Half of what model calls may take, so that one organisation never has all files that the process may open.
   const shareOfTenant = settings.gateway.connectionsOfOrganisation ?? Math.ceil(shareOfFiles() / 2);
   const client = new HttpClient(process.env, { shareOfTenant });
   const guard = createHostGuard(settings.trustedHosts, names.lookup, { mark, now: names.now });
-  return { http: createUpstreamHttp(client, guard), close: () => client.close() };
+  return { http: createUpstreamHttp(client, guard, bodies), close: () => client.close() };
 }
 
 export function createUpstreamDeps(

@@ -1,5 +1,6 @@
 /** One HTTP exchange with an upstream: breaker, credentials, time, and a second try where the token had run out. */
 import type { McpUpstream } from '../../catalog/mcp/server.ts';
+import type { BodyLease } from '../../gateway/request/body-budget.ts';
 import type { Deadlines } from '../../gateway/upstream/deadlines.ts';
 import type { Secrets } from '../../secrets/resolver.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
@@ -36,6 +37,8 @@ export interface UpstreamCall {
   replayable?: boolean;
   /** A stream that may stay silent for ever says nothing of the upstream's health. */
   listens?: true;
+  /** Counts what is held of the answer, for as long as whoever asked holds it. */
+  room?: BodyLease;
 }
 
 /** A deadline that progress moves, up to a bound, and an abort that both it and the client pull. */
@@ -133,8 +136,8 @@ export async function exchange(
     tokenRefreshed ||= bearer?.refreshed ?? false;
     const url = asked.url ?? upstream.url;
     const headers = { ...own, ...(bearer && { authorization: `Bearer ${bearer.token}` }), ...asked.headers };
-    const { method, body, replayable = false } = asked;
-    const call = { url, method, headers, body, replayable, tenant: upstream.organisationId };
+    const { method, body, replayable = false, room } = asked;
+    const call = { url, method, headers, body, replayable, tenant: upstream.organisationId, ...(room && { room }) };
     const answer = await http.call(call, signal);
     return concealedAnswer(answer, { url, headers, own: upstream.settings.headers ?? {} });
   };

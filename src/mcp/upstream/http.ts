@@ -1,6 +1,8 @@
 /** HTTP to upstreams that customers chose: every address is checked, also behind a redirect, and the one that was checked is dialled. */
 import { GatewayError } from '../../gateway/errors.ts';
+import type { BodyBudget, BodyLease } from '../../gateway/request/body-budget.ts';
 import { concealedFrom } from '../../gateway/upstream/conceal.ts';
+import { CountedBody } from '../../gateway/upstream/counted-body.ts';
 import { type HostGuard, marked } from '../../gateway/upstream/host-guard.ts';
 import { version } from '../../version.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
@@ -9,7 +11,7 @@ import { type Bytes, collected } from '../../wire/client/collected.ts';
 import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import type { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
-import { McpError } from '../errors.ts';
+import { McpError, ofGateway } from '../errors.ts';
 
 export interface HttpCall {
   url: string;
@@ -21,6 +23,8 @@ export interface HttpCall {
   replayable?: boolean;
   /** The organisation for which it is made: connections and look-ups come out of its share. */
   tenant: string;
+  /** What is held of the answer is counted here, where it outlasts the reading; else as long as it is read. */
+  room?: BodyLease;
 }
 
 export interface UpstreamHttp {
@@ -68,14 +72,18 @@ const harmlessHeaders = new Set([
 const credentialsIn = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name)));
 
-export function createUpstreamHttp(client: HttpClient, guard: HostGuard): UpstreamHttp {
+export function createUpstreamHttp(client: HttpClient, guard: HostGuard, bodies: BodyBudget): UpstreamHttp {
   const once = async (call: HttpCall, signal: Abortable): Promise<WireAnswer> => {
     const pinned = await guard.check(call.url, call.tenant);
     const headers = marked(call.headers, guard.mark);
     const answer = await client.call({ ...call, headers, pinned, unlessSaid }, signal);
     const body = answer.body && decodedBody(answer.body, answer.headers);
     const read = body === answer.body ? answer : { ...answer, body };
-    return concealedFrom(read, call.url, credentialsIn(call.headers));
+    const concealed = concealedFrom(read, call.url, credentialsIn(call.headers));
+    if (!concealed.body) return concealed;
+    const isEvents = (answer.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
+    const room = call.room ?? bodies.lease(call.tenant);
+    return { ...concealed, body: new CountedBody(concealed.body, room, isEvents) };
   };
 
   const follow = async (first: HttpCall, signal: Abortable): Promise<{ answer: WireAnswer; url: string }> => {
@@ -159,6 +167,7 @@ export const timedOut = (ms: number): McpError =>
 export function explained(fault: unknown, signal: Abortable): McpError {
   if (fault instanceof McpError) return fault;
   if (signal.aborted && signal.reason instanceof McpError) return signal.reason;
+  if (fault instanceof GatewayError && fault.code === 'buffers_full') return ofGateway(fault);
   if (fault instanceof GatewayError) {
     return new McpError(
       'upstream_forbidden',

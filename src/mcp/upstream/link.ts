@@ -1,4 +1,5 @@
 /** A way to an upstream MCP server, whichever transport and revision it speaks. */
+import type { BodyLease } from '../../gateway/request/body-budget.ts';
 import type { Abortable } from '../../wire/abort.ts';
 import type { Bytes } from '../../wire/client/collected.ts';
 import type { SseEvent } from '../protocol/events.ts';
@@ -29,6 +30,8 @@ export interface LinkRequest {
   headers?: Readonly<Record<string, string>>;
   signal?: Abortable;
   timeoutMs?: number;
+  /** Counts what is held of the answer, for as long as whoever asked holds it. */
+  room?: BodyLease;
   /** Told of everything that comes before the answer, and of the answer's own event. */
   onEvent?(event: LinkEvent): void;
   /** False: a stream that the upstream ends early is not taken up again here; the client does that. */

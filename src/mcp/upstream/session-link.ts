@@ -89,6 +89,7 @@ export class SessionLink implements Link {
           body: request.bytes ?? bytesOf(written({ kind: 'request', ...request })),
           // A tool may do something each time that it is called.
           replayable: request.method !== 'tools/call',
+          ...(request.room && { room: request.room }),
         },
         time,
       );

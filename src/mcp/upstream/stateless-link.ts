@@ -95,6 +95,7 @@ export class StatelessLink implements Link {
         },
         body: request.bytes ?? bytesOf(written({ kind: 'request', ...request, params: this.#withMeta(params) })),
         replayable: method !== 'tools/call',
+        ...(request.room && { room: request.room }),
       },
       time,
     );

@@ -18,6 +18,7 @@ export const claudePlatformAws: Provider = {
   address: (facts) => `https://${service}.${awsRegion(facts)}.api.aws/v1`,
   needsCredential: false,
   authentication,
+  modelCalls: { POST: /\/v1\/messages(?:\/count_tokens)?$/i, GET: /\/v1\/models(?:\/[^/]+)?$/i },
   headers: (facts) => ({
     ...apiHeaders(facts),
     'anthropic-workspace-id': needSetting(facts.fields, 'anthropic_aws_workspace_id'),

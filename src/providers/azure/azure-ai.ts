@@ -11,6 +11,7 @@ import { withoutFilters } from './content-filter.ts';
 import { claudePath, foundryAddress, imagePath, isClaude, modelPath, rerankPath, resourcePath } from './foundry.ts';
 import { embedsImages, imageEmbeddings } from './image-embeddings.ts';
 import { keptEndpoints } from './kept.ts';
+import { foundryCalls } from './model-calls.ts';
 import { ocr } from './ocr.ts';
 
 const model = (path: string): ProviderEndpoint => ({ path: modelPath(path) });
@@ -66,6 +67,7 @@ export const azureAi: Provider = {
   needsCredential: false,
   headers,
   authentication: azureAuthentication,
+  modelCalls: foundryCalls,
   fields: [
     {
       name: 'azure_foundry_url',

@@ -10,6 +10,7 @@ import { withoutFilters } from './content-filter.ts';
 import { deployedModel, deploymentOf } from './deployment.ts';
 import { listedJobs, olderForm, oneJob } from './fine-tuning.ts';
 import { keptEndpoints } from './kept.ts';
+import { openAiCalls } from './model-calls.ts';
 import { datedQuery, deployedPath, isUndated, named, resourcePath } from './named.ts';
 
 const deployed = (path: string): ProviderEndpoint => ({ path: deployedPath(path), adjust: named });
@@ -52,6 +53,7 @@ export const azureOpenAi: Provider = {
   needsCredential: false,
   headers: (facts) => azureHeaders(facts, (key) => ({ 'api-key': key })),
   authentication: azureAuthentication,
+  modelCalls: openAiCalls,
   fields: [
     {
       name: 'azure_resource_name',

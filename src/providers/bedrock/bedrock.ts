@@ -39,6 +39,10 @@ export const bedrock: Provider = {
     POST: /\/model\/[^/]+\/(?:invoke|converse|invoke-with-response-stream|converse-stream|count-tokens)$|\/chat\/completions$/,
     GET: /\/(?:foundation-models|inference-profiles)(?:\/[^/]+)?$/,
   },
+  storage: {
+    jobs: /\/(?:model-(?:invocation|customization|import|copy|evaluation)-jobs?|evaluation-jobs?|async-invoke|advanced-prompt-optimization-jobs?)(?:\/|$)/i,
+    routes: '/v1/batches and /v1/fine_tuning/jobs',
+  },
   needsCredential: false,
   fields: [
     ...awsFields,

@@ -55,6 +55,10 @@ export const bedrockMantle: Provider = {
   address: (facts) => `https://bedrock-mantle.${awsRegion(facts)}.api.aws`,
   headers: awsHeaders,
   authentication: (facts) => awsAuthentication(facts, 'bedrock-mantle'),
+  modelCalls: {
+    POST: /\/v1\/(?:chat\/completions|responses|messages(?:\/count_tokens)?)$/i,
+    GET: /\/v1\/models(?:\/[^/]+)?$/i,
+  },
   needsCredential: false,
   fields: awsFields.filter(({ name }) => name !== 'endpoint_domain'),
   endpoints: {

@@ -100,6 +100,10 @@ export const vertex: Provider = {
     POST: /:(?:(?:stream)?generateContent|(?:count|compute)Tokens|(?:stream)?rawPredict|predict(?:LongRunning)?|serverStreamingPredict|fetchPredictOperation|(?:batch)?embedContents?|rank|synthesize|recognize)$|\/endpoints\/openapi\/(?:chat\/completions|embeddings)$/i,
     GET: /\/publishers\/[^/]+\/models(?:\/[^/:]+)?$/,
   },
+  storage: {
+    jobs: /\/(?:batchPredictionJobs|tuningJobs|customJobs|pipelineJobs|trainingPipelines|hyperparameterTuningJobs|nasJobs|dataLabelingJobs)(?:[/:]|$)|\/cachedContents$/i,
+    routes: '/v1/batches and /v1/fine_tuning/jobs',
+  },
   needsCredential: false,
   fields: [
     {

@@ -25,10 +25,12 @@ test('a variable is read where its name or its beginning is opened', async () =>
     SECRET_ENVIRONMENT_VARIABLES: 'OPENAI_KEY, TEAM_*',
     OPENAI_KEY: 'sk-1',
     TEAM_A_KEY: 'sk-2',
+    TEAM_EMPTY_KEY: ' ',
     OTHER: 'sk-3',
   };
   expect(await read(env, 'environment', 'OPENAI_KEY')).toBe('sk-1');
   expect(await read(env, 'environment', 'TEAM_A_KEY')).toBe('sk-2');
+  expect(await read(env, 'environment', 'TEAM_EMPTY_KEY')).toEndWith('the secret is empty');
   expect(await read(env, 'environment', 'OTHER')).toEndWith('has not opened OTHER in SECRET_ENVIRONMENT_VARIABLES');
   expect(await read(env, 'environment', 'TEAM_B_KEY')).toEndWith('the environment variable TEAM_B_KEY is not set');
 });

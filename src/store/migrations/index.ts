@@ -18,6 +18,8 @@ import { installation } from './0022_installation.ts';
 import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
 import { samlSessions } from './0038_saml_sessions.ts';
+import { providerBatches } from './0041_provider_batches.ts';
+import { oidcSessions } from './0043_oidc_sessions.ts';
 import { mcpTasks } from './0042_mcp_tasks.ts';
 
 interface Migration {
@@ -45,5 +47,7 @@ export const migrations: readonly Migration[] = [
   { name: 'secret references', up: secretReferences },
   { name: 'batch tokens', up: batchTokens },
   { name: 'saml sessions', up: samlSessions },
+  { name: 'oidc sessions', up: oidcSessions },
+  { name: 'provider batches', up: providerBatches },
   { name: 'mcp tasks', up: mcpTasks },
 ];

@@ -12,7 +12,7 @@ import {
 } from 'node:zlib';
 import { WireFault } from '../fault.ts';
 import type { AnswerHeaders, ByteReader, ReadBytes } from './answer.ts';
-import { type Bytes, collected, readThrough } from './collected.ts';
+import { type Bytes, collected, type Look, readThrough } from './collected.ts';
 
 type Unpacker = (bytes: Bytes, options: { maxOutputLength: number }) => Bytes;
 
@@ -109,10 +109,11 @@ class DecodedBody implements ByteReader {
     return (this.#reader ?? this.#encoded).cancel();
   }
 
-  async whole(limit: number): Promise<Bytes> {
-    if (this.#reader) return readThrough(this, limit);
-    let bytes = await collected(this.#encoded, limit);
-    for (const encoding of this.#order) bytes = await unpacked(encoding, bytes, limit);
+  /** `look` sees what comes packed and what is unpacked: both are held. */
+  async whole(limit: number, look?: Look): Promise<Bytes> {
+    if (this.#reader) return readThrough(this, limit, look);
+    let bytes = await collected(this.#encoded, limit, look);
+    for (const encoding of this.#order) bytes = await unpacked(encoding, bytes, limit, look);
     return bytes;
   }
 
@@ -134,16 +135,26 @@ async function opened(reader: ByteReader, encoding: Encoding): Promise<ByteReade
     : unpackedElsewhere(reader, first.value, elsewhere({ chunkSize: pieceElsewhere }));
 }
 
-async function unpacked(encoding: Encoding, bytes: Bytes, limit: number): Promise<Bytes> {
+async function unpacked(encoding: Encoding, bytes: Bytes, limit: number, look?: Look): Promise<Bytes> {
   if (bytes.length === 0) return bytes;
   const { whole, elsewhere } = encoding(bytes);
+  let refusal: { by: unknown } | null = null;
+  const looked = (piece: Bytes) => {
+    try {
+      look?.(piece);
+    } catch (fault) {
+      refusal = { by: fault };
+      throw fault;
+    }
+  };
   try {
     const here = bytes.length <= packedHere ? unpackedAtOnce(whole, bytes, Math.min(limit, unpackedHere)) : null;
     if (here) return here;
     const transform = elsewhere({ chunkSize: pieceOfWhole });
-    return await readThrough(unpackedElsewhere(only(bytes), bytes.subarray(0, 0), transform), limit);
+    return await readThrough(unpackedElsewhere(only(bytes), bytes.subarray(0, 0), transform), limit, looked);
   } catch (fault) {
-    if (fault instanceof WireFault) throw fault;
+    // Whoever looks says in his own words why he has seen enough.
+    if (fault instanceof WireFault || refusal) throw fault;
     throw new WireFault('InvalidAnswer', 'the answer is not in the encoding that it names');
   }
 }

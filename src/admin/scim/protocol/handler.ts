@@ -1,5 +1,5 @@
 /** Serves the SCIM protocol: the token, the organisation in the path, the transaction, the audit row and the error body. */
-import { readJsonBody } from '../../../http/body.ts';
+import { type BodyRoom, readJsonBody } from '../../../http/body.ts';
 import { clientAddress, parseRanges } from '../../../http/client-address.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { WebHandler } from '../../../http/web.ts';
@@ -175,7 +175,7 @@ export function createScim({ services, trail, onFault }: ScimParts): WebHandler 
       }
       requireStorable('path', params);
       requireStorable('query', Object.fromEntries(url.searchParams));
-      known.body = await bodyOf(request);
+      known.body = await bodyOf(request, services.bodyRoom(who.organisationId));
       const input = { params, query: url.searchParams, body: known.body, base: place.base };
       const answer = await perform({ ...known, route: match.value }, who, input);
       if (answer.location !== undefined) headers.set('location', answer.location);
@@ -212,10 +212,10 @@ function placeOf(pathname: string, origin: string): Place {
   return { organisationId: organisationId?.toLowerCase() ?? null, path, base };
 }
 
-async function bodyOf(request: Request): Promise<unknown> {
+async function bodyOf(request: Request, room: BodyRoom): Promise<unknown> {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined;
   try {
-    const body = await readJsonBody(request, bodyLimit);
+    const body = await readJsonBody(request, bodyLimit, { room });
     requireStorable('body', body);
     return body;
   } catch (error) {

@@ -21,6 +21,19 @@ export function fits(entry: Entry, filter: Filter): boolean {
   }
 }
 
+/** The names that a filter asks for, in small letters. */
+export function namesIn(filter: Filter): string[] {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return [...namesIn(filter.left), ...namesIn(filter.right)];
+    case 'not':
+      return namesIn(filter.inner);
+    default:
+      return [filter.path.name];
+  }
+}
+
 /** The fields that a new value must have to fit: those of a filter that is nothing but equalities; null for any other. */
 export function fieldsToFit(filter: Filter): Record<string, Literal> | null {
   if (filter.kind === 'compare' && filter.comparison === 'eq') return { [filter.path.name]: filter.value };

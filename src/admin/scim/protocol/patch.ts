@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Attribute, attributeOf, type ResourceKind, subAttributeOf } from './attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, ScimError } from './errors.ts';
 import { type Filter, type PatchPath, parsePatchPath } from './filter.ts';
-import { type Entry, fieldsToFit, fits } from './matches.ts';
+import { type Entry, fieldsToFit, fits, namesIn } from './matches.ts';
 
 export type ScimResource = Record<string, unknown>;
 
@@ -159,6 +159,8 @@ function applyToMatches(
   value: unknown,
 ): void {
   if (!attribute.multiValued) throw invalidPath(`${attribute.name} has one value, so it takes no filter`);
+  const unknown = namesIn(filter).find((name) => name !== 'primary' && !subAttributeOf(attribute, name));
+  if (unknown) throw invalidPath(`${attribute.name} of ${kind.name} has no ${unknown}`);
   const part =
     sub === null || kind.ignored.has(`${attribute.name.toLowerCase()}.${sub}`) ? null : partOf(kind, attribute, sub);
   if (sub !== null && part === null) return;
