@@ -24,6 +24,8 @@ export interface Way {
   headers?: Readonly<Record<string, string>>;
   /** The message as the client wrote it. */
   bytes?: LinkRequest['bytes'];
+  /** Counts what is held of the answer until the client's request is over. */
+  room?: LinkRequest['room'];
 }
 
 export interface Called {

@@ -19,39 +19,7 @@ import { isFields, type JsonRpcFields, type RpcRequest } from './protocol/json-r
 import { isListMethod, type ListMethod, listMethods, readMethods } from './protocol/versions.ts';
 import { isTaskMethod, noteTask, relayedTask } from './tasks/relay.ts';
 import { executedTool, searchResult, searchTools, toolSearchNames } from './tool-search.ts';
-<<<<<<< HEAD
 import { type LinkRequest, SessionLost } from './upstream/link.ts';
-=======
-import { type ClientFacts, type Link, type LinkEvent, type LinkRequest, SessionLost } from './upstream/link.ts';
-
-export interface Way {
-  /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
-  link(lost: boolean): Promise<Link>;
-  /** Asks the client itself; null where it cannot be asked. */
-  askClient: ((method: string, params: JsonRpcFields) => Promise<RpcResponse>) | null;
-  onEvent?(event: LinkEvent): void;
-  /** False: the client takes up streams that the upstream ends early. */
-  resume?: boolean;
-  signal?: LinkRequest['signal'];
-  /** The client's `mcp-param-…` headers. */
-  headers?: Readonly<Record<string, string>>;
-  /** The message as the client wrote it. */
-  bytes?: LinkRequest['bytes'];
-  /** Counts what is held of the answer until the client's request is over. */
-  room?: LinkRequest['room'];
-}
-
-export interface Called {
-  /** Null: the upstream ended its stream, and the client goes on by itself. */
-  response: RpcResponse | null;
-  /** As the upstream wrote it, where nothing in it changed. */
-  text: string | null;
-  status: number;
-  tokenRefreshed: boolean;
-  /** What guardrails said of it; null where none did. */
-  guard: GuardState | null;
-}
->>>>>>> main
 
 /** What fetches or does something counts against limits; lists and the rest of the protocol do not. */
 const countedMethods: ReadonlySet<string> = new Set([

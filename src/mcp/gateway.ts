@@ -11,13 +11,8 @@ import { WireFault } from '../wire/fault.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import { reachServer } from './access.ts';
-<<<<<<< HEAD
-import { type CallContext, upstreamIdentityOf } from './call-context.ts';
-import { failed } from './called.ts';
-=======
 import { type CallContext, leaseFor, upstreamIdentityOf } from './call-context.ts';
-import { failed } from './calls.ts';
->>>>>>> main
+import { failed } from './called.ts';
 import { checkEnvelope, isStateless } from './client/envelope.ts';
 import { KeepAlive } from './client/event-stream.ts';
 import { Responder } from './client/responder.ts';

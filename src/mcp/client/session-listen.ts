@@ -2,12 +2,8 @@
 
 import type { Abortable } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-<<<<<<< HEAD
-import { failed } from '../called.ts';
-=======
 import { leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
->>>>>>> main
+import { failed } from '../called.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
 import { writeSse } from '../protocol/events.ts';

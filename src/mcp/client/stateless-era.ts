@@ -1,14 +1,9 @@
 /** Clients of the stateless era: every request stands for itself. */
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-<<<<<<< HEAD
-import type { CallContext } from '../call-context.ts';
+import { type CallContext, leaseFor } from '../call-context.ts';
 import { type Called, failed, forClient, textOfCalled, type Way } from '../called.ts';
 import { call } from '../calls.ts';
-=======
-import { type CallContext, leaseFor } from '../call-context.ts';
-import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
->>>>>>> main
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';

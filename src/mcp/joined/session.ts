@@ -1,13 +1,8 @@
 /** One session with several servers behind it: each has a session of its own, opened when it is first needed. */
 import type { McpServer } from '../../catalog/mcp/server.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-<<<<<<< HEAD
-import type { CallContext } from '../call-context.ts';
-import { failed } from '../called.ts';
-=======
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
->>>>>>> main
+import { failed } from '../called.ts';
 import { clientOf, initializeResult } from '../client/capabilities.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';

@@ -1,13 +1,8 @@
 /** Several servers behind one address, for clients of the stateless era. */
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
-<<<<<<< HEAD
-import type { CallContext } from '../call-context.ts';
-import { failed } from '../called.ts';
-=======
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
->>>>>>> main
+import { failed } from '../called.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';
 import type { Posted } from '../client/session-era.ts';

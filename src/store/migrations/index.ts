@@ -19,8 +19,8 @@ import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
 import { samlSessions } from './0038_saml_sessions.ts';
 import { providerBatches } from './0041_provider_batches.ts';
-import { oidcSessions } from './0043_oidc_sessions.ts';
 import { mcpTasks } from './0042_mcp_tasks.ts';
+import { oidcSessions } from './0043_oidc_sessions.ts';
 
 interface Migration {
   name: string;
