@@ -26,7 +26,12 @@ const rowsAtOnce = 200;
 /** Another process writes what it puts within moments. */
 const pausesMs = [50, 150];
 
-export function createWriteBehind<Fact extends object>({ store, read, write, onFault }: Needs<Fact>): WriteBehind<Fact> {
+export function createWriteBehind<Fact extends object>({
+  store,
+  read,
+  write,
+  onFault,
+}: Needs<Fact>): WriteBehind<Fact> {
   const kept = new Map<string, Fact>();
   let waiting = new Map<string, Fact>();
   let timer: ReturnType<typeof setTimeout> | null = null;
