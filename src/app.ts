@@ -433,7 +433,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         mailer?.close();
         gateway.close();
         await cache.close();
-        mcp.close();
+        await mcp.close();
         await agents.close();
         await trail.flush();
         await closeServices(services);
