@@ -57,7 +57,16 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
   };
 
   const asked = async (token: string, rule: JwtValidation, tenant: string): Promise<JsonRpcFields> => {
-    const key = `${tenant} ${rule.introspectEndpoint} ${Bun.CryptoHasher.hash('sha256', token, 'hex')}`;
+    const { introspectEndpoint, introspectClientId, introspectClientSecret, introspectCacheMaxAge } = rule;
+    const terms = [
+      tenant,
+      introspectEndpoint,
+      introspectClientId,
+      introspectClientSecret,
+      introspectCacheMaxAge,
+      token,
+    ];
+    const key = Bun.CryptoHasher.hash('sha256', JSON.stringify(terms), 'hex');
     const known = introspected.get(key);
     if (known && known.until > now()) return known.claims;
     const form = rule.introspectContentType === 'application/x-www-form-urlencoded';

@@ -163,10 +163,11 @@ export function createGrants(store: Store, feed: ChangeFeed, now: () => Date) {
       const row = await liveToken(db, token);
       if (row && row.client_id === clientId) await revoke(row.id);
     },
-    async introspect(token: string): Promise<object> {
+    /** Services are told of tokens of their own organisation alone. */
+    async introspect(token: string, organisationId: string): Promise<object> {
       const identity = await this.find(token);
       const row = identity && (await liveToken(db, token));
-      if (!identity || !row) return { active: false };
+      if (!identity || !row || row.organisation_id !== organisationId) return { active: false };
       const person = await db.selectFrom('users').selectAll().where('id', '=', row.user_id).executeTakeFirst();
       return {
         active: true,

@@ -132,9 +132,9 @@ export function openOauth(needs: OauthNeeds): OauthServer {
       const found = await authenticator.authenticate(new Headers(cookie === null ? {} : { cookie }));
       return found.outcome === 'caller' ? found.caller.userId : null;
     },
-    async isService(headers) {
+    async serviceOf(headers) {
       const found = await authenticator.authenticate(headers);
-      return found.outcome === 'caller' && found.caller.kind === 'admin-key';
+      return found.outcome === 'caller' && found.caller.kind === 'admin-key' ? found.caller.organisationId : null;
     },
     onFault: (fault) => log.error('An OAuth call failed.', faultFields(fault)),
   });

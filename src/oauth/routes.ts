@@ -29,8 +29,8 @@ interface OauthDeps {
   userOf(headers: Headers): Promise<string | null>;
   /** Where the callers of a server sign in, if not here. */
   external(slug: string): Promise<ExternalServer | null>;
-  /** Whether a request is made by a service of ours: with an admin key. */
-  isService(headers: Headers): Promise<boolean>;
+  /** The organisation whose service makes a request: with an admin key. Null for anybody else. */
+  serviceOf(headers: Headers): Promise<string | null>;
   onFault(fault: unknown): void;
 }
 
@@ -99,10 +99,10 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
   };
 
   const introspect = async (request: Request): Promise<Response> => {
-    if (!(await deps.isService(request.headers)))
-      throw new OauthError('invalid_client', 'introspection needs an admin key');
+    const organisationId = await deps.serviceOf(request.headers);
+    if (organisationId === null) throw new OauthError('invalid_client', 'introspection needs an admin key');
     const form = await formOf(request);
-    return json(await grants.introspect(form.get('token') ?? ''));
+    return json(await grants.introspect(form.get('token') ?? '', organisationId));
   };
 
   const callback = async (request: Request): Promise<Response> => {

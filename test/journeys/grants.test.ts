@@ -50,6 +50,19 @@ const invite = (key: string, more: object = {}) =>
     { key },
   );
 
+describe('a key that may write settings', () => {
+  const token = '/v1/admin/organisation/auth-settings/scim/token';
+
+  test('makes no SCIM token, which could act for every admin', async () => {
+    const key = await adminKey('organisation_settings.update', 'organisation_settings.read');
+    const refused = await gateway.post(token, undefined, { key });
+    expect([refused.status, refused.body.data?.errorCode]).toEqual([403, 'AB03']);
+    expect((await gateway.post(token)).status).toBe(200);
+    // Nor does it replace one that is there.
+    expect((await gateway.post(token, undefined, { key })).status).toBe(403);
+  });
+});
+
 describe('a key that makes keys', () => {
   test('gives an admin key only scopes of its own', async () => {
     const key = await adminKey('organisation_service_api_keys.create', 'audit_logs.list');

@@ -1,7 +1,7 @@
 /** Our authorization server: registration, consent, codes, tokens, and what must not work. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startGateway, type TestGateway } from '../harness.ts';
-import { addPerson, home } from '../people.ts';
+import { addOrganisation, addPerson, home } from '../people.ts';
 import { sessionClient, textOf } from './clients.ts';
 import { authorizeUrl, consent, form, newVerifier, redirectUri, register, signInClient, token } from './oauth-world.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
@@ -225,6 +225,8 @@ describe('tokens', () => {
       return { status: response.status, body: await response.json() };
     };
     expect((await introspect(gateway.workspaceKey)).status).toBe(401);
+    const stranger = await addOrganisation(gateway);
+    expect(await introspect(stranger.adminKey)).toEqual({ status: 200, body: { active: false } });
     expect((await introspect(gateway.adminKey)).body).toMatchObject({
       active: true,
       email: gateway.owner.email,

@@ -35,6 +35,7 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     cache = new BoundedCache(() => deps.clock.now().getTime());
     caches.set(deps, cache);
   }
+  const kept = cache;
   const { secrets } = deps;
   const workspaceOf = async () => (workspaceId === null ? null : deps.catalog.workspace(workspaceId));
   /** Look-ups and connections count for the organisation. */
@@ -45,7 +46,11 @@ export function checkIo(deps: GatewayDeps, workspaceId: string | null): CheckIo 
     ...(secrets && {
       secrets: { resolve: secrets.resolve, renew: (uses, used) => renewedSecrets(secrets, uses, used) },
     }),
-    cache,
+    // What is remembered for one workspace answers for no other; for none at all nothing is remembered.
+    cache: {
+      get: (key) => (workspaceId === null ? undefined : kept.get(`${workspaceId} ${key}`)),
+      put: (key, value, ttlMs) => workspaceId !== null && kept.put(`${workspaceId} ${key}`, value, ttlMs),
+    },
     now: () => deps.clock.now().getTime(),
     newId: () => Bun.randomUUIDv7(),
     async resolves(host, timeoutMs) {

@@ -144,7 +144,7 @@ async function verified(
   const verify = async (keys: JSONWebKeySet) => (await jwtVerify(token, createLocalJWKSet(keys), options)).payload;
   if (rules.jwks) return verify(withAlgorithms(rules.jwks));
   const uri = rules.jwksUri ?? '';
-  const key = `jwks ${uri}`;
+  const key = `jwks ${uri} ${rules.cacheMaxAge}`;
   const known = keySetIn(io.cache.get(key));
   if (known) {
     try {
@@ -197,7 +197,8 @@ async function introspected(
   timeoutMs: number,
   io: CheckIo,
 ): Promise<JsonObject> {
-  const key = `introspect ${endpoint} ${new Bun.CryptoHasher('sha256').update(token).digest('hex')}`;
+  // Each rule says how long it believes an answer.
+  const key = `introspect ${endpoint} ${introspectCacheMaxAge ?? 0} ${new Bun.CryptoHasher('sha256').update(token).digest('hex')}`;
   const known = introspectCacheMaxAge ? io.cache.get(key) : undefined;
   if (isObject(known)) return known;
   const isJson = introspectContentType.includes('json');

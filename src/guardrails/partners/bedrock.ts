@@ -134,7 +134,14 @@ async function signingOf({ io, timeoutMs }: Asking, keys: Keys, region: string):
   };
   if (keys.awsAuthType === 'accessKey') return own;
   if (!keys.awsRoleArn) throw new Error('the credentials name no role');
-  const key = `aws role ${keys.awsRoleArn} ${accessKeyId} ${keys.awsExternalId ?? ''}`;
+  const askedWith = [
+    keys.awsRoleArn,
+    accessKeyId,
+    secretAccessKey,
+    keys.awsSessionToken ?? '',
+    keys.awsExternalId ?? '',
+  ];
+  const key = `aws role ${Bun.CryptoHasher.hash('sha256', JSON.stringify(askedWith), 'hex')}`;
   const known = z
     .object({ accessKeyId: z.string(), secretAccessKey: z.string(), sessionToken: z.string() })
     .safeParse(io.cache.get(key));
