@@ -58,7 +58,7 @@ import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import type { Names } from './mcp/upstream/create.ts';
 import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
-import { wholeDocument } from './openapi.ts';
+import { wholeDocumentInTurns } from './openapi.ts';
 import { otelReceiver } from './otel/receiver.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
@@ -350,7 +350,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
     });
     services.telemetry.watch(mcpGauges(mcp, services.mcpUpstreams.deps.breakers));
     services.checkIo = gateway.checkIo;
-    const reference = createReference(wholeDocument);
+    const reference = createReference(wholeDocumentInTurns);
     const receiver = otelReceiver({
       authenticator,
       slugOf: (id) => slugOfWorkspace(store.db, id),
@@ -433,7 +433,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
         mailer?.close();
         gateway.close();
         await cache.close();
-        mcp.close();
+        await mcp.close();
         await agents.close();
         await trail.flush();
         await closeServices(services);

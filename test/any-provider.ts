@@ -1,6 +1,6 @@
 /** Settings and credentials with which any provider can be called, so that what it does with a request can be watched. */
 import { generateKeyPairSync } from 'node:crypto';
-import type { Credentials } from '../src/gateway/credentials/credentials.ts';
+import type { Credentials } from '../src/gateway/credentials/authorise.ts';
 import { allProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
 import { type Plane, savedProvider, startPlane } from './gateway-deps.ts';

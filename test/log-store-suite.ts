@@ -269,7 +269,7 @@ export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
         (r) => r.metadata._user === 'user-3' && r.metadata.environment === 'prod',
       ],
       ['metadata that no row has', { metadata: { "_user' or 1": 'x' } }, () => false],
-      ['feedback', { feedback: { min: 5 } }, (r) => r.trace_id === 'trace-10'],
+      ['feedback', { feedback: { min: 5 } }, (r) => r.trace_id === 'trace-10' && r.workspace_id === 'workspace-1'],
       ['a text of an answer', { search: 'ZEBRA17' }, (_, at) => at % 40 === 17],
       ['a text of an error', { search: 'no to call 6' }, (r, at) => !r.is_success && String(at).startsWith('6')],
       ['a text with wildcards', { search: '100%_' }, () => false],
@@ -378,10 +378,11 @@ export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
           row,
           metrics.filter((record) => record.metadata.environment === row.key),
         );
-      expect(rows.map(({ feedback }) => feedback)).toEqual([
-        { requests: 2, weighted: 12 - 16, weight: 3.5 },
-        { requests: 2, weighted: 12 - 16, weight: 3.5 },
-      ]);
+      // The first call of trace 10 is of another workspace than its feedback.
+      expect(Object.fromEntries(rows.map(({ key, feedback }) => [key, feedback]))).toEqual({
+        prod: { requests: 1, weighted: -16, weight: 2 },
+        staging: { requests: 2, weighted: 12 - 16, weight: 3.5 },
+      });
     });
 
     test('say how calls were rescued', async () => {
@@ -443,6 +444,38 @@ export function logStoreSuite(open: () => Promise<OpenLogStore>): void {
       expect(await store.queries.feedbackOnTrace('workspace-9', 'trace-9')).toEqual([changed]);
       expect(await store.queries.feedbackOnTrace('workspace-8', 'trace-9')).toEqual([]);
       expect(await store.queries.findFeedback(Bun.randomUUIDv7())).toBeNull();
+    });
+
+    test('on a trace of another workspace does not count where the ids are the same', async () => {
+      // Both workspaces have calls in it.
+      const trace = { traceIds: ['trace-20'] };
+      const given = {
+        id: '00000000-0000-4000-8000-0000000000ff',
+        organisation_id: 'organisation-1',
+        workspace_id: 'workspace-2',
+        trace_id: 'trace-20',
+        value: -9,
+        weight: 1,
+        metadata: {},
+        created_at: start - 1,
+      };
+      await store.queries.saveFeedback([given]);
+      const { rows } = await list({ ...trace, feedback: { max: -8 } });
+      expect(rows.map(({ metrics: row }) => row.workspace_id)).toEqual(['workspace-2']);
+      const groups = await store.queries.aggregate({
+        filter: { ...everything, ...trace },
+        group: { by: 'field', field: 'workspace_slug' },
+        measures: ['feedback'],
+      });
+      expect(groups.map(({ key, feedback }) => [key, feedback.requests]).toSorted()).toEqual([
+        ['first', 0],
+        ['second', 1],
+      ]);
+      const within = { ...everything, from: start - 2 };
+      const [first] = await store.queries.feedback(within);
+      expect(first).toMatchObject({ value: -9, model: metrics[40]?.ai_model });
+      const elsewhere = { ...within, scopes: [{ workspaceId: 'workspace-1', userId: null }] };
+      expect((await store.queries.feedback(elsewhere)).map(({ value }) => value)).not.toContain(-9);
     });
 
     test('is counted by when it was given and by the calls of its trace', async () => {

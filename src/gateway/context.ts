@@ -1,13 +1,12 @@
 /** One request on its way through the stages: what each of them found out. */
 import type { WorkspaceCatalog } from '../catalog/catalog.ts';
 import type { CacheRule, Leaf, Plan, RetryRule } from '../catalog/plan.ts';
+import type { GatewaySettings } from '../environment.ts';
 import type { KeyCaller } from '../identity/caller.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { McpDetails } from '../logs/record.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
-import type { GatewayDeps } from './deps.ts';
 import type { GatewayError } from './errors.ts';
-import type { Admission } from './limits/admission.ts';
 import type { ClientBody, JsonBody } from './request/body.ts';
 import type { OwnHeaders } from './request/headers.ts';
 import type { MatchedRoute } from './request/routes.ts';
@@ -119,8 +118,6 @@ export interface RequestContext extends Identified {
   purpose: string | null;
   /** Stands before the names of metadata that become labels on a cloud's bill. */
   labelPrefix: string;
-  /** What it holds of limits; absent where nothing limits it. */
-  admission?: Admission | undefined;
   /** Buckets in which the gateway's own cloud identity may keep and read files. */
   lentBuckets: ReadonlySet<string>;
   /** Headers that the operator keeps from passing through. */
@@ -130,5 +127,8 @@ export interface RequestContext extends Identified {
 }
 
 /** How long one try may take: as the request says, else its target, else the installation. */
-export const timeoutOf = ({ settings }: GatewayDeps, { rules }: RequestContext, leaf: Leaf): number =>
-  rules.requestTimeout ?? leaf.requestTimeout ?? settings.requestTimeout;
+export const timeoutOf = (
+  { settings }: { settings: Pick<GatewaySettings, 'requestTimeout'> },
+  { rules }: RequestContext,
+  leaf: Leaf,
+): number => rules.requestTimeout ?? leaf.requestTimeout ?? settings.requestTimeout;

@@ -1,71 +1,50 @@
-/** What the data plane works with; wired once, in app.ts. */
-import type { BatchService } from '../batches/service.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import type { Clock } from '../clock.ts';
-import type { GatewaySettings } from '../environment.ts';
-import type { Keyring } from '../identity/keyring.ts';
-import type { Limits } from '../limits/limits.ts';
-import type { OpenTraces } from '../logs/open-traces.ts';
-import type { LogSink } from '../logs/record.ts';
-import type { Pricer } from '../pricing/pricer.ts';
-import type { Provider } from '../providers/provider.ts';
-import type { Secrets } from '../secrets/resolver.ts';
-import type { HttpClient } from '../wire/client/http-client.ts';
-import type { Pause } from './attempt/pause.ts';
-import type { AttemptSteps } from './attempt/steps.ts';
-import type { Credentials } from './credentials/credentials.ts';
-import type { TokenCache } from './credentials/token-cache.ts';
-import type { FrameBudgets } from './realtime/frame-budget.ts';
-import type { BodyBudget } from './request/body-budget.ts';
-import type { InlinePlans } from './request/inline-plans.ts';
-import type { Breakers } from './routing/breakers.ts';
-import type { StickyChoices } from './routing/sticky.ts';
+/** What the data plane works with: the parts of every call, the steps around each attempt, and what those steps are given. */
+import type { Leaf } from '../catalog/plan.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { JsonObject } from '../providers/provider.ts';
+import type { Answer, AttemptRecord } from './attempt/answer.ts';
+import type { Target } from './attempt/target.ts';
+import type { CallDeps } from './call-deps.ts';
+import type { RequestContext } from './context.ts';
 import type { Settler } from './settle/settlement.ts';
-import type { Deadlines } from './upstream/deadlines.ts';
-import type { HostGuard } from './upstream/host-guard.ts';
 
-export interface GatewayDeps {
-  settings: GatewaySettings;
-  clock: Clock;
-  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'hasExpired' | 'whyRefused'>>;
-  catalog: Catalog;
-  providers: ReadonlyMap<string, Provider>;
-  pricer: Pricer;
-  sink: LogSink;
-  /** The traces of calls that are under way. */
-  openTraces: OpenTraces;
-  deadlines: Deadlines;
-  breakers: Breakers;
-  sticky: StickyChoices;
-  hostGuard: HostGuard;
-  /** Makes the calls to providers. */
-  http: HttpClient;
-  /** Files and batches that the gateway keeps itself; null where it keeps none. */
-  batchService: BatchService | null;
+export interface GatewayDeps extends CallDeps {
   /** What stands around the call of a target: guardrails, cache, limits. */
   steps: AttemptSteps;
   /** Hear of every target that was tried, when its request has ended. */
   settlers: readonly Settler[];
-  /** Counts what keys, workspaces, providers and policies may use; null where nothing is limited. */
-  limits: Limits | null;
-  /** Signs and fetches tokens for clouds. */
-  credentials: Credentials;
-  /** Credentials that live in secret managers; absent where nothing is mapped to any. */
-  secrets?: Secrets;
-  /** What providers were asked about targets, under a digest of who asked. */
-  discoveries: TokenCache;
-  /** What realtime sessions may ask of the process. */
-  frameBudgets: FrameBudgets;
-  /** What bodies in memory may take. */
-  bodies: BodyBudget;
-  /** Inline configs seen lately, by their text. */
-  inlinePlans: InlinePlans;
-  /** Uniform in [0, 1); tests hand in their own. */
-  random: () => number;
-  /** Between two tries of a target; tests hand in one that does not wait. */
-  pause: Pause;
-  /** Whether a fault only says that the state store cannot serve at the moment. */
-  isStoreAway(fault: unknown): boolean;
-  /** Told of faults of ours, with the request they happened in. */
-  onFault(fault: unknown, requestId: string): void;
+}
+
+/** One target being tried: the request, the leaf of its plan, what the leaf resolves to, and what is remembered of the attempt. */
+export interface AttemptContext {
+  readonly deps: GatewayDeps;
+  readonly context: RequestContext;
+  readonly leaf: Leaf;
+  readonly record: AttemptRecord;
+  readonly target: Target;
+  /** The parameters as they go to the target; a step may replace them. */
+  shaped: JsonObject;
+}
+
+/** Before a target is asked: guard the input, recall from the cache, reserve. */
+export interface SendStep {
+  readonly name: string;
+  /** Decided from what is compiled or already known: a step that is not configured costs nothing. */
+  applies(call: AttemptContext): boolean;
+  /** Null goes on, possibly with other `call.shaped`. An answer ends the attempt here: a cached one, or a refusal. */
+  run(call: AttemptContext): MaybePromise<Answer | null>;
+}
+
+/** After each answer of a target, inside the retry loop: retry and fallback act on the verdict. */
+export interface AnswerStep {
+  readonly name: string;
+  applies(call: AttemptContext, answer: Answer): boolean;
+  /** The answer as it was, changed (`content.stages` takes what must look at a stream), or a refusal in its place. */
+  run(call: AttemptContext, answer: Answer): MaybePromise<Answer>;
+}
+
+export interface AttemptSteps {
+  /** In the order in which they run. */
+  send: readonly SendStep[];
+  answer: readonly AnswerStep[];
 }

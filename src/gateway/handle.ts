@@ -12,7 +12,7 @@ import type { GatewayDeps } from './deps.ts';
 import { clientLeft, GatewayError } from './errors.ts';
 import { requireAllowedType } from './guardrails/gate.ts';
 import { checkIo } from './guardrails/io.ts';
-import type { Admission } from './limits/admission.ts';
+import { type Admission, admissionOf } from './limits/admission.ts';
 import { mayReadOutput, refuseHeldBack } from './managed/held-back.ts';
 import { isInside, markInside } from './managed/inside-calls.ts';
 import { isManaged, managedReply } from './managed/managed.ts';
@@ -246,7 +246,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       deps.bodies.release(context.request);
       deps.openTraces.end(context.request);
       // Whatever an attempt left behind is given back.
-      context.admission?.end(false);
+      admissionOf(context)?.end(false);
     }
   };
 

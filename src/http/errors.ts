@@ -81,6 +81,9 @@ export const invalidQuery = (path: string, message: string): ApiError =>
 
 export const unauthenticated = (message: string): ApiError => new ApiError('AB05', message);
 export const forbidden = (message: string): ApiError => new ApiError('AB03', message);
+/** A field that the caller may not use, or a value of it. */
+export const forbiddenField = (location: FieldError['location'], path: string, message: string): ApiError =>
+  new ApiError('AB03', `${path}: ${message}`, { errors: [{ location, path, message }] });
 export const notFound = (what: string): ApiError => new ApiError('AB08', `No such ${what}`);
 export const conflict = (message: string): ApiError => new ApiError('AB07', message);
 export const noSuchRoute = (message: string): ApiError => new ApiError('AB02', message);

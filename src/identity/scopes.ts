@@ -257,7 +257,7 @@ const rows = [
     manager: 'managersViewAnalytics',
     member: 'membersViewAnalytics',
   },
-  // A list shows the metadata of calls; a log that is opened or exported adds their payloads.
+  // A list shows the metadata of calls; a log that is opened adds their payloads. An export of whoever may not see those holds none.
   {
     resource: 'logs',
     actions: ['list'],
@@ -280,9 +280,9 @@ const rows = [
     resource: 'logs',
     actions: ['export'],
     keys: 'ASUJ',
-    organisation: ['organisationAdminsViewLogs', 'organisationAdminsViewLogMetadata'],
+    organisation: 'organisationAdminsViewLogMetadata',
     admin: true,
-    manager: ['managersViewLogs', 'managersViewLogMetadata'],
+    manager: 'managersViewLogMetadata',
   },
   { resource: 'logs', actions: ['write'], keys: 'SUJ', ...everyone },
   { resource: 'logs', actions: ['read'], keys: 'J' },

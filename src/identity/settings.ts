@@ -1,6 +1,7 @@
 /** Organisation settings, the sections of them that workspaces may override, and the values that are in force in a workspace. */
 import { z } from 'zod';
 import { lazy } from '../lazy.ts';
+import { deniableFields, isDeniable } from '../logs/exports/fields.ts';
 
 /** Security settings by section, with their defaults. */
 const securitySections = {
@@ -138,7 +139,17 @@ const settingsShape = lazy(() => ({
     .nullable()
     .describe('Which saved provider embeds questions for the semantic cache; null: what the installation says'),
   user_attribution: z.strictObject({ enabled: z.boolean(), allow_override: z.boolean() }).exactPartial(),
-  export_settings: z.strictObject({ deniedFields: z.array(z.string().min(1).max(100)).max(100) }),
+  export_settings: z.strictObject({
+    deniedFields: z
+      .array(
+        z
+          .string()
+          .max(100)
+          .refine(isDeniable, `must be one of ${deniableFields.join(', ')}`),
+      )
+      .max(100)
+      .describe(`Fields that exports of logs must leave out: ${deniableFields.join(', ')}`),
+  }),
   disable_getting_started: z.boolean(),
   session_settings: z.strictObject({
     max_session_ttl: z

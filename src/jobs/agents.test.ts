@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { saveAgent, startAgent, trustLoopback, type UpstreamServer } from '../../test/agents/upstream.ts';
 import { startGateway, type TestGateway } from '../../test/harness.ts';
 import { storeOf } from '../../test/people.ts';
-import { createAgentOwnerJob } from './agent-owners.ts';
+import { createTaskOwnerJob } from './task-owners.ts';
 
 let gateway: TestGateway;
 let agent: UpstreamServer;
@@ -77,9 +77,9 @@ describe('owners of tasks', () => {
     ] as const) {
       await add(key, age);
     }
-    await gateway.app.jobs.runOnce('agent-owners');
+    await gateway.app.jobs.runOnce('task-owners');
     expect(await keys()).toEqual(['b', 'c', 'd']);
-    await createAgentOwnerJob({ store: storeOf(gateway) }, 2).run(gateway.clock.now());
+    await createTaskOwnerJob({ store: storeOf(gateway) }, 2).run(gateway.clock.now());
     expect(await keys()).toEqual(['c', 'd']);
   });
 });

@@ -2,7 +2,6 @@
 import type { Services } from '../admin/kernel/services.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { createAgentCardJob } from './agent-cards.ts';
-import { createAgentOwnerJob } from './agent-owners.ts';
 import { createInviteExpiry } from './invites.ts';
 import { createKeyExpiry, createKeyRotation } from './keys.ts';
 import { createExportRun, createExportSweep } from './log-exports.ts';
@@ -13,6 +12,7 @@ import { createOauthSweep } from './oauth-sweep.ts';
 import { createProviderExpiry } from './providers.ts';
 import type { Job } from './runner.ts';
 import { createSessionSweep } from './sessions.ts';
+import { createTaskOwnerJob } from './task-owners.ts';
 import { createUsageReset } from './usage-reset.ts';
 import { createUsageSyncJob } from './usage-sync.ts';
 import { createWebhookJob, type PostOutside } from './webhooks.ts';
@@ -34,7 +34,7 @@ export const createJobs = (services: Services, ordered: OrderedWork, { mailer, p
   createMcpSync(services),
   createOauthSweep(services),
   createAgentCardJob(services),
-  createAgentOwnerJob(services),
+  createTaskOwnerJob(services),
   createMailJob(services, mailer),
   createWebhookJob(services, post),
   createManagedBatchRun(services, ordered),

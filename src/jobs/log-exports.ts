@@ -1,8 +1,9 @@
 /** Writes the files of exports that were started, and deletes those that are old. */
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Services } from '../admin/kernel/services.ts';
 import type { ExportField } from '../logs/exports/fields.ts';
-import { exportFile, writeExport } from '../logs/exports/write.ts';
+import { exportFile, exportFolder, writeExport } from '../logs/exports/write.ts';
 import { decode } from '../store/json.ts';
 import type { LogExportTable } from '../store/tables/log-exports.ts';
 import type { Job } from './runner.ts';
@@ -27,7 +28,7 @@ export const createExportRun = (services: Services): Job => ({
   },
 });
 
-async function runExport(services: Services, row: LogExportTable): Promise<void> {
+export async function runExport(services: Services, row: LogExportTable): Promise<void> {
   const { db } = services.store;
   const update = (changes: Partial<LogExportTable>) =>
     db
@@ -47,29 +48,43 @@ async function runExport(services: Services, row: LogExportTable): Promise<void>
     });
     if (written === null) return;
     const finished = services.clock.now().toISOString();
-    await update({
+    const { numUpdatedRows } = await update({
       status: 'success',
       written_records: written,
       total_records: written,
       finished_at: finished,
       error: null,
     });
+    // Cancelled while its last rows were written, or deleted with its workspace.
+    if (numUpdatedRows === 0n) rmSync(exportFile(services.settings.dataDir, row.id), { force: true });
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     await update({ status: 'failed', error: cause.slice(0, 500), finished_at: services.clock.now().toISOString() });
   }
 }
 
+/** A file stays while its export is here and young; whatever else lies in the folder was left behind. */
 export const createExportSweep = (services: Services): Job => ({
   name: 'export-sweep',
   everyMs: 3_600_000,
   async run(now) {
-    const old = await services.store.db
+    const folder = exportFolder(services.settings.dataDir);
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    if (names.length === 0) return;
+    const kept = await services.store.db
       .selectFrom('log_exports')
       .select('id')
-      .where('finished_at', '<', new Date(now.getTime() - keptMs).toISOString())
-      .where('status', '=', 'success')
+      .where((eb) =>
+        eb.or([
+          eb('status', '=', 'in_progress'),
+          eb.and([
+            eb('status', '=', 'success'),
+            eb('finished_at', '>=', new Date(now.getTime() - keptMs).toISOString()),
+          ]),
+        ]),
+      )
       .execute();
-    for (const { id } of old) rmSync(exportFile(services.settings.dataDir, id), { force: true });
+    const ids = new Set(kept.map(({ id }) => id));
+    for (const name of names) if (!ids.has(name.split('.')[0] ?? '')) rmSync(join(folder, name), { force: true });
   },
 });

@@ -222,3 +222,6 @@ export class QueryTimeout extends Error {
     super(`The log store needed more than ${afterMs / 1000} s`);
   }
 }
+
+/** A log store that cannot be reached, or that failed before it answered. */
+export class LogStoreAway extends Error {}

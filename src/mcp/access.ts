@@ -65,13 +65,7 @@ export async function authorise(
 ): Promise<void> {
   const { capabilities } = context.server;
   if (method === 'tools/call') {
-    const name = textIn(params, 'name');
-    if (!mayUseTool(context, name)) throw unknownTool(name);
-    if (capabilities.pinOf(name) !== null || readsOnly(context.principal)) {
-      const definition = await definitionOf(name);
-      if (!definition || !isApproved(context.server, definition)) throw unknownTool(name);
-      if (readsOnly(context.principal) && !isReadOnly(definition)) throw needsWriteScope(context.asked);
-    }
+    await authoriseTool(context, textIn(params, 'name'), { changes: true }, definitionOf);
   } else if (method === 'prompts/get') {
     const name = textIn(params, 'name');
     if (!capabilities.allows('prompt', name)) throw unknownPrompt(name);
@@ -79,6 +73,21 @@ export async function authorise(
     const uri = textIn(params, 'uri');
     if (!mayRead(context.server, uri)) throw unknownResource(uri);
   }
+}
+
+/** Throws where the caller may not use the tool; `changes`: what he asks of it is not for tokens that only read, unless the tool only reads. */
+export async function authoriseTool(
+  context: Context,
+  name: string,
+  { changes }: { changes: boolean },
+  definitionOf: (tool: string) => Promise<CapabilityDefinition | null>,
+): Promise<void> {
+  if (!mayUseTool(context, name)) throw unknownTool(name);
+  const needsWrite = changes && readsOnly(context.principal);
+  if (context.server.capabilities.pinOf(name) === null && !needsWrite) return;
+  const definition = await definitionOf(name);
+  if (!definition || !isApproved(context.server, definition)) throw unknownTool(name);
+  if (needsWrite && !isReadOnly(definition)) throw needsWriteScope(context.asked);
 }
 
 /** A URI is closed that is switched off, or that may come from a template which is. */

@@ -4,57 +4,22 @@ import { guardsOfServer } from '../catalog/guards.ts';
 import type { CapabilityDefinition } from '../catalog/mcp/types.ts';
 import type { RequestContext } from '../gateway/context.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import type { ServiceGuard } from '../gateway/guardrails/service-guard.ts';
-import { type GuardState, hookResults } from '../gateway/guardrails/state.ts';
-import type { JsonObject } from '../providers/provider.ts';
 import { authorise, isRepeatable, readsOnly, visible } from './access.ts';
 import { approved } from './approval.ts';
 import { allowedByWebhook } from './authorisation-webhook.ts';
 import type { CallContext } from './call-context.ts';
+import type { Called, Way } from './called.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError, ofGateway, unknownTool } from './errors.ts';
-import { listAll, UpstreamRefusal } from './lists.ts';
+import { checkedResult, denied, guarded } from './guarded.ts';
+import { listAll } from './lists.ts';
 import { meteredTokens, serviceContext } from './log.ts';
 import { pageOf } from './paging.ts';
-import {
-  isFields,
-  type JsonRpcFields,
-  type RpcRequest,
-  type RpcResponse,
-  urlElicitationRequired,
-  written,
-} from './protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcRequest } from './protocol/json-rpc.ts';
 import { isListMethod, type ListMethod, listMethods, readMethods } from './protocol/versions.ts';
+import { isTaskMethod, noteTask, relayedTask } from './tasks/relay.ts';
 import { executedTool, searchResult, searchTools, toolSearchNames } from './tool-search.ts';
-import { type ClientFacts, type Link, type LinkEvent, type LinkRequest, SessionLost } from './upstream/link.ts';
-
-export interface Way {
-  /** Opens or finds the way to the upstream; `lost`: the upstream no longer knows the one before. */
-  link(lost: boolean): Promise<Link>;
-  /** Asks the client itself; null where it cannot be asked. */
-  askClient: ((method: string, params: JsonRpcFields) => Promise<RpcResponse>) | null;
-  onEvent?(event: LinkEvent): void;
-  /** False: the client takes up streams that the upstream ends early. */
-  resume?: boolean;
-  signal?: LinkRequest['signal'];
-  /** The client's `mcp-param-…` headers. */
-  headers?: Readonly<Record<string, string>>;
-  /** The message as the client wrote it. */
-  bytes?: LinkRequest['bytes'];
-  /** Counts what is held of the answer until the client's request is over. */
-  room?: LinkRequest['room'];
-}
-
-export interface Called {
-  /** Null: the upstream ended its stream, and the client goes on by itself. */
-  response: RpcResponse | null;
-  /** As the upstream wrote it, where nothing in it changed. */
-  text: string | null;
-  status: number;
-  tokenRefreshed: boolean;
-  /** What guardrails said of it; null where none did. */
-  guard: GuardState | null;
-}
+import { type LinkRequest, SessionLost } from './upstream/link.ts';
 
 /** What fetches or does something counts against limits; lists and the rest of the protocol do not. */
 const countedMethods: ReadonlySet<string> = new Set([
@@ -74,9 +39,18 @@ export async function call(deps: McpDeps, context: CallContext, request: RpcRequ
   if (search && request.params.name === toolSearchNames.search) return searched(deps, context, request, way);
   const asked = search ? executedTool(request) : request;
   const definitionOf = (tool: string) => definition(deps, context, way, tool);
+  if (isTaskMethod(asked.method)) {
+    return relayedTask(deps, context, asked, {
+      definitionOf,
+      send: (one) => sent(deps, context, one, way, one === request ? way.bytes : undefined),
+      checked: (tool, result) => checkedResult(deps, context, tool, result),
+    });
+  }
   await authorise(context, asked, definitionOf);
   if (!countedMethods.has(asked.method)) return sent(deps, context, asked, way, way.bytes);
-  return admitted(deps, context, asked, way, asked === request);
+  const called = await admitted(deps, context, asked, way, asked === request);
+  if (asked.method === 'tools/call') noteTask(deps, context, String(asked.params.name), called.response?.result);
+  return called;
 }
 
 /** The limits and guardrails that stand around what is asked of an upstream. */
@@ -128,49 +102,6 @@ const counted = async (deps: McpDeps, own: RequestContext, tokens: () => number)
 async function refused(deps: McpDeps, context: CallContext, request: RpcRequest, way: Way): Promise<string | null> {
   await allowedByWebhook(deps, context, request.params);
   return approved(context.server.settings.require_approval ?? [], request.params, way.askClient);
-}
-
-async function guarded(
-  guard: ServiceGuard,
-  request: RpcRequest,
-  bytes: LinkRequest['bytes'],
-  ask: (request: RpcRequest, bytes: LinkRequest['bytes']) => Promise<Called>,
-): Promise<Called> {
-  const params: JsonObject = { ...request.params };
-  const before = await guard.before(params);
-  if (before.denial !== null) return denied(request, before.denial, guard);
-  const isChanged = before.value !== params;
-  const answer = await ask(isChanged ? { ...request, params: before.value } : request, isChanged ? undefined : bytes);
-  const result = answer.response?.result;
-  if (!answer.response || !result) return { ...answer, guard: guard.state };
-  const json: JsonObject = { ...result };
-  const after = await guard.after(json);
-  if (after.denial !== null) return denied(request, after.denial, guard);
-  const { told } = guard;
-  if (after.value === json && !told) return { ...answer, guard: guard.state };
-  const shown = told ? withMeta(after.value, { 'gw/hook_results': told }) : after.value;
-  return { ...answer, response: { ...answer.response, result: shown }, text: null, guard: guard.state };
-}
-
-const withMeta = (result: JsonRpcFields, meta: JsonRpcFields): JsonRpcFields => ({
-  ...result,
-  _meta: { ...(isFields(result._meta) ? result._meta : {}), ...meta },
-});
-
-/** A denial is a result that the model reads, not an error of the protocol. */
-function denied({ id }: RpcRequest, message: string, guard: ServiceGuard | null): Called {
-  const result = { isError: true, content: [{ type: 'text', text: message }] };
-  return {
-    response: {
-      kind: 'response',
-      id,
-      result: guard ? withMeta(result, { 'gw/hook_results': hookResults(guard.state) }) : result,
-    },
-    text: null,
-    status: 200,
-    tokenRefreshed: false,
-    guard: guard?.state ?? null,
-  };
 }
 
 /** Asks the upstream: again where a session was lost, or where a failed connection did no harm. */
@@ -296,32 +227,4 @@ async function searched(deps: McpDeps, context: CallContext, request: RpcRequest
     tokenRefreshed: false,
     guard: null,
   };
-}
-
-/** The response as it is written to the client: the upstream's own bytes where nothing changed. */
-export const textOfCalled = ({ text, response }: Called & { response: RpcResponse }): string =>
-  text ?? JSON.stringify(written(response));
-
-/** What went wrong, as the caller is told; errors of the upstream pass unchanged. */
-export function failed(fault: unknown, onFault: (fault: unknown) => void): McpError | UpstreamRefusal {
-  if (fault instanceof McpError || fault instanceof UpstreamRefusal) return fault;
-  onFault(fault);
-  return new McpError('internal_error', 'something went wrong on our side');
-}
-
-/** A client that can open addresses for its user is told so in its own words. */
-export function forClient(
-  error: McpError | UpstreamRefusal,
-  { capabilities }: ClientFacts,
-): McpError | UpstreamRefusal {
-  if (!(error instanceof McpError) || error.kind !== 'authorization_required') return error;
-  const { elicitation } = capabilities;
-  const url = error.data?.authorization_url;
-  if (!isFields(elicitation) || elicitation.url === undefined || typeof url !== 'string') return error;
-  const elicitationId = Bun.CryptoHasher.hash('sha256', url, 'hex').slice(0, 32);
-  const message = 'Sign in to use this server';
-  return new McpError('authorization_required', error.message, {
-    code: urlElicitationRequired,
-    data: { ...error.data, elicitations: [{ mode: 'url', url, message, elicitationId }] },
-  });
 }

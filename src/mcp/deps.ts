@@ -8,6 +8,7 @@ import type { Definitions } from './definitions.ts';
 import type { Identities } from './identify.ts';
 import type { JsonRpcFields } from './protocol/json-rpc.ts';
 import type { ResultSizes } from './result-sizes.ts';
+import type { TaskOwners } from './tasks/owners.ts';
 import type { UpstreamDeps } from './upstream/exchange.ts';
 import type { Opener } from './upstream/open.ts';
 import type { Pool } from './upstream/pool.ts';
@@ -20,6 +21,7 @@ export interface McpDeps {
   pool: Pool;
   definitions: Definitions;
   resultSizes: ResultSizes;
+  tasks: TaskOwners;
   seal: SessionSeal;
   /** Identity, limits and logs, as for every call of the data plane. */
   services: ServiceCalls;

@@ -9,6 +9,7 @@ import {
   invalidParams,
   invalidRequest,
   methodNotFound,
+  missingCapability,
   parseError,
   type RpcError,
   serverError,
@@ -32,6 +33,7 @@ const catalogue = {
   invalid_envelope: { status: 400, code: invalidParams, told: false },
   header_mismatch: { status: 400, code: headerMismatch, told: false },
   unsupported_version: { status: 400, code: unsupportedVersion, told: false },
+  missing_capability: { status: 400, code: missingCapability, told: false },
   method_not_found: { status: 200, code: methodNotFound, told: false },
   tool_not_available: { status: 200, code: invalidParams, told: true },
   unauthorized: { status: 401, code: serverError, told: true },
@@ -97,6 +99,8 @@ export const unknownTool = (name: string): McpError => new McpError('tool_not_av
 export const unknownPrompt = (name: string): McpError => new McpError('tool_not_available', `Unknown prompt: ${name}`);
 export const unknownResource = (uri: string): McpError =>
   new McpError('tool_not_available', `Resource not found: ${uri}`, { data: { uri } });
+/** As a server that knows no such task says it, whoever it belongs to. */
+export const noSuchTask = (): McpError => new McpError('invalid_params', 'Failed to retrieve task: Task not found');
 export const noSuchMethod = (method: string, status = 200): McpError =>
   new McpError('method_not_found', `Method not found: ${method}`, { status });
 export const sessionLost = (): McpError =>

@@ -12,7 +12,7 @@ import type { Incoming } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import { reachServer } from './access.ts';
 import { type CallContext, leaseFor, upstreamIdentityOf } from './call-context.ts';
-import { failed } from './calls.ts';
+import { failed } from './called.ts';
 import { checkEnvelope, isStateless } from './client/envelope.ts';
 import { KeepAlive } from './client/event-stream.ts';
 import { Responder } from './client/responder.ts';
@@ -47,7 +47,7 @@ export interface McpGateway {
   readonly openStreams: number;
   /** Ends streams that would stay open for ever, and resolves when every answer is out. */
   idle(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface McpGatewayOptions {
@@ -232,12 +232,13 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       keeper.endLasting();
       return keeper.idle();
     },
-    close() {
+    async close() {
       clearInterval(sweeper);
       keeper.endLasting();
       sessions.close();
       statelessEra.close();
       deps.pool.close();
+      await deps.tasks.close();
     },
   };
 }

@@ -6,7 +6,7 @@ import { type Limit, rateCounter } from '../limits/limit.ts';
 import { tokensIn } from '../providers/tokens.ts';
 import { noUsage } from '../providers/usage.ts';
 import type { CallContext } from './call-context.ts';
-import type { Called } from './calls.ts';
+import type { Called } from './called.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError } from './errors.ts';
 import { messageRoute, toolCallRoute } from './identify.ts';

@@ -18,6 +18,7 @@ import { createMcpGateway, type McpGateway } from './gateway.ts';
 import type { Identities, OauthIdentity } from './identify.ts';
 import type { McpUpstreams } from './open-upstreams.ts';
 import { ResultSizes } from './result-sizes.ts';
+import { createTaskOwners } from './tasks/owners.ts';
 import { Pool } from './upstream/pool.ts';
 
 interface McpNeeds {
@@ -49,6 +50,9 @@ export function openMcp(needs: McpNeeds): McpGateway {
     pool,
     definitions: new Definitions(now),
     resultSizes: new ResultSizes(),
+    tasks: createTaskOwners(store, clock, (fault) =>
+      log.warn('Owners of tasks could not be kept; it is tried again.', faultFields(fault)),
+    ),
     seal: sealOf(vault),
     services: needs.services,
     endUser: createEndUserTokens(upstreams.http, now),

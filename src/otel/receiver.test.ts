@@ -128,6 +128,13 @@ test('what is too old is told as rejected, what is no message, too large or of a
   const foreign = { attributes: [{ key: 'organisation_id', value: { stringValue: Bun.randomUUIDv7() } }] };
   const named = await send({ resourceSpans: [{ resource: foreign, scopeSpans: [] }] });
   expect([named.status, named.body.data.message]).toEqual([403, expect.stringContaining('organisation_id')]);
+  const ofSpan = await send(
+    span({ attributes: [{ key: 'gw.workspace.id', value: { stringValue: Bun.randomUUIDv7() } }] }),
+  );
+  expect([ofSpan.status, ofSpan.body.data.errors[0].path]).toEqual([403, 'attributes.gw.workspace.id']);
+  const spans = Array.from({ length: 10_001 }, () => ({}));
+  const tooMany = await send({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+  expect([tooMany.status, tooMany.body.data.errors[0].path]).toEqual([400, 'resourceSpans']);
   const large = await fetch(`${gateway.url}/v1/otel/v1/traces`, {
     method: 'POST',
     headers: { 'x-gw-api-key': key, 'content-type': 'application/json' },

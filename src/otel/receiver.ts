@@ -6,11 +6,19 @@ import type { z } from 'zod';
 import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
 import { type BodyRoom, readBytes } from '../http/body.ts';
-import { ApiError, errorResponse, forbidden, tooLarge, unauthenticated } from '../http/errors.ts';
+import {
+  ApiError,
+  errorResponse,
+  forbidden,
+  forbiddenField,
+  invalid,
+  tooLarge,
+  unauthenticated,
+} from '../http/errors.ts';
 import type { WebHandler } from '../http/web.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import { type KeyCaller, mayInWorkspace } from '../identity/caller.ts';
-import { foreignRecord } from '../logs/foreign.ts';
+import { type ForeignCall, foreignRecord } from '../logs/foreign.ts';
 import type { LogSink } from '../logs/record.ts';
 import type { Pricer } from '../pricing/pricer.ts';
 import { callsOfLogs, callsOfTraces, resourcesOf } from './calls.ts';
@@ -64,8 +72,10 @@ async function take(parts: ReceiverParts, request: Request, kind: 'Traces' | 'Lo
   const message = isProtobuf ? fromProtobuf(kind, sent) : fromJson(sent);
   const now = parts.clock.now().getTime();
   const { calls, resources } = kind === 'Traces' ? traces(message, now) : logs(message, now);
-  requireOwn(resources, [caller.organisationId, workspace.id, workspace.slug]);
-  if (calls.length > mostCalls) throw new ApiError('AB01', `resourceSpans: more than ${mostCalls} at once`);
+  if (calls.length > mostCalls) {
+    throw invalid(kind === 'Traces' ? 'resourceSpans' : 'resourceLogs', `holds more than ${mostCalls} at once`);
+  }
+  requireOwn(calls, resources, [caller.organisationId, workspace.id, workspace.slug]);
   const timely = calls.filter(({ createdAt }) => createdAt > now - oldestMs && createdAt < now + day);
   for (const call of timely) parts.sink.append(foreignRecord({ caller, workspace }, call, parts.pricer));
   return answer(isProtobuf, kind, calls.length - timely.length);
@@ -135,16 +145,22 @@ function checked<T>(result: z.ZodSafeParseResult<T>): T {
   });
 }
 
-function requireOwn(resources: readonly ReadonlyMap<string, unknown>[], own: readonly string[]): void {
-  for (const attributes of resources) {
-    for (const name of tenantNames) {
-      const value = attributes.get(name);
-      if (value !== undefined && !own.includes(String(value))) {
-        throw forbidden(`resource.attributes.${name}: names another tenant than the one of the key`);
-      }
-    }
+/** Neither what sent it, nor a span or record in it, may name somebody else. */
+function requireOwn(
+  calls: readonly ForeignCall[],
+  resources: readonly ReadonlyMap<string, unknown>[],
+  own: readonly string[],
+): void {
+  for (const name of tenantNames) {
+    const field = `attributes.${name}`;
+    const isForeign = (value: unknown) => value !== undefined && !own.includes(String(value));
+    if (resources.some((attributes) => isForeign(attributes.get(name)))) throw foreign(`resource.${field}`);
+    if (calls.some(({ metadata }) => isForeign(metadata[name]))) throw foreign(field);
   }
 }
+
+const foreign = (field: string): ApiError =>
+  forbiddenField('body', field, 'names another tenant than the one of the key');
 
 /** The empty message of protobuf is no bytes at all; a message with a rejection is written by hand: field 1, with count and text. */
 function answer(isProtobuf: boolean, kind: 'Traces' | 'Logs', rejected: number): Response {

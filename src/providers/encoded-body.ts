@@ -1,5 +1,5 @@
 /** A body that is not JSON: its bytes and what they are. */
-import type { Usage } from './provider.ts';
+import type { Usage } from './call.ts';
 
 export class EncodedBody {
   readonly contentType: string;

@@ -6,6 +6,7 @@ import { home } from '../people.ts';
 import { freePort } from '../servers/free-port.ts';
 import { conformanceInstalled, runConformance, suites } from '../servers/mcp-conformance.ts';
 import { serveDriver } from './conformance-driver.ts';
+import { serveFront } from './front.ts';
 import { consentAt, register } from './oauth-world.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
 
@@ -18,29 +19,8 @@ describe.skipIf(!conformanceInstalled)('conformance of the Model Context Protoco
 
   beforeAll(async () => {
     upstream = await startUpstream('conformance/server.ts');
-    // The suite cannot send a credential, so a plain forwarder adds it.
-    front = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      idleTimeout: 0,
-      async fetch(request) {
-        const { pathname, search } = new URL(request.url);
-        const headers = new Headers(request.headers);
-        headers.delete('host');
-        headers.set('x-gw-api-key', gateway.workspaceKey);
-        const {
-          status,
-          headers: answered,
-          body,
-        } = await fetch(`${gateway.url}${pathname}${search}`, {
-          method: request.method,
-          headers,
-          body: request.body,
-          signal: request.signal,
-        });
-        return new Response(body, { status, headers: answered });
-      },
-    });
+    // The suite cannot send a credential.
+    front = serveFront(() => ({ url: gateway.url, key: gateway.workspaceKey }));
     const origins = ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${front.port}`).join(',');
     gateway = await startGateway({ ...trustLoopback, MCP_ALLOWED_ORIGINS: origins });
     await saveIntegration(gateway, { slug: 'conformance', url: upstream.url });

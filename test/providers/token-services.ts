@@ -1,5 +1,6 @@
 /** The token services of clouds, on loopback: they check what they are asked, count how often, and answer as the real ones do. */
-import { type CredentialDeps, createCredentials } from '../../src/gateway/credentials/credentials.ts';
+import type { CredentialDeps } from '../../src/gateway/credentials/authorise.ts';
+import { createCredentials } from '../../src/gateway/credentials/credentials.ts';
 import { TestClock } from '../harness.ts';
 import { json, type ReceivedCall, type SimulatedProvider, startProvider } from './simulated.ts';
 

@@ -34,6 +34,7 @@ const graphEndpoint = (name: GraphName): Endpoint => {
         workspace,
         slug: query.workspace_slug,
         needs: ['analytics.view'],
+        sums: true,
       });
       const filter: LogFilter = {
         ...conditionsOf(query),

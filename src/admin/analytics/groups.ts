@@ -1,7 +1,7 @@
 /** Calls by what they have in common. */
 import { z } from 'zod';
 import { dateTime } from '../../date-time.ts';
-import { forbidden, invalidQuery } from '../../http/errors.ts';
+import { forbiddenField, invalidFields, invalidQuery } from '../../http/errors.ts';
 import { type Caller, runsAll } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import {
@@ -52,7 +52,7 @@ interface GroupCall {
 async function pageOfGroups(call: GroupCall): Promise<{ total: number; rows: Aggregate[] }> {
   const { caller, workspace, db, services, needs, query, from, to, group, page } = call;
   requireRange(from, to);
-  const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs });
+  const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs, sums: true });
   const filter: LogFilter = {
     ...conditionsOf(query),
     organisationId: caller.organisationId,
@@ -227,7 +227,7 @@ const genericGroups = (
     async handle({ caller, params, query, page, workspace, db, now, services }) {
       const grouping = requireGrouping(params.groupBy);
       if (grouping === 'workspace' && !runsAll(caller)) {
-        throw forbidden('Groups of workspaces are open to those who run the organisation');
+        throw forbiddenField('path', 'groupBy', 'groups of workspaces are open to those who run the organisation');
       }
       const wanted = columnsIn(query.columns);
       const to = query.time_of_generation_max ? Date.parse(query.time_of_generation_max) : now.getTime() + 1;
@@ -256,7 +256,10 @@ const genericGroups = (
 
 function requireGrouping(name: string): Grouping {
   const known = groupingNames.find((grouping) => grouping === name);
-  if (!known) throw invalidQuery('groupBy', `${name} is none of ${groupingNames.join(', ')}`);
+  if (!known) {
+    const message = `${name} is none of ${groupingNames.join(', ')}`;
+    throw invalidFields([{ location: 'path', path: 'groupBy', message }]);
+  }
   return known;
 }
 

@@ -227,6 +227,14 @@ describe('groups', () => {
     expect(sum(metadata.body.data, 'requests_with_feedback')).toBe(3);
   });
 
+  test('of workspaces are refused to a workspace key, and the field is named', async () => {
+    const { status, body } = await gateway.get('/v1/analytics/groups/workspace', { key: gateway.workspaceKey });
+    expect([status, body.data.errors]).toEqual([
+      403,
+      [{ location: 'path', path: 'groupBy', message: expect.any(String) }],
+    ]);
+  });
+
   test.each([
     ['columns=price', 'model', 'columns'],
     ['', 'colour', 'groupBy'],

@@ -39,7 +39,8 @@ export const cacheSummary = endpoint({
   async handle({ caller, query, workspace, db, services }) {
     const [from, to] = [Date.parse(query.time_of_generation_min), Date.parse(query.time_of_generation_max)];
     requireRange(from, to);
-    const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: ['analytics.view'] });
+    const needs = ['analytics.view'] as const;
+    const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs, sums: true });
     const filter = { ...conditionsOf(query), organisationId: caller.organisationId, scopes: visible.scopes, from, to };
     const [calls] = await inTime(services.logs.aggregate({ filter, group: { by: 'nothing' }, sums: ['latency'] }));
     const samplesOf = async (agrees: boolean) => {

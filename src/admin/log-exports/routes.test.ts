@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Json, startGateway, type TestGateway } from '../../../test/harness.ts';
 import { jsonMessage, logRecord } from '../../../test/log-records.ts';
-import { addKey, addOrganisation, addPerson, home } from '../../../test/people.ts';
+import { addKey, addOrganisation, addPerson, addWorkspace, home } from '../../../test/people.ts';
+import { runExport } from '../../jobs/log-exports.ts';
 
 let gateway: TestGateway;
 let place: Awaited<ReturnType<typeof home>>;
@@ -95,6 +98,103 @@ describe('an export', () => {
     expect((await gateway.post(`${base}/${body.id}/cancel`)).status).toBe(409);
   });
 
+  test('that is cancelled while it is written leaves no file, and files without an export are swept', async () => {
+    const { body } = await make();
+    await gateway.post(`${base}/${body.id}/start`);
+    const row = await gateway.app.services.store.db
+      .selectFrom('log_exports')
+      .selectAll()
+      .where('id', '=', body.id)
+      .executeTakeFirstOrThrow();
+    await gateway.post(`${base}/${body.id}/cancel`);
+    await runExport(gateway.app.services, row);
+    const folder = join(gateway.dataDir, 'exports');
+    const file = join(folder, `${body.id}.jsonl`);
+    expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false]);
+    expect((await read(body.id)).body.status).toBe('stopped');
+    const stray = join(folder, `${Bun.randomUUIDv7()}.jsonl`);
+    writeFileSync(stray, '');
+    const kept = await make({ filters: { trace_id: 't-2' } });
+    await gateway.post(`${base}/${kept.body.id}/start`);
+    await run();
+    await gateway.app.jobs.runOnce('export-sweep');
+    expect(existsSync(stray)).toBe(false);
+    expect(await lines(kept.body.id)).toHaveLength(1);
+  });
+
+  test('is audited by what was done with it', async () => {
+    const { body } = await make({ filters: { trace_id: 't-3' } });
+    await gateway.put(`${base}/${body.id}`, { filters: { trace_id: 't-4' } });
+    await gateway.post(`${base}/${body.id}/start`);
+    await gateway.post(`${base}/${body.id}/cancel`);
+    const { rows } = {
+      rows: await gateway.app.services.store.db
+        .selectFrom('audit_logs')
+        .select('action')
+        .where('resource_id', '=', body.id)
+        .where('resource_type', '=', 'log_export')
+        .orderBy('id')
+        .execute(),
+    };
+    expect(rows.map(({ action }) => action)).toEqual(['create', 'update', 'export', 'manage']);
+  });
+
+  test('over several workspaces leaves out what any of them forbids', async () => {
+    await gateway.put('/v1/admin/organisation/workspace-overrides', { export_settings: true });
+    const other = await addWorkspace(gateway, place.organisationId, 'Careful');
+    const own = await gateway.put(`/v1/admin/workspaces/${other.id}/settings`, {
+      export_settings: { deniedFields: ['cost'] },
+    });
+    expect(own.status).toBe(200);
+    const everywhere = await make();
+    expect(everywhere).toMatchObject({
+      status: 403,
+      body: { data: { errors: [{ location: 'body', path: 'requested_data' }] } },
+    });
+    expect((await make({ workspace_id: place.workspaceId })).status).toBe(200);
+    expect((await make({ workspace_id: other.id })).status).toBe(403);
+    await gateway.put('/v1/admin/organisation/workspace-overrides', { export_settings: false });
+  });
+
+  test('settings refuse fields that no export has', async () => {
+    for (const deniedFields of [['colour'], ['total_tokens'], ['is_success'], ['mode']]) {
+      const { status, body } = await gateway.put('/v1/admin/organisation/settings', {
+        export_settings: { deniedFields },
+      });
+      expect([status, body.data.errors[0].path]).toEqual([400, 'export_settings.deniedFields.0']);
+    }
+  });
+
+  test('holds no bodies where the role may not see them, and is told so beforehand', async () => {
+    const { userId, session } = await addPerson(gateway, place.organisationId, 'member', {
+      workspaces: { [place.workspaceId]: 'manager' },
+    });
+    const { secret } = await addKey(gateway, { ...place, type: 'workspace-user', userId, scopes: ['logs.export'] });
+    const admin = await addPerson(gateway, place.organisationId, 'admin');
+    const settings = (on: boolean) =>
+      gateway.put('/v1/admin/organisation/settings', {
+        security_settings: { managersViewLogs: on, organisationAdminsViewLogs: on },
+      });
+    for (const key of [session, secret, admin.session]) {
+      const restrictions = async () => (await gateway.get(`${base}/field-restrictions`, { key })).body.deniedFields;
+      expect(await restrictions()).toEqual([]);
+      await settings(false);
+      expect(await restrictions()).toEqual(['request', 'response']);
+      const refused = await make({ requested_data: ['id', 'request'] }, key);
+      expect([refused.status, refused.body.data.errors[0].path]).toEqual([403, 'requested_data']);
+      const { status, body } = await make({ requested_data: ['id', 'cost'] }, key);
+      expect(status).toBe(200);
+      // What was asked for while bodies were seen is not started once they are not.
+      await settings(true);
+      const early = await make({ requested_data: ['id', 'request'] }, key);
+      await settings(false);
+      expect((await gateway.post(`${base}/${early.body.id}/start`, undefined, { key })).status).toBe(403);
+      expect((await gateway.post(`${base}/${body.id}/start`, undefined, { key })).status).toBe(200);
+      await settings(true);
+    }
+    await run();
+  });
+
   test('is cut into pages', async () => {
     const { body } = await make({ filters: { page_size: 500, current_page: 2 } });
     expect(body.total).toBe(200);
@@ -123,6 +223,15 @@ describe('an export', () => {
     [{ filters: { cost_min: 'cheap' } }, 'filters.cost_min'],
     [{ filters: { page_size: 0 } }, 'filters.page_size'],
     [{ filters: { time_of_generation_min: 'today' } }, 'filters.time_of_generation_min'],
+    [{ filters: { time_of_generation_min: '2020-01-01T00:00:00Z' } }, 'filters.time_of_generation_min'],
+    [{ filters: { created_at: { gte: 'today' } } }, 'filters.created_at.gte'],
+    [{ filters: { created_at: { gte: '2020-01-01T00:00:00Z' } } }, 'filters.created_at.gte'],
+    [
+      { filters: { created_at: { gte: '2026-02-01T00:00:00Z', lte: '2026-01-01T00:00:00Z' } } },
+      'filters.created_at.lte',
+    ],
+    [{ filters: { total_units_min: 2, total_units_max: 1 } }, 'filters.total_units_max'],
+    [{ filters: { current_page: -1 } }, 'filters.current_page'],
   ])('is refused with %j, by name', async (wrong, field) => {
     const { status, body } = await make(wrong);
     expect([status, body.data.errors[0].path]).toEqual([400, field]);

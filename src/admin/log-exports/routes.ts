@@ -1,9 +1,8 @@
 /** Exports of logs: asked for, started, cancelled, downloaded. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { ApiError, conflict, forbidden, notFound } from '../../http/errors.ts';
+import { ApiError, conflict, forbiddenField, notFound } from '../../http/errors.ts';
 import { actorId, type Caller, mayInWorkspace } from '../../identity/caller.ts';
-import { settingsInForce } from '../../identity/settings.ts';
 import { type ExportField, exportFields, fieldAliases, needsBodies } from '../../logs/exports/fields.ts';
 import { exportFile } from '../../logs/exports/write.ts';
 import type { Db } from '../../store/database.ts';
@@ -15,6 +14,7 @@ import { holdsInAnyCase } from '../kernel/lists/list-queries.ts';
 import { asList, listOf } from '../kernel/lists/paging.ts';
 import type { Services } from '../kernel/services.ts';
 import { inTime, visibleLogs } from '../logs/scopes.ts';
+import { deniedIn, readFieldRestrictions } from './field-restrictions.ts';
 import { readFilters } from './filters.ts';
 import { signedLink } from './links.ts';
 import { type ExportFilters, exportRecord, exportUpdate, newExport } from './schema.ts';
@@ -26,7 +26,8 @@ const access = {
   scope,
   level: 'workspace',
 } as const;
-const audit = { resource: 'log_export', action: 'export' } as const;
+const audited = <A extends 'create' | 'update' | 'export' | 'manage'>(action: A) =>
+  ({ resource: 'log_export', action }) as const;
 const ofExport = () => z.object({ exportId: id });
 const inWorkspace = () => z.object({ workspace_id: reference.optional() });
 const started = () => z.object({ message: z.string(), object: z.literal('export') });
@@ -40,24 +41,6 @@ interface ExportCall {
   services: Services;
 }
 
-/** The fields that settings forbid, and bodies where the caller's role may not see them. */
-async function deniedFields(db: Db, caller: Caller, workspaceId: string | null): Promise<string[]> {
-  const organisation = await db
-    .selectFrom('organisations')
-    .select(['settings', 'workspace_overrides as overrides'])
-    .where('id', '=', caller.organisationId)
-    .executeTakeFirstOrThrow();
-  const settings = decode(organisation.settings);
-  if (workspaceId === null) return settings.export_settings?.deniedFields ?? [];
-  const workspace = await db
-    .selectFrom('workspaces')
-    .select('settings')
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
-  const inForce = settingsInForce({ settings, overrides: decode(organisation.overrides) }, decode(workspace.settings));
-  return inForce.export_settings?.deniedFields ?? [];
-}
-
 /** What is written for an export, checked against what the caller may see; and how many rows that is now. */
 async function prepared(call: ExportCall, filters: ExportFilters, requested: readonly string[]) {
   const { caller, workspace, db, now, services } = call;
@@ -67,13 +50,21 @@ async function prepared(call: ExportCall, filters: ExportFilters, requested: rea
     (field): field is ExportField => Object.hasOwn(exportFields, field),
   );
   if (needsBodies(fields) && !visible.bodies) {
-    throw forbidden('requested_data: your role may not see what calls said, so it cannot export request and response');
+    const message = 'your role may not see what calls said, so it cannot export request and response';
+    throw forbiddenField('body', 'requested_data', message);
   }
   const [place] = visible.scopes;
   const workspaceId = visible.scopes.length === 1 ? (place?.workspaceId ?? null) : null;
-  const denied = await deniedFields(db, caller, workspaceId);
-  const refused = fields.filter((field) => denied.includes(field));
-  if (refused.length > 0) throw forbidden(`requested_data: the settings forbid to export ${refused.join(', ')}`);
+  const denied = await deniedIn(
+    db,
+    caller.organisationId,
+    visible.scopes.map((one) => one.workspaceId),
+  );
+  const refused = fields.filter((field) => denied.has(field));
+  if (refused.length > 0) {
+    const message = `the settings of the organisation, or of a workspace whose calls would be in it, forbid to export ${refused.join(', ')}`;
+    throw forbiddenField('body', 'requested_data', message);
+  }
   const filter = { ...read.conditions, organisationId: caller.organisationId, scopes: visible.scopes };
   const sort = { sort: 'created_at', descending: true } as const;
   const { total } = await inTime(services.logs.list({ filter, ...sort, offset: 0, limit: 1 }));
@@ -96,7 +87,7 @@ const createExport = endpoint({
   tag,
   summary: 'Ask for an export of logs; it begins when it is started',
   access,
-  audit,
+  audit: audited('create'),
   body: newExport,
   reply: sized,
   async handle({ caller, body, workspace, db, now, services, note }) {
@@ -170,7 +161,7 @@ const updateExport = endpoint({
   tag,
   summary: 'Change an export that is not running',
   access,
-  audit,
+  audit: audited('update'),
   params: ofExport,
   body: exportUpdate,
   reply: sized,
@@ -198,7 +189,7 @@ const startExport = endpoint({
   tag,
   summary: 'Start an export, or start it again after it failed or was stopped',
   access,
-  audit,
+  audit: audited('export'),
   params: ofExport,
   query: inWorkspace,
   bodyRequired: false,
@@ -234,7 +225,7 @@ const cancelExport = endpoint({
   tag,
   summary: 'Stop an export that is running',
   access,
-  audit,
+  audit: audited('manage'),
   params: ofExport,
   query: inWorkspace,
   bodyRequired: false,
@@ -321,7 +312,16 @@ const asRecord = (row: LogExportTable) => ({
 
 export const logExportsResource: Resource = {
   name: 'log exports',
-  endpoints: [createExport, listExports, readExport, updateExport, startExport, cancelExport, downloadExport],
+  endpoints: [
+    createExport,
+    listExports,
+    readFieldRestrictions,
+    readExport,
+    updateExport,
+    startExport,
+    cancelExport,
+    downloadExport,
+  ],
   dependants: [
     {
       kind: 'log exports',

@@ -10,6 +10,8 @@ import { commaList } from '../kernel/fields.ts';
 
 const word = z.string().min(1).max(255);
 const words = lazy(() => commaList(word));
+/** As long as the gateway keeps them. */
+const traceWords = lazy(() => commaList(z.string().min(1).max(512)));
 const units = lazy(() => z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER));
 const cents = lazy(() => z.coerce.number().min(0).max(1e12));
 const score = lazy(() => z.coerce.number().min(-10).max(10));
@@ -38,8 +40,8 @@ export const filterShape = lazy(() => ({
   ).optional(),
   virtual_keys: words().optional(),
   configs: words().optional(),
-  trace_id: words().optional(),
-  span_id: words().optional(),
+  trace_id: traceWords().optional(),
+  span_id: traceWords().optional(),
   prompt_slug: words().optional(),
   mcp_servers: words().optional().describe('Slugs of MCP servers'),
   mcp_methods: words().optional(),
@@ -61,7 +63,7 @@ type FilterQuery = z.output<z.ZodObject<ReturnType<typeof filterShape>>>;
 
 const day = 86_400_000;
 /** Rows are kept for a year as a rule; a longer range is a mistake. */
-const longestRangeMs = 366 * day;
+export const longestRangeMs = 366 * day;
 
 /** Refuses a range that ends before it begins or is longer than the store remembers. */
 export function requireRange(from: number, to: number): void {
@@ -84,15 +86,15 @@ export function conditionsOf(query: FilterQuery): Omit<LogFilter, 'organisationI
     ...(query.ai_model && { ai_model: query.ai_model }),
   };
   const ranges = {
-    ...named('total_units', rangeOf(query.total_units_min, query.total_units_max)),
-    ...named('req_units', rangeOf(query.prompt_token_min, query.prompt_token_max)),
-    ...named('res_units', rangeOf(query.completion_token_min, query.completion_token_max)),
-    ...named('cost', rangeOf(query.cost_min, query.cost_max)),
+    ...named('total_units', rangeOf('total_units', query.total_units_min, query.total_units_max)),
+    ...named('req_units', rangeOf('prompt_token', query.prompt_token_min, query.prompt_token_max)),
+    ...named('res_units', rangeOf('completion_token', query.completion_token_min, query.completion_token_max)),
+    ...named('cost', rangeOf('cost', query.cost_min, query.cost_max)),
   };
   return {
     values,
     ranges,
-    ...named('feedback', rangeOf(query.weighted_feedback_min, query.weighted_feedback_max)),
+    ...named('feedback', rangeOf('weighted_feedback', query.weighted_feedback_min, query.weighted_feedback_max)),
     ...(query.trace_id && { traceIds: query.trace_id }),
     ...(query.span_id && { spanIds: query.span_id }),
     ...(query.ai_org_model && { models: query.ai_org_model.map(modelOf) }),
@@ -103,8 +105,11 @@ export function conditionsOf(query: FilterQuery): Omit<LogFilter, 'organisationI
 const named = <N extends string>(name: N, range: Range | null): Partial<Record<N, Range>> =>
   range ? ({ [name]: range } as Record<N, Range>) : {};
 
-function rangeOf(min: number | undefined, max: number | undefined): Range | null {
+function rangeOf(name: string, min: number | undefined, max: number | undefined): Range | null {
   if (min === undefined && max === undefined) return null;
+  if (min !== undefined && max !== undefined && min > max) {
+    throw invalidQuery(`${name}_max`, `must not be less than ${name}_min`);
+  }
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 

@@ -81,9 +81,14 @@ describe('the list of calls', () => {
     expect((await list(`${ws}&metadata=${encodeURIComponent('{"_user":"anna"}')}&page_size=1`)).body.total).toBe(30);
     expect((await list(`${ws}&metadata=${encodeURIComponent('{"_user":"bob"}')}`)).body.total).toBe(0);
     expect(traces(await list('trace_id=trace-3,trace-4'))).toEqual(['trace-3', 'trace-4']);
+    const long = 'x'.repeat(512);
+    append({ trace_id: long, created_at: now - 25 * hour });
+    await gateway.app.services.logs.settled();
+    const longAgo = encodeURIComponent(new Date(now - 26 * hour).toISOString());
+    expect(traces(await list(`trace_id=${long}&time_of_generation_min=${longAgo}`))).toEqual([long]);
     expect((await list(`${ws}&ai_org_model=openai__gpt-4o,anthropic__`)).body.total).toBe(15);
     const since = encodeURIComponent(new Date(now - 72 * hour).toISOString());
-    expect((await list(`${ws}&time_of_generation_min=${since}`)).body.total).toBe(31);
+    expect((await list(`${ws}&time_of_generation_min=${since}`)).body.total).toBe(32);
   });
 
   test.each([
@@ -98,6 +103,8 @@ describe('the list of calls', () => {
       'time_of_generation_max',
     ],
     ['a range of years', 'time_of_generation_min=2020-02-01T00:00:00Z', 'time_of_generation_min'],
+    ['costs that end before they begin', 'cost_min=2&cost_max=1', 'cost_max'],
+    ['scores that end before they begin', 'weighted_feedback_min=1&weighted_feedback_max=0', 'weighted_feedback_max'],
     ['a page too deep', 'current_page=90000&page_size=500', 'current_page'],
   ])('refuses %s and names it', async (_, query, field) => {
     const { status, body } = await list(query);
@@ -148,11 +155,34 @@ describe('who sees what', () => {
     await setting({ membersViewAllData: true, membersViewLogs: false });
     const { body } = await list('page_size=1', session);
     expect(body.data[0]).not.toHaveProperty('prompt_preview');
-    expect((await list('search=Answer', session)).status).toBe(403);
+    expect(await list('search=Answer', session)).toMatchObject({
+      status: 403,
+      body: { data: { errors: [{ location: 'query', path: 'search' }] } },
+    });
     await setting({ membersViewLogMetadata: false });
     expect((await list('', session)).status).toBe(403);
+    // Logs are hidden, analytics are not.
+    const range = `time_of_generation_min=${new Date(now - 86_400_000).toISOString()}&time_of_generation_max=${new Date(now + 1_000).toISOString()}`;
+    const counted = async (credential: string) =>
+      (await gateway.get(`/v1/analytics/graphs/requests?${range}`, { key: credential })).body.summary?.total;
+    expect(await counted(session)).toBe(31);
+    await setting({ membersViewAllData: false });
+    expect(await counted(session)).toBe(1);
+    await setting({ membersViewAllData: true, membersViewAnalytics: false });
+    expect((await gateway.get(`/v1/analytics/graphs/requests?${range}`, { key: session })).status).toBe(403);
+    await setting({ membersViewAnalytics: true });
     await setting({ membersViewLogs: true, membersViewLogMetadata: true });
   });
+});
+
+test("an organisation's administrators count calls of logs that they may not see", async () => {
+  const { session } = await addPerson(gateway, place.organisationId, 'admin');
+  const settings = (on: boolean) =>
+    gateway.put('/v1/admin/organisation/settings', { security_settings: { organisationAdminsViewLogMetadata: on } });
+  await settings(false);
+  expect((await list('', session)).status).toBe(403);
+  expect((await gateway.get('/v1/analytics/groups/model', { key: session })).body.total).toBeGreaterThan(0);
+  await settings(true);
 });
 
 test('a trace is read as a tree, with what it cost', async () => {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { readJson } from '../../bounded-json.ts';
 import { dateTime } from '../../date-time.ts';
-import { ApiError, forbidden, invalidQuery } from '../../http/errors.ts';
+import { ApiError, forbiddenField, invalidQuery } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import { type Cursor, type SortField, sortFields } from '../../logs/query.ts';
 import { endpoint } from '../kernel/endpoint.ts';
@@ -72,7 +72,7 @@ export const listLogs = endpoint({
     requireRange(from, to);
     const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: scopes });
     if (query.search && !visible.bodies) {
-      throw forbidden('search: your role may not see what calls said, so it cannot search in it');
+      throw forbiddenField('query', 'search', 'your role may not see what calls said, so it cannot search in it');
     }
     const sort = query.order_by ?? 'created_at';
     const descending = query.order_by_type !== 'asc';

@@ -35,7 +35,7 @@ export function showLog(
       ...showMessage(response),
     },
     ...(transformedRequest && { transformedRequest: { ...address, ...showMessage(transformedRequest) } }),
-    ...(originalResponse && { originalResponse: showMessage(originalResponse) }),
+    ...(originalResponse && { originalResponse: { ...address, ...showMessage(originalResponse) } }),
     ...(hookResults && { hook_results: shownResults(hookResults) }),
     feedbacks: feedback.map(showFeedback),
     log_format: response ? contentOf(response).form : 'none',

@@ -14,7 +14,7 @@ import { listFilterValues } from './values.ts';
 import { logVisibility } from './visibility.ts';
 
 // Whoever may make calls may read how they went.
-const scopes = ['logs.view', 'completions.write', 'logs.write'] as const;
+const scopes = ['logs.view', 'logs.read', 'completions.write', 'logs.write'] as const;
 
 const readLog = endpoint({
   method: 'GET',
@@ -34,7 +34,7 @@ const readLog = endpoint({
   query: () => z.object({ workspace_id: z.string().max(255).optional() }),
   reply: logSchema,
   async handle({ caller, params, workspace, db, services }) {
-    const record = await services.logs.find(params.logId.toLowerCase());
+    const record = await inTime(services.logs.find(params.logId.toLowerCase()));
     const { organisation_id, workspace_id, user_id } = record?.metrics ?? {};
     // What lies elsewhere does not exist for this caller.
     if (!record || !workspace_id || organisation_id !== caller.organisationId) throw notFound('log');

@@ -144,7 +144,7 @@ export const logSchema = lazy(() =>
     request: message().extend({ url: text(), method: text(), gwHeaders: headers() }).optional(),
     response: message().extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text() }).optional(),
     transformedRequest: message().extend({ url: text(), method: text() }).optional(),
-    originalResponse: message().optional(),
+    originalResponse: message().extend({ url: text(), method: text() }).optional(),
     hook_results: hookResultsSchema().optional().describe('What guardrails said, sync and async ones'),
     feedbacks: z.array(feedbackSchema()).optional().describe('The feedback on the trace of the call'),
     metrics: metricsSchema(),

@@ -79,7 +79,9 @@ export const readTrace = endpoint({
     const calls = rows.map(({ metrics }) => metrics).reverse();
     const name = await organisationName(db, caller.organisationId);
     const places = [...new Set(calls.map(({ workspace_id }) => workspace_id))];
-    const feedback = await Promise.all(places.map((place) => services.logs.feedbackOnTrace(place, params.traceId)));
+    const feedback = await inTime(
+      Promise.all(places.map((place) => services.logs.feedbackOnTrace(place, params.traceId))),
+    );
     const begun = Math.min(...calls.map(({ created_at }) => created_at));
     const ended = Math.max(...calls.map(({ created_at, response_time }) => created_at + response_time));
     return {

@@ -33,7 +33,7 @@ export const listFilterValues = endpoint({
   async handle({ caller, query, workspace, db, services }) {
     const [from, to] = [Date.parse(query.time_of_generation_min), Date.parse(query.time_of_generation_max)];
     requireRange(from, to);
-    const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: scopes });
+    const visible = await visibleLogs({ db, caller, workspace, slug: query.workspace_slug, needs: scopes, sums: true });
     const values = await inTime(
       services.logs.values({
         ...conditionsOf(query),

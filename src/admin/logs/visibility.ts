@@ -10,10 +10,12 @@ export interface LogVisibility {
   rows: 'all' | 'own' | 'none';
   /** True: with headers and bodies, where they were kept. */
   bodies: boolean;
+  /** The calls that count in what the person sees of analytics, which the settings of logs do not touch. */
+  counted: 'all' | 'own' | 'none';
 }
 
-const everything: LogVisibility = { rows: 'all', bodies: true };
-const nothing: LogVisibility = { rows: 'none', bodies: false };
+const everything: LogVisibility = { rows: 'all', bodies: true, counted: 'all' };
+const nothing: LogVisibility = { rows: 'none', bodies: false, counted: 'none' };
 
 export async function logVisibility(db: Db, caller: Caller, workspaceId: string): Promise<LogVisibility> {
   if (caller.kind === 'admin-key' || caller.kind === 'workspace-key') return everything;
@@ -78,5 +80,7 @@ function ofInsider(role: WorkspaceRole | null, settings: SecuritySettings): LogV
     : visible(settings.membersViewLogMetadata, settings.membersViewLogs, settings.membersViewAllData);
 }
 
-const visible = (metadata: boolean, bodies: boolean, ofOthers: boolean): LogVisibility =>
-  metadata ? { rows: ofOthers ? 'all' : 'own', bodies } : nothing;
+function visible(metadata: boolean, bodies: boolean, ofOthers: boolean): LogVisibility {
+  const calls = ofOthers ? 'all' : 'own';
+  return { rows: metadata ? calls : 'none', bodies: metadata && bodies, counted: calls };
+}

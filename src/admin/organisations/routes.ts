@@ -19,7 +19,6 @@ import { checkedAddress, withVersion } from './addresses.ts';
 import { createOrganisation } from './create.ts';
 import { defaultsEndpoints } from './defaults-routes.ts';
 import { exclusionEndpoints } from './exclusions-routes.ts';
-import { fieldRestrictionEndpoints } from './field-restrictions.ts';
 import { propertiesEndpoints } from './properties-routes.ts';
 import { organisationRow, recordOf, summaryOf } from './record.ts';
 import { organisationRecord, organisationSummary } from './schema.ts';
@@ -260,6 +259,5 @@ export const organisationsResource: Resource = {
     ...propertiesEndpoints,
     ...defaultsEndpoints,
     ...exclusionEndpoints,
-    ...fieldRestrictionEndpoints,
   ],
 };

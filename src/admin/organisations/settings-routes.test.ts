@@ -220,9 +220,9 @@ onEachEngine('organisation settings', (start) => {
           ),
         );
       expect(await ask()).toEqual([200, 200, 200, 200]);
-      await put({ security_settings: { managersViewLogs: false } });
+      await put({ security_settings: { managersViewLogMetadata: false } });
       expect(await ask()).toEqual([403, 403, 200, 200]);
-      await put({ security_settings: { managersViewLogs: true } });
+      await put({ security_settings: { managersViewLogMetadata: true } });
       expect(await ask()).toEqual([200, 200, 200, 200]);
     });
 
@@ -238,11 +238,11 @@ onEachEngine('organisation settings', (start) => {
       expect(await list()).toBe(200);
     });
 
-    test('organisationAdminsViewLogs binds admins, not owners', async () => {
-      await put({ security_settings: { organisationAdminsViewLogs: false } });
+    test('organisationAdminsViewLogMetadata binds admins, not owners', async () => {
+      await put({ security_settings: { organisationAdminsViewLogMetadata: false } });
       expect((await gateway.get(restrictions(), { key: admin.session })).status).toBe(403);
       expect((await gateway.get(restrictions(), { key: place.owner.session })).status).toBe(200);
-      await put({ security_settings: { organisationAdminsViewLogs: true } });
+      await put({ security_settings: { organisationAdminsViewLogMetadata: true } });
     });
 
     test('lowering max_session_ttl ends sessions that are older, however they were opened', async () => {
@@ -315,13 +315,13 @@ onEachEngine('organisation settings', (start) => {
       const path = `/v1/logs/exports/field-restrictions?workspace_id=${place.workspaceId}`;
       await open({ logs: true });
       expect(await ownValues(place.workspaceId)).toEqual({});
-      await put({ security_settings: { managersViewLogs: false } });
+      await put({ security_settings: { managersViewLogMetadata: false } });
       expect((await gateway.get(path, { key: session })).status).toBe(403);
-      await setOwnValues(place.workspaceId, { security_settings: { managersViewLogs: true } });
+      await setOwnValues(place.workspaceId, { security_settings: { managersViewLogMetadata: true } });
       expect((await gateway.get(path, { key: session })).status).toBe(200);
       await open({ logs: false });
       expect((await gateway.get(path, { key: session })).status).toBe(403);
-      await put({ security_settings: { managersViewLogs: true } });
+      await put({ security_settings: { managersViewLogMetadata: true } });
     });
 
     test('opening a section with the settings copies the values of the same call', async () => {

@@ -1,13 +1,14 @@
 /** What a target answered, and what is remembered of the attempt for the log. */
 import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
 import type { Leaf } from '../../catalog/plan.ts';
+import type { Reservation } from '../../limits/engine.ts';
 import type { CacheStatus } from '../../logs/record.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { JsonObject, Usage } from '../../providers/provider.ts';
 import type { Abort } from '../../wire/abort.ts';
 import type { AnswerHeaders, ByteReader } from '../../wire/client/answer.ts';
 import type { GatewayError } from '../errors.ts';
 import type { GuardState } from '../guardrails/state.ts';
-import type { Hold } from '../limits/admission.ts';
 import type { ProviderSocket } from '../realtime/upstream-socket.ts';
 import type { Bytes } from '../request/body.ts';
 import type { StreamStage } from '../streaming/stages.ts';
@@ -131,3 +132,15 @@ export function discard({ content }: Answer): void {
   else if (content.form === 'raw') content.abort.abort();
   else if (content.form === 'socket') content.socket.terminate();
 }
+
+/** What a target that is tried holds. */
+export interface Hold {
+  reservation: Reservation;
+  record: AttemptRecord;
+  /** The size of the question, for those who learn from it. */
+  asked: number;
+  /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
+  again(spent: readonly number[]): MaybePromise<Reserved>;
+}
+
+export type Reserved = { hold: Hold } | { refusal: GatewayError };

@@ -1,30 +1,9 @@
 /** The steps of an attempt around the call itself: what may answer, change or refuse it before it is sent, and what looks at its answer. */
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { AnswerStep, AttemptContext, AttemptSteps } from '../deps.ts';
 import type { Answer } from './answer.ts';
-import type { AttemptContext } from './context.ts';
 
-/** Before a target is asked: guard the input, recall from the cache, reserve. */
-export interface SendStep {
-  readonly name: string;
-  /** Decided from what is compiled or already known: a step that is not configured costs nothing. */
-  applies(call: AttemptContext): boolean;
-  /** Null goes on, possibly with other `call.shaped`. An answer ends the attempt here: a cached one, or a refusal. */
-  run(call: AttemptContext): MaybePromise<Answer | null>;
-}
-
-/** After each answer of a target, inside the retry loop: retry and fallback act on the verdict. */
-export interface AnswerStep {
-  readonly name: string;
-  applies(call: AttemptContext, answer: Answer): boolean;
-  /** The answer as it was, changed (`content.stages` takes what must look at a stream), or a refusal in its place. */
-  run(call: AttemptContext, answer: Answer): MaybePromise<Answer>;
-}
-
-export interface AttemptSteps {
-  /** In the order in which they run. */
-  send: readonly SendStep[];
-  answer: readonly AnswerStep[];
-}
+export type { AnswerStep, AttemptSteps, SendStep } from '../deps.ts';
 
 export const noSteps: AttemptSteps = { send: [], answer: [] };
 

@@ -4,8 +4,8 @@ import type { Leaf } from '../../catalog/plan.ts';
 import type { Clock } from '../../clock.ts';
 import { openAiCompatible } from '../../providers/openai-compatible.ts';
 import type { JsonObject, Provider, TargetFields } from '../../providers/provider.ts';
+import type { CallDeps } from '../call-deps.ts';
 import type { RequestContext } from '../context.ts';
-import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import { readsAsModel, splitModel } from '../request/model-name.ts';
 
@@ -21,7 +21,7 @@ export interface Target {
   customHeaders: Readonly<Record<string, string>>;
 }
 
-export function resolveTarget(deps: GatewayDeps, context: RequestContext, leaf: Leaf, parameters: JsonObject): Target {
+export function resolveTarget(deps: CallDeps, context: RequestContext, leaf: Leaf, parameters: JsonObject): Target {
   const asked = typeof parameters.model === 'string' ? parameters.model : '';
   if (!asked.isWellFormed()) throw new GatewayError('invalid_body', 'model holds half a character', { field: 'model' });
   const prefixed = prefixOf(context, leaf, asked);
@@ -121,7 +121,7 @@ const conflict = (modelSlug: string, chosen: string) =>
     field: 'model',
   });
 
-function savedTarget(deps: GatewayDeps, context: RequestContext, leaf: Leaf, slug: string, model: string): Target {
+function savedTarget(deps: CallDeps, context: RequestContext, leaf: Leaf, slug: string, model: string): Target {
   const saved = savedProvider(context, leaf, slug);
   if (!saved) throw new GatewayError('provider_not_found', `no provider "@${slug}" in this workspace`);
   requireUsable(saved, deps.clock);
@@ -223,7 +223,7 @@ export const asItComes: Provider = {
 };
 
 /** A provider that we do not know by name is taken for an OpenAI-compatible one when its address is given. */
-function providerNamed(deps: GatewayDeps, name: string, fields: TargetFields, customHost: string | null): Provider {
+function providerNamed(deps: CallDeps, name: string, fields: TargetFields, customHost: string | null): Provider {
   const known = deps.providers.get(name);
   if (known) return known;
   if (customHost !== null || typeof fields.custom_host === 'string')

@@ -4,7 +4,7 @@ import type { Leaf } from '../../catalog/plan.ts';
 import { type Answer, discard } from '../attempt/answer.ts';
 import { attempt } from '../attempt/attempt.ts';
 import type { AttemptContext } from '../attempt/context.ts';
-import type { RequestContext } from '../context.ts';
+import type { AdmittedContext } from '../limits/admission.ts';
 import { settle } from '../settle/settle.ts';
 import type { MakeCall } from './embed.ts';
 
@@ -24,7 +24,7 @@ interface MadeAside {
   settle(metadata?: Readonly<Record<string, string>>): void;
 }
 
-export async function makeAside({ deps }: AttemptContext, asked: RequestContext, leaf: Leaf): Promise<MadeAside> {
+export async function makeAside({ deps }: AttemptContext, asked: AdmittedContext, leaf: Leaf): Promise<MadeAside> {
   const context = asked.admission ? { ...asked, admission: asked.admission.aside(asked) } : asked;
   const answer: Answer = await attempt(deps, context, leaf, null);
   const { content, status, record } = answer;

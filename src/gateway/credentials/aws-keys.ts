@@ -1,10 +1,10 @@
 /** Where the keys that sign calls to AWS come from: the target, a role, or the platform that the gateway runs on. */
 import type { AwsCredentials } from '../../providers/authentication.ts';
 import { GatewayError } from '../errors.ts';
+import type { CredentialDeps } from './authorise.ts';
 import { containerKeys, instanceKeys } from './aws-platform.ts';
 import type { AwsKeys } from './aws-signature.ts';
 import { assumedRole, webIdentity } from './aws-sts.ts';
-import type { CredentialDeps } from './credentials.ts';
 
 export function awsKeys(
   credentials: AwsCredentials,

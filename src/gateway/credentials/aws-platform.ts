@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { lazy } from '../../lazy.ts';
 import { GatewayError } from '../errors.ts';
+import type { CredentialDeps } from './authorise.ts';
 import type { AwsKeys } from './aws-signature.ts';
-import type { CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
 const issued = lazy(() =>

@@ -1,7 +1,7 @@
 /** Signs calls to AWS (Signature Version 4) over exactly what is sent. */
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import type { AuthorisedRequest } from './credentials.ts';
+import type { AuthorisedRequest } from './authorise.ts';
 
 /** What AWS knows the caller by. */
 export interface AwsKeys {

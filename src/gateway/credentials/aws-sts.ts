@@ -1,7 +1,7 @@
 /** Short-lived keys from AWS's token service: for a role that is assumed with other keys, or with a token of the platform. */
 import { GatewayError } from '../errors.ts';
+import type { AuthorisedRequest, CredentialDeps } from './authorise.ts';
 import { type AwsKeys, signed } from './aws-signature.ts';
-import type { AuthorisedRequest, CredentialDeps } from './credentials.ts';
 import type { Token } from './token-cache.ts';
 
 interface RoleToAssume {

@@ -15,8 +15,9 @@ import type { KnownKeys } from '../../../test/providers/aws-signature.ts';
 import { type ReceivedCall, type SimulatedProvider, startProvider } from '../../../test/providers/simulated.ts';
 import type { Authentication, AwsCredentials } from '../../providers/authentication.ts';
 import { GatewayError } from '../errors.ts';
+import type { Credentials } from './authorise.ts';
 import { signed } from './aws-signature.ts';
-import { type Credentials, createCredentials } from './credentials.ts';
+import { createCredentials } from './credentials.ts';
 
 const keys = {
   accessKeyId: 'AKIDEXAMPLE',

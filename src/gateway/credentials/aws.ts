@@ -1,7 +1,8 @@
 /** Calls to AWS: whose keys sign them, and to which services the gateway's own keys may go. */
+
+import type { Authorise } from './authorise.ts';
 import { awsKeys } from './aws-keys.ts';
 import { signed } from './aws-signature.ts';
-import type { Authorise } from './credentials.ts';
 import { requireService } from './own-identity.ts';
 
 export const aws: Authorise<'aws'> = async (authentication, request, surroundings) => {

@@ -1,7 +1,7 @@
 /** Microsoft Entra: a token for an application with a secret, for a managed identity, or for a workload that its platform vouches for. */
 import type { EntraCredentials } from '../../providers/authentication.ts';
 import { GatewayError } from '../errors.ts';
-import type { Authorise, CredentialDeps } from './credentials.ts';
+import type { Authorise, CredentialDeps } from './authorise.ts';
 import { requireService } from './own-identity.ts';
 import type { Token } from './token-cache.ts';
 import { askToken } from './token-service.ts';

@@ -1,5 +1,5 @@
 /** Services that exchange a credential that lives long for a token that does not; the provider says how they are asked. */
-import type { Authorise } from './credentials.ts';
+import type { Authorise } from './authorise.ts';
 import { askToken } from './token-service.ts';
 
 export const exchangeToken: Authorise<'exchange'> = async (authentication, _request, around) => {

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { objectOf, parsed, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
-import type { CredentialDeps } from './credentials.ts';
+import type { CredentialDeps } from './authorise.ts';
 import type { Token } from './token-cache.ts';
 import { askToken } from './token-service.ts';
 

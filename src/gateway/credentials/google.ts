@@ -1,7 +1,7 @@
 /** Google Cloud: a token for a service account, for the machine that the gateway runs on, or for a workload that another platform vouches for. */
 import { objectOf, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
-import type { Authorise, CredentialDeps } from './credentials.ts';
+import type { Authorise, CredentialDeps } from './authorise.ts';
 import { askForServiceAccount } from './google-service-account.ts';
 import { requireService } from './own-identity.ts';
 import type { Token } from './token-cache.ts';

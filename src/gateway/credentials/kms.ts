@@ -1,7 +1,8 @@
 /** A key that AWS KMS has encrypted, decrypted with it: called once, at the start, as the gateway itself. */
 import { z } from 'zod';
 import { jsonOrNothing } from '../../bounded-json.ts';
-import { type CredentialDeps, createCredentials } from './credentials.ts';
+import type { CredentialDeps } from './authorise.ts';
+import { createCredentials } from './credentials.ts';
 
 /** The operator's fault or the cloud's, told in one line. */
 export class KmsError extends Error {}

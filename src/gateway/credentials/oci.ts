@@ -1,7 +1,7 @@
 /** Oracle Cloud: each request is signed with the user's key, over its target, host, moment and body. */
 import { createHash, createPrivateKey, createSign, type KeyObject } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
-import type { Authorise, AuthorisedRequest } from './credentials.ts';
+import type { Authorise, AuthorisedRequest } from './authorise.ts';
 
 export const oci: Authorise<'oci'> = async (authentication, request, { now }) => {
   const { tenancy, user, fingerprint, privateKey, passphrase } = authentication;

@@ -1,7 +1,7 @@
 /** The gateway's own identity at a cloud is shown to the services that serve models there and to hosts that the operator trusts, never to a host that a customer chose. */
 import { isTrustedHost } from '../../http/custom-host.ts';
 import { GatewayError } from '../errors.ts';
-import type { CredentialDeps } from './credentials.ts';
+import type { CredentialDeps } from './authorise.ts';
 
 /** Clouds let anybody have a name below their domains: only the names of their own services count. */
 export function requireService(

@@ -2,7 +2,7 @@
 import { countOf, objectOf, parsed, textOf } from '../../providers/json.ts';
 import { GatewayError } from '../errors.ts';
 import { concealedText } from '../upstream/conceal.ts';
-import type { CredentialDeps } from './credentials.ts';
+import type { CredentialDeps } from './authorise.ts';
 import type { Token } from './token-cache.ts';
 
 /** Several callers may wait for one token, so no single one of them ends the asking. */

@@ -4,22 +4,18 @@ import type { Limit } from '../../limits/limit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { PolicyFacts, TargetFacts } from '../../limits/policy-index.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { AttemptRecord } from '../attempt/answer.ts';
+import type { AttemptRecord, Hold, Reserved } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
 import { limitRefusal } from './refusal.ts';
 
-/** What a target that is tried holds. */
-export interface Hold {
-  reservation: Reservation;
-  record: AttemptRecord;
-  /** The size of the question, for those who learn from it. */
-  asked: number;
-  /** Takes as much once more, for the next turn of a session, and no less than the last one took; its requests are counted already. */
-  again(spent: readonly number[]): MaybePromise<Reserved>;
+/** A request that may be limited. */
+export interface AdmittedContext extends RequestContext {
+  /** What it holds of limits; absent where nothing limits it. */
+  admission?: Admission | undefined;
 }
 
-export type Reserved = { hold: Hold } | { refusal: GatewayError };
+export const admissionOf = ({ admission }: AdmittedContext): Admission | undefined => admission;
 
 export class Admission {
   readonly #limits: Limits;

@@ -3,8 +3,8 @@ import { lazy } from '../../lazy.ts';
 import type { Demand, Holding } from '../../limits/engine.ts';
 import { type Limit, unitsOfCents } from '../../limits/limit.ts';
 import type { Pricer } from '../../pricing/pricer.ts';
+import type { Hold } from '../attempt/answer.ts';
 import type { AttemptContext } from '../attempt/context.ts';
-import type { Hold } from './admission.ts';
 import { type Estimate, tokenLimit, usageOf, withTokenLimit } from './estimate.ts';
 
 /** What the input of a call takes of a limit, and each token of its output, in units of the limit. */

@@ -2,11 +2,11 @@
 import { unitsOfCents } from '../../limits/limit.ts';
 import type { Pricer } from '../../pricing/pricer.ts';
 import type { Usage } from '../../providers/provider.ts';
-import { type Answer, type AttemptRecord, isSuccess } from '../attempt/answer.ts';
+import { type Answer, type AttemptRecord, type Hold, isSuccess, type Reserved } from '../attempt/answer.ts';
 import { failed } from '../attempt/exchange.ts';
 import type { SendStep } from '../attempt/steps.ts';
 import { type Settlement, type Settler, wasLeft } from '../settle/settlement.ts';
-import { type Hold, type Reserved, spentByFailure } from './admission.ts';
+import { admissionOf, spentByFailure } from './admission.ts';
 import { Demands } from './demands.ts';
 import { Estimates } from './estimate.ts';
 
@@ -22,10 +22,10 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
 
   const reserve: SendStep = {
     name: reserveStep,
-    applies: ({ context, target }) => context.admission?.concerns(target.saved?.limits) ?? false,
+    applies: ({ context, target }) => admissionOf(context)?.concerns(target.saved?.limits) ?? false,
     run(call) {
       const { context, target, record } = call;
-      const { admission } = context;
+      const admission = admissionOf(context);
       if (!admission) return null;
       const facts = { virtualKey: target.saved?.slug ?? null, provider: target.provider.id, model: target.model };
       const limits = admission.limitsFor(target.saved?.limits ?? [], facts, context.prompt?.slug ?? null);
@@ -45,7 +45,7 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
   };
 
   const settle: Settler = ({ context, record, outcome, settlement }) => {
-    const { admission } = context;
+    const admission = admissionOf(context);
     if (!admission) return;
     if (record.hold) {
       const { usage, cost } = settlement;

@@ -1,11 +1,11 @@
 /** What a session leaves in the log: one record for each response of the model, with its usage and cost, and one for the session itself. */
 import { readUsage } from '../../providers/usage.ts';
 import type { SocketMessage } from '../../wire/websocket/relay.ts';
-import type { AttemptRecord } from '../attempt/answer.ts';
+import type { AttemptRecord, Reserved } from '../attempt/answer.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import type { Reserved } from '../limits/admission.ts';
+import { type AdmittedContext, admissionOf } from '../limits/admission.ts';
 import { spentOf } from '../limits/steps.ts';
 import { JsonBody } from '../request/body.ts';
 import type { HeaderFields } from '../request/headers.ts';
@@ -122,7 +122,7 @@ export class SessionLog {
 
   /** What this response took is spent; the next one needs room of its own. */
   #settleTurn(context: RequestContext, record: AttemptRecord): void {
-    const { admission } = this.#context;
+    const admission = admissionOf(this.#context);
     const session = this.#routed.answer.record;
     const { hold } = session;
     if (!admission || !hold) return;
@@ -160,7 +160,7 @@ export class SessionLog {
       endedAt,
       upstreamMs: endedAt - startedAt,
     };
-    const context: RequestContext = {
+    const context: AdmittedContext = {
       ...this.#context,
       startedAt,
       receivedAt: this.#deps.clock.now().getTime() - Math.round(endedAt - startedAt),

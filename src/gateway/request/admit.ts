@@ -4,7 +4,7 @@ import type { EndpointKind } from '../../providers/endpoints.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import { Admission } from '../limits/admission.ts';
+import { Admission, type AdmittedContext } from '../limits/admission.ts';
 
 /** Reading what was made before costs nothing, so an exhausted key may still do it. */
 const exempt: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
@@ -22,7 +22,7 @@ const exempt: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 /** Null where nothing limits this request. `isOurs`: no target will be asked, the gateway answers it itself. `tokens`: of a tool call. */
 export function admit(
   deps: GatewayDeps,
-  context: RequestContext,
+  context: AdmittedContext,
   isOurs: boolean,
   tokens?: () => number,
 ): MaybePromise<Admission | null> {

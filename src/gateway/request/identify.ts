@@ -5,14 +5,14 @@ import { type KeyCaller, mayInWorkspace } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import { digestOf } from '../../identity/secrets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { CallDeps } from '../call-deps.ts';
 import type { Arrival, Identified } from '../context.ts';
-import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import type { OwnHeaders } from './headers.ts';
 import type { GatewayRoute } from './routes.ts';
 
 /** At once where key and workspace are in memory. */
-export function identify(deps: GatewayDeps, arrival: Arrival): MaybePromise<Identified> {
+export function identify(deps: CallDeps, arrival: Arrival): MaybePromise<Identified> {
   const key = credentialOf(arrival);
   const caller = deps.keyring.find(key.credential, key.digest);
   if (caller instanceof Promise) return looked(deps, arrival, key, caller);
@@ -24,7 +24,7 @@ export function identify(deps: GatewayDeps, arrival: Arrival): MaybePromise<Iden
 
 /** For a caller whom something else than a key vouches for, such as an OAuth token. */
 export function identifyAs(
-  deps: GatewayDeps,
+  deps: CallDeps,
   arrival: Arrival,
   { caller, credential, header }: { caller: KeyCaller; credential: string; header: string },
 ): MaybePromise<Identified> {
@@ -36,7 +36,7 @@ export function identifyAs(
 }
 
 async function looked(
-  deps: GatewayDeps,
+  deps: CallDeps,
   arrival: Arrival,
   key: CarriedKey,
   finding: Promise<KeyCaller | null>,
@@ -66,7 +66,7 @@ function standing(
   };
 }
 
-function unknownKey({ keyring }: GatewayDeps, { digest, header }: CarriedKey): GatewayError {
+function unknownKey({ keyring }: CallDeps, { digest, header }: CarriedKey): GatewayError {
   const refused = keyring.whyRefused?.(digest);
   if (refused) return new GatewayError(refused.code, refused.message, { field: header });
   return keyring.hasExpired?.(digest)

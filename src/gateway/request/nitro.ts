@@ -2,8 +2,8 @@
 import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
 import type { Plan, PlanNode } from '../../catalog/plan.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
+import type { ProviderEndpoint, Translation } from '../../providers/provider.ts';
 import { streamOf } from '../../wire/client/streamed.ts';
-import type { Operation } from '../attempt/operation.ts';
 import { restrictsModels, type Target } from '../attempt/target.ts';
 import type { Identified, RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
@@ -37,12 +37,15 @@ function obstacleIn(root: PlanNode, workspace: WorkspaceCatalog): string | null 
   return guarded ? 'input guardrails' : null;
 }
 
+/** What must be known of an operation to tell whether it takes a body as it comes. */
+interface Native {
+  endpoint: ProviderEndpoint;
+  translation: Translation | null;
+  passthrough: boolean;
+}
+
 /** Whether a body that was not read can go to this endpoint as it is. */
-export function requireNative(
-  { body, matched }: RequestContext,
-  { saved, provider }: Target,
-  operation: Operation,
-): void {
+export function requireNative({ body, matched }: RequestContext, { saved, provider }: Target, operation: Native): void {
   if (body.form !== 'stream' || !kinds.has(matched.route.kind) || operation.passthrough) return;
   const { endpoint, translation } = operation;
   if (translation || endpoint.steps || typeof endpoint.path === 'function') {

@@ -11,8 +11,9 @@ import { HttpClient } from '../../wire/client/http-client.ts';
 import { WireFault } from '../../wire/fault.ts';
 import { createCredentials } from '../credentials/credentials.ts';
 import { GatewayError } from '../errors.ts';
+import { unlessGivenUp } from '../upstream/given-up.ts';
 import { createHostGuard, type HostGuard, marked } from '../upstream/host-guard.ts';
-import { unlessGivenUp, unlessSaid } from '../upstream/send.ts';
+import { unlessSaid } from '../upstream/send.ts';
 
 interface SecretParts {
   settings: Settings;

@@ -14,6 +14,7 @@ import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { clientLeft } from '../errors.ts';
 import { guardrailSummary, loggedResults } from '../guardrails/state.ts';
+import { admissionOf } from '../limits/admission.ts';
 import { logBodies } from './log-bodies.ts';
 import { type Outcome, type SettledCall, type Settlement, settlementOf, wasLeft } from './settlement.ts';
 import { isStream } from './usage.ts';
@@ -190,7 +191,7 @@ function metricsOf(
 
 /** What only telemetry tells. */
 function factsOf({ context, record, outcome }: SettledCall, endedAt: number): TelemetryFacts {
-  const { startedAt, identifiedAt, parentSampled, caller, admission } = context;
+  const { startedAt, identifiedAt, parentSampled, caller } = context;
   const { sentAt, guard, retries, upstreamMs } = record;
   const waited = retries.reduce((total, { waitMs }) => total + waitMs, 0);
   const until = outcome ? endedAt : record.endedAt;
@@ -200,7 +201,7 @@ function factsOf({ context, record, outcome }: SettledCall, endedAt: number): Te
     parentSampled,
     keyName: caller.keyName,
     authenticationMs: identifiedAt - startedAt,
-    limitCheckMs: admission?.checkedMs ?? null,
+    limitCheckMs: admissionOf(context)?.checkedMs ?? null,
     postProcessingMs: sentAt === null ? null : Math.max(0, until - sentAt - upstreamMs - waited),
   };
 }

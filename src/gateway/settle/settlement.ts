@@ -5,8 +5,8 @@ import type { Usage } from '../../providers/provider.ts';
 import { noUsage } from '../../providers/usage.ts';
 import { type AttemptRecord, isSuccess } from '../attempt/answer.ts';
 import type { Target } from '../attempt/target.ts';
+import type { CallDeps } from '../call-deps.ts';
 import type { RequestContext, ServiceCall } from '../context.ts';
-import type { GatewayDeps } from '../deps.ts';
 import type { HeaderFields } from '../request/headers.ts';
 import { estimateUsage, usageOfAnswer } from './usage.ts';
 
@@ -39,7 +39,7 @@ export interface SettledCall {
 export type Settler = (call: SettledCall) => void;
 
 /** Who answered is billed, and so is a stream that the client left: what was produced was paid for. Failed targets are not. */
-export function settlementOf(deps: GatewayDeps, context: RequestContext, record: AttemptRecord): Settlement {
+export function settlementOf(deps: CallDeps, context: RequestContext, record: AttemptRecord): Settlement {
   const { target, status } = record;
   if (context.service) return serviceSettlement(context.service, record);
   const produced = isSuccess(status) || record.withheld;
@@ -83,7 +83,7 @@ const serviceSettlement = ({ method, tool }: ServiceCall, { usage }: AttemptReco
 });
 
 /** Told before the answer is: nobody will know what it costs. What it used beside tokens may still turn out to have no price. */
-export function isUnpriced(deps: GatewayDeps, context: RequestContext, { target, status }: AttemptRecord): boolean {
+export function isUnpriced(deps: CallDeps, context: RequestContext, { target, status }: AttemptRecord): boolean {
   if (!target || !isSuccess(status) || !isCharged(context)) return false;
   if (target.rule?.prices || target.provider.reportsCost || isFree(target)) return false;
   const model = target.rule?.baseModel ?? askedModel(target);
@@ -122,12 +122,7 @@ const chargedKinds: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 const soundPerCharacter = 1.4;
 
 /** Speech whose price is one of tokens: how much sound a text makes is a guess. */
-function withSpeech(
-  deps: GatewayDeps,
-  target: Target,
-  model: string,
-  usage: Usage,
-): { usage: Usage; isGuess: boolean } {
+function withSpeech(deps: CallDeps, target: Target, model: string, usage: Usage): { usage: Usage; isGuess: boolean } {
   const { characters } = usage.units;
   if (characters === undefined || target.rule?.prices || deps.pricer.counts(target.provider.id, model, 'characters')) {
     return { usage, isGuess: false };

@@ -2,11 +2,11 @@
 import type { Authentication } from '../../providers/authentication.ts';
 import type { CallFacts } from '../../providers/provider.ts';
 import type { Target } from '../attempt/target.ts';
-import type { GatewayDeps } from '../deps.ts';
+import type { CallDeps } from '../call-deps.ts';
 import { GatewayError } from '../errors.ts';
 
 export function requireLeave(
-  { settings }: GatewayDeps,
+  { settings }: CallDeps,
   target: Target,
   facts: CallFacts,
   authentication: Authentication,

@@ -2,7 +2,8 @@
 import type { Beginning, ProviderCall, RawAnswer } from '../../providers/provider.ts';
 import { Abort, type Abortable } from '../../wire/abort.ts';
 import type { AttemptContext } from '../attempt/context.ts';
-import { GivenUp, unlessGivenUp } from './send.ts';
+import { unlessGivenUp } from './given-up.ts';
+import { GivenUp } from './send.ts';
 
 type Make = (next: ProviderCall, signal: Abortable) => Promise<RawAnswer>;
 

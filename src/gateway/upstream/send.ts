@@ -12,11 +12,12 @@ import { decodedBody, understood } from '../../wire/client/decoded.ts';
 import { unfitHeader } from '../../wire/client/request.ts';
 import { WireFault } from '../../wire/fault.ts';
 import type { Target } from '../attempt/target.ts';
-import type { GatewayDeps } from '../deps.ts';
+import type { CallDeps } from '../call-deps.ts';
 import { GatewayError } from '../errors.ts';
 import type { HoldBytes } from '../request/body-budget.ts';
 import { GrowingBody } from '../request/body-budget.ts';
 import { concealedAnswer } from './conceal.ts';
+import { unlessGivenUp } from './given-up.ts';
 import { marked } from './host-guard.ts';
 import type { Upstream } from './upstream-request.ts';
 
@@ -30,12 +31,7 @@ export class GivenUp extends UntracedError {
   }
 }
 
-export async function send(
-  deps: GatewayDeps,
-  target: Target,
-  upstream: Upstream,
-  signal: Abortable,
-): Promise<WireAnswer> {
+export async function send(deps: CallDeps, target: Target, upstream: Upstream, signal: Abortable): Promise<WireAnswer> {
   try {
     const answer = await begin(deps, target, upstream, signal);
     if (answer.status < 400) return decodedAnswer(answer, upstream);
@@ -48,7 +44,7 @@ export async function send(
 }
 
 /** The answer as it comes. */
-function begin(deps: GatewayDeps, { provider }: Target, upstream: Upstream, signal: Abortable): Promise<WireAnswer> {
+function begin(deps: CallDeps, { provider }: Target, upstream: Upstream, signal: Abortable): Promise<WireAnswer> {
   const { url, method, headers, body, customHost } = upstream;
   if (provider.local) {
     const request = new Request(url, { method, headers, signal: signalOf(signal), ...(body && { body }) });
@@ -60,7 +56,7 @@ function begin(deps: GatewayDeps, { provider }: Target, upstream: Upstream, sign
 }
 
 function call(
-  { http, hostGuard }: GatewayDeps,
+  { http, hostGuard }: CallDeps,
   { url, method, headers, body, passthrough, facts, customHost, tenant }: Upstream,
   pinned: Pinned | null,
   signal: Abortable,
@@ -114,24 +110,9 @@ function unsendable(headers: Readonly<Record<string, string>>): GatewayError | n
 }
 
 /** An address that somebody outside chose is checked, and the address that was checked is the one that is dialled. */
-export function checked(
-  deps: GatewayDeps,
-  url: string,
-  tenant: string,
-  signal: Abortable,
-): Promise<Pinned | null> | null {
+export function checked(deps: CallDeps, url: string, tenant: string, signal: Abortable): Promise<Pinned | null> | null {
   const verdict = deps.hostGuard.check(url, tenant);
   return verdict && unlessGivenUp(verdict, signal);
-}
-
-/** A name server or a token service that stays silent must not outlast the request's own deadline; others may go on waiting. */
-export function unlessGivenUp<T>(checked: Promise<T>, signal: Abortable): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
-    checked.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 /** The whole of an answer, up to a limit; a connection that breaks on the way is told like one that could not be made. */

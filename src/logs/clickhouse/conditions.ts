@@ -6,10 +6,10 @@ export interface Condition {
   params: Record<string, unknown>;
 }
 
-/** The sums of the feedback on each trace. */
+/** The sums of the feedback on each trace; workspaces may use the same ids. */
 export const feedbackByTrace = `
-select trace_id, sum(value * weight) as weighted, sum(weight) as weights from gw_feedbacks final
-where organisation_id = {organisation:String} group by trace_id`;
+select workspace_id, trace_id, sum(value * weight) as weighted, sum(weight) as weights from gw_feedbacks final
+where organisation_id = {organisation:String} group by workspace_id, trace_id`;
 
 /** The engine knows the times up to the year 2286. */
 export const knownTime = (ms: number): number => Math.min(1e13 - 1, Math.max(0, Math.ceil(ms)));
@@ -52,7 +52,7 @@ export function conditionOf(filter: LogFilter): Condition {
   if (filter.feedback) {
     const { min = -10, max = 10 } = filter.feedback;
     parts.push(
-      `trace_id in (select trace_id from (${feedbackByTrace})
+      `(workspace_id, trace_id) in (select workspace_id, trace_id from (${feedbackByTrace})
         where if(weights = 0, 0, weighted / weights) between ${param('Float64', min)} and ${param('Float64', max)})`,
     );
   }

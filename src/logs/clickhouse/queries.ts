@@ -11,6 +11,7 @@ import {
   type ListQuery,
   type LogFilter,
   type LogPage,
+  LogStoreAway,
   type OfferedValues,
   QueryTimeout,
 } from '../query.ts';
@@ -126,7 +127,10 @@ export class ClickHouseQueries implements OpenQueries {
     const condition = conditionOf(filter);
     const { key, keep, params } = keyOf(group, condition);
     const feedback = measures.includes('feedback');
-    const joined = feedback ? `left join (${feedbackByTrace}) as feedback on feedback.trace_id = gw_logs.trace_id` : '';
+    const joined = feedback
+      ? `left join (${feedbackByTrace}) as feedback
+           on feedback.workspace_id = gw_logs.workspace_id and feedback.trace_id = gw_logs.trace_id`
+      : '';
     const rows = await this.#rows<SumRow>(
       `select ${key} as key, response_status_code as status, is_success as success, cache_status,
          retry_success_count as retry, mode = 'fallback' and last_used_option_index > 0 as fallback, cost_known,
@@ -212,9 +216,10 @@ export class ClickHouseQueries implements OpenQueries {
       `select value, weight, toUnixTimestamp64Milli(created_at) as at, trace.model as model
        from gw_feedbacks final
        ${isPlain(filter) ? 'left' : 'inner'} join (
-         select trace_id, argMax(ai_model, created_at) as model from gw_logs where ${sql} group by trace_id
-       ) as trace on trace.trace_id = gw_feedbacks.trace_id
-       where organisation_id = {organisation:String} ${everywhere ? '' : 'and workspace_id in {workspaces:Array(String)}'}
+         select workspace_id, trace_id, argMax(ai_model, created_at) as model from gw_logs where ${sql}
+         group by workspace_id, trace_id
+       ) as trace on trace.workspace_id = gw_feedbacks.workspace_id and trace.trace_id = gw_feedbacks.trace_id
+       where organisation_id = {organisation:String} ${everywhere ? '' : 'and gw_feedbacks.workspace_id in {workspaces:Array(String)}'}
          and created_at >= fromUnixTimestamp64Milli({since:Int64}) and created_at < fromUnixTimestamp64Milli({to:Int64})
        order by created_at, gw_feedbacks.id`,
       { ...params, since: knownTime(filter.from), ...(!everywhere && { workspaces: scopes }) },
@@ -257,7 +262,8 @@ export class ClickHouseQueries implements OpenQueries {
       return await work();
     } catch (error) {
       const late = error instanceof ClickHouseError ? error.code === timeoutExceeded : /timeout/i.test(String(error));
-      throw late ? new QueryTimeout(this.#timeoutMs) : error;
+      if (late) throw new QueryTimeout(this.#timeoutMs);
+      throw error instanceof ClickHouseError ? error : new LogStoreAway(String(error));
     }
   }
 }

@@ -8,7 +8,12 @@ const busyMs = 5_000;
 
 type StoredFeedback = Omit<Feedback, 'metadata'> & { metadata: string };
 
+/** A trace of one workspace. */
+export type TraceKey = `${string} ${string}`;
+export const traceKey = (workspaceId: string, traceId: string): TraceKey => `${workspaceId} ${traceId}`;
+
 export interface TraceFeedback {
+  workspace_id: string;
   trace_id: string;
   weighted: number;
   weight: number;
@@ -69,9 +74,9 @@ export class FeedbackTable {
       : scopes.map((scope) => scope.workspaceId);
     return this.#open()
       .query<TraceFeedback, [string, string | null, number, number]>(
-        `select trace_id, sum(value * weight) as weighted, sum(weight) as weight from feedbacks
+        `select workspace_id, trace_id, sum(value * weight) as weighted, sum(weight) as weight from feedbacks
          where organisation_id = ?1 and (?2 is null or workspace_id in (select value from json_each(?2)))
-         group by trace_id
+         group by workspace_id, trace_id
          having coalesce(sum(value * weight) / nullif(sum(weight), 0), 0) between ?3 and ?4`,
       )
       .all(organisationId, workspaces && JSON.stringify(workspaces), min, max);

@@ -4,6 +4,7 @@ import { type Context, contextFields, firstMeasure, measureFields, metricsOf, ty
 import type { ListedLog } from '../query.ts';
 import type { LogMetrics } from '../record.ts';
 import type { Column, ColumnCache } from './column-cache.ts';
+import { type TraceKey, traceKey } from './feedback.ts';
 import { countColumns, partKey, type Rollup, type RollupPart, sumColumns } from './rollup.ts';
 import {
   boundsOf,
@@ -155,12 +156,14 @@ export class Month {
     return this.#db.query<{ n: number }, [string]>('select n from logs where id = ?').get(id)?.n ?? null;
   }
 
-  /** The trace of a row. */
-  traceOf(n: number): string {
+  /** The trace of a row, with its workspace: others may use the same id. */
+  traceOf(n: number): TraceKey {
     const row = this.#db
-      .query<{ trace_id: string }, [number]>('select coalesce(trace_id, id) as trace_id from logs where n = ?')
+      .query<{ trace_id: string; workspace_id: string }, [number]>(
+        'select coalesce(trace_id, id) as trace_id, workspace_id from logs join contexts using (context) where n = ?',
+      )
       .get(n);
-    return row?.trace_id ?? '';
+    return traceKey(row?.workspace_id ?? '', row?.trace_id ?? '');
   }
 
   row(n: number): StoredLog | null {

@@ -2,7 +2,7 @@
 import { isExecutable } from '../../executable.ts';
 import { faultFields, type Log } from '../../log.ts';
 import type { AggregateQuery, Feedback, ListQuery, LogFilter } from '../query.ts';
-import { QueryTimeout } from '../query.ts';
+import { LogStoreAway, QueryTimeout } from '../query.ts';
 import type { OpenQueries } from '../store.ts';
 import type { QueryMethod, ThreadOrder, ThreadReport } from './query-thread.ts';
 import type { EmbeddedReader } from './reader.ts';
@@ -95,7 +95,7 @@ export class QueryThread implements OpenQueries {
     thread.onmessage = ({ data }: MessageEvent<ThreadReport>) => this.#hear(data);
     thread.onerror = (event) => {
       this.#log.error('The thread of log queries died; the next query starts another.', faultFields(event.message));
-      this.#end(new Error('The log store failed'));
+      this.#end(new LogStoreAway('The log store failed'));
     };
     const open: ThreadOrder = { order: 'open', folder: this.#folder, cancelled: this.#cancelled.buffer };
     thread.postMessage(open);

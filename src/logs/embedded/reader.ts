@@ -14,7 +14,7 @@ import type { KeptRecord } from '../record.ts';
 import { aggregate } from './aggregate.ts';
 import { BodyReader } from './bodies.ts';
 import { ColumnCache } from './column-cache.ts';
-import { FeedbackTable } from './feedback.ts';
+import { FeedbackTable, type TraceFeedback, type TraceKey, traceKey } from './feedback.ts';
 import { monthsIn, monthsWithin, rowsFile } from './files.ts';
 import { listRows } from './list.ts';
 import { type Chunk, Month } from './month.ts';
@@ -69,7 +69,8 @@ export class EmbeddedReader {
   }
 
   traces(filter: LogFilter): string[] {
-    return [...this.#modelsOfTraces(filter).keys()];
+    const found = [...this.#modelsOfTraces(filter).keys()];
+    return [...new Set(found.map((key) => key.slice(key.indexOf(' ') + 1)))];
   }
 
   saveFeedback(feedback: readonly Feedback[]): void {
@@ -90,8 +91,8 @@ export class EmbeddedReader {
     const traces = { ...filter, from: 0, traceIds: [...new Set(given.map(({ trace_id }) => trace_id))] };
     const models = this.#modelsOfTraces(traces);
     const unfiltered = isUnfiltered(filter);
-    return given.flatMap(({ value, weight, created_at, trace_id }) => {
-      const model = models.get(trace_id);
+    return given.flatMap(({ value, weight, created_at, workspace_id, trace_id }) => {
+      const model = models.get(traceKey(workspace_id, trace_id));
       return model === undefined && !unfiltered ? [] : [{ value, weight, createdAt: created_at, model: model ?? '' }];
     });
   }
@@ -103,8 +104,10 @@ export class EmbeddedReader {
   }
 
   readonly #finder = {
-    withFeedback: (month: Month, filter: LogFilter): number[] =>
-      month.rowsOfTraces(this.#feedback.ofTraces(filter, filter.feedback).map(({ trace_id }) => trace_id)),
+    withFeedback: (month: Month, filter: LogFilter): number[] => {
+      const traces = byTrace(this.#feedback.ofTraces(filter, filter.feedback));
+      return rowsOf(month, traces).filter((n) => traces.has(month.traceOf(n)));
+    },
 
     withText: (month: Month, chunk: Chunk, rows: Uint32Array, search: string): Uint32Array => {
       const text = search.toLowerCase();
@@ -123,8 +126,8 @@ export class EmbeddedReader {
 
     onRows: (month: Month, { filter }: AggregateQuery) => {
       const sums = new Map<number, { weighted: number; weight: number }>();
-      const traces = new Map(this.#feedback.ofTraces(filter).map((trace) => [trace.trace_id, trace]));
-      for (const n of month.rowsOfTraces([...traces.keys()])) {
+      const traces = byTrace(this.#feedback.ofTraces(filter));
+      for (const n of rowsOf(month, traces)) {
         const trace = traces.get(month.traceOf(n));
         if (trace) sums.set(n, trace);
       }
@@ -133,8 +136,8 @@ export class EmbeddedReader {
   };
 
   /** The model that answered each trace which the filter chooses. */
-  #modelsOfTraces(filter: LogFilter): Map<string, string> {
-    const models = new Map<string, string>();
+  #modelsOfTraces(filter: LogFilter): Map<TraceKey, string> {
+    const models = new Map<TraceKey, string>();
     if (filter.traceIds?.length === 0) return models;
     this.#atOneMoment(filter, (months) => {
       for (const month of months) {
@@ -240,6 +243,13 @@ export class EmbeddedReader {
     });
   }
 }
+
+const byTrace = (given: readonly TraceFeedback[]): Map<TraceKey, TraceFeedback> =>
+  new Map(given.map((trace) => [traceKey(trace.workspace_id, trace.trace_id), trace]));
+
+/** The rows of these traces, in whatever workspace. */
+const rowsOf = (month: Month, traces: ReadonlyMap<TraceKey, TraceFeedback>): number[] =>
+  month.rowsOfTraces([...new Set([...traces.values()].map(({ trace_id }) => trace_id))]);
 
 /** Null while the importer has made the file and not its tables yet. */
 function openMonth(name: string, folder: string, columns: ColumnCache): Month | null {

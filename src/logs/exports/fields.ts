@@ -33,6 +33,12 @@ export const exportFields = {
 export type ExportField = keyof typeof exportFields;
 export const exportFieldNames = Object.keys(exportFields) as [ExportField, ...ExportField[]];
 
+/** What settings can keep out of exports: everything but two fields that tell nothing of a call's content or cost. */
+export const deniableFields: readonly string[] = exportFieldNames.filter(
+  (field) => field !== 'is_success' && field !== 'mode',
+);
+export const isDeniable = (field: string): boolean => deniableFields.includes(field);
+
 /** Other spellings of the product's examples. */
 export const fieldAliases: Readonly<Record<string, ExportField>> = {
   ai_provider: 'ai_org',

@@ -16,7 +16,8 @@ export interface ExportQuery {
   limit: number;
 }
 
-export const exportFile = (dataDir: string, id: string): string => join(dataDir, 'exports', `${id}.jsonl`);
+export const exportFolder = (dataDir: string): string => join(dataDir, 'exports');
+export const exportFile = (dataDir: string, id: string): string => join(exportFolder(dataDir), `${id}.jsonl`);
 
 interface ExportWork {
   dataDir: string;
@@ -30,7 +31,7 @@ interface ExportWork {
 /** Newest first. Answers how many lines were written; null where the work was ended. The file is there wholly or not at all. */
 export async function writeExport(logs: LogQueries, work: ExportWork): Promise<number | null> {
   const { dataDir, id, query, fields } = work;
-  mkdirSync(join(dataDir, 'exports'), { recursive: true, mode: 0o700 });
+  mkdirSync(exportFolder(dataDir), { recursive: true, mode: 0o700 });
   const draft = `${exportFile(dataDir, id)}.part`;
   const file = await open(draft, 'w', 0o600);
   try {

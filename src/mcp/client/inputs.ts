@@ -1,5 +1,5 @@
 /** Upstreams of the stateless era ask for what they need inside a result; a client of the session era is asked for it in requests. */
-import type { Called } from '../calls.ts';
+import type { Called } from '../called.ts';
 import { McpError } from '../errors.ts';
 import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/versions.ts';

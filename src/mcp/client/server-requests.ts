@@ -1,10 +1,47 @@
 /** What servers ask of clients, and what the gateway asks of them itself, within a session. */
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { mayUseTool } from '../access.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
 import { type JsonRpcFields, methodNotFound, type RpcResponse, requestMessage } from '../protocol/json-rpc.ts';
 import { clientMethods } from '../protocol/versions.ts';
+import type { TaskFacts } from '../tasks/owners.ts';
+import { ownTask } from '../tasks/relay.ts';
 import type { LinkEvent } from '../upstream/link.ts';
 import { type InSession, linkOf } from './session-upstream.ts';
+
+/** An upstream that knows us all by one credential may tell everybody of every task. */
+function isOwnTask(deps: McpDeps, { context }: InSession, taskId: unknown): MaybePromise<boolean> {
+  if (typeof taskId !== 'string') return false;
+  const found = ownTask(deps, context, taskId);
+  const may = (facts: TaskFacts | null) => facts !== null && mayUseTool(context, facts.tool);
+  return found instanceof Promise ? found.then(may) : may(found);
+}
+
+/** Tells what passes, in the order in which it came, although some of it is looked up first. */
+export function tellingInOrder<Event>(
+  pass: (event: Event) => MaybePromise<boolean>,
+  tell: (event: Event) => void,
+  onFault: (fault: unknown) => void,
+): (event: Event) => void {
+  let last: Promise<void> | null = null;
+  return (event) => {
+    const passing = pass(event);
+    if (last === null && typeof passing === 'boolean') {
+      if (passing) tell(event);
+      return;
+    }
+    const own = (last ?? Promise.resolve())
+      .then(async () => {
+        if (await passing) tell(event);
+      })
+      .catch(onFault)
+      .finally(() => {
+        if (last === own) last = null;
+      });
+    last = own;
+  };
+}
 
 export type AskClient = (method: string, params: JsonRpcFields) => Promise<RpcResponse>;
 
@@ -36,7 +73,10 @@ export const cannotBeAsked: AskClient = async () => ({
 });
 
 /** Whether something that the upstream said goes on to the client; what the client cannot answer is answered here. */
-export function passes(deps: McpDeps, session: InSession, { message }: LinkEvent): boolean {
+export function passes(deps: McpDeps, session: InSession, { message }: LinkEvent): MaybePromise<boolean> {
+  if (message?.kind === 'notification' && message.method === 'notifications/tasks/status') {
+    return isOwnTask(deps, session, message.params.taskId);
+  }
   if (message?.kind === 'notification' && message.method.endsWith('/list_changed')) {
     deps.definitions.forget(session.context.server, session.context.identity);
   }

@@ -1,7 +1,8 @@
 /** Clients of the session era: initialize, then messages, a stream of their own, and an end. */
 import type { Reply } from '../../wire/server/reply.ts';
 import type { CallContext } from '../call-context.ts';
-import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
+import { type Called, failed, forClient, textOfCalled, type Way } from '../called.ts';
+import { call } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod, sessionLost } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -17,12 +18,13 @@ import {
   resultMessage,
 } from '../protocol/json-rpc.ts';
 import { isSessionVersion, newestSessionVersion, sessionMethods } from '../protocol/versions.ts';
-import { SessionLost } from '../upstream/link.ts';
+import { withoutTasks } from '../tasks/capability.ts';
+import { type Link, type LinkEvent, type ServerFacts, SessionLost } from '../upstream/link.ts';
 import { clientOf, initializeResult, paramHeaders } from './capabilities.ts';
 import type { KeepAlive } from './event-stream.ts';
 import { withInputs } from './inputs.ts';
 import type { McpResponder } from './responder.ts';
-import { asker, cannotBeAsked, passes } from './server-requests.ts';
+import { asker, cannotBeAsked, passes, tellingInOrder } from './server-requests.ts';
 import { listened } from './session-listen.ts';
 import { openSession, type SessionState, sealSession } from './session-token.ts';
 import { heldMark, holdsConnection, type InSession, linkOf } from './session-upstream.ts';
@@ -103,7 +105,7 @@ export class SessionEra {
         era: link.era,
         sessionId: held ? heldMark : link.sessionId,
         version: link.facts.protocolVersion,
-        capabilities: link.facts.capabilities,
+        capabilities: inSession(link).capabilities,
       },
       openedAt: this.#deps.clock.now().getTime(),
     };
@@ -111,7 +113,7 @@ export class SessionEra {
     const digest = digestOf(token);
     const local = this.#sessions.touch(digest);
     if (local && held) local.link = link;
-    return { result: initializeResult(version, link.facts), token, digest };
+    return { result: initializeResult(version, inSession(link)), token, digest };
   }
 
   /** Whatever a client posts within a session; a request is answered through the responder. */
@@ -219,6 +221,11 @@ export class SessionEra {
   #way(session: InSession, posted: Posted, responder: McpResponder, sawAnswer: (eventId: string | null) => void): Way {
     const { context, state } = session;
     const canAsk = state.client.capabilities.elicitation !== undefined;
+    const tell = tellingInOrder<LinkEvent>(
+      (event) => passes(this.#deps, session, event),
+      ({ event }) => responder.event(event),
+      (fault) => this.#deps.onFault(fault, context.requestId),
+    );
     return {
       link: (lost) => linkOf(this.#deps, session, lost),
       askClient: canAsk || state.upstream.era === 'stateless' ? asker(session, (one) => responder.message(one)) : null,
@@ -231,7 +238,7 @@ export class SessionEra {
           sawAnswer(event.event.id);
           return;
         }
-        if (passes(this.#deps, session, event)) responder.event(event.event);
+        tell(event);
       },
     };
   }
@@ -275,6 +282,10 @@ export class SessionEra {
     return { body, status, headers: error instanceof McpError ? error.headers : {} };
   }
 }
+
+/** What a client of this era is told of an upstream. */
+const inSession = ({ era, facts }: Link): ServerFacts =>
+  era === 'session' ? facts : { ...facts, capabilities: withoutTasks(facts.capabilities) };
 
 export const digestOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex');
 

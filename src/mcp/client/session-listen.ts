@@ -3,7 +3,7 @@
 import type { Abortable } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
+import { failed } from '../called.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
 import { writeSse } from '../protocol/events.ts';
@@ -11,7 +11,7 @@ import { isFields } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/versions.ts';
 import { type LinkEvent, SessionLost } from '../upstream/link.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
-import { passes } from './server-requests.ts';
+import { passes, tellingInOrder } from './server-requests.ts';
 import { type InSession, linkOf } from './session-upstream.ts';
 
 /** An upstream that has no stream says so within this time; one that says nothing has one. */
@@ -27,6 +27,11 @@ interface Listening {
 /** Resolves when the stream has ended: false where the upstream has none. */
 export async function listenTo(deps: McpDeps, session: InSession, listening: Listening): Promise<boolean> {
   const { local, state } = session;
+  const tell = tellingInOrder<LinkEvent>(
+    (event) => passes(deps, session, event),
+    listening.onEvent,
+    (fault) => deps.onFault(fault, session.context.requestId),
+  );
   const link = await linkOf(deps, session, false);
   return link.listen({
     signal: listening.signal,
@@ -40,7 +45,7 @@ export async function listenTo(deps: McpDeps, session: InSession, listening: Lis
     opened: listening.opened,
     onEvent: (event) => {
       const shown = state.upstream.era === 'stateless' ? asSessionEvent(event) : event;
-      if (shown && passes(deps, session, shown)) listening.onEvent(shown);
+      if (shown) tell(shown);
     },
   });
 }

@@ -1,6 +1,7 @@
 /** The way from a client's session to the upstream's own: found by the session id, held in this process, or opened anew. */
 import type { CallContext } from '../call-context.ts';
 import type { McpDeps } from '../deps.ts';
+import { withoutTasks } from '../tasks/capability.ts';
 import type { Link, ServerFacts } from '../upstream/link.ts';
 import { SessionLink } from '../upstream/session-link.ts';
 import { StatelessLink } from '../upstream/stateless-link.ts';
@@ -39,7 +40,10 @@ export async function linkOf(deps: McpDeps, session: InSession, lost: boolean): 
     serverInfo: {},
     instructions: null,
   };
-  if (upstream.era === 'stateless') return new StatelessLink(deps.upstream, server, identity, state.client, facts);
+  if (upstream.era === 'stateless') {
+    const client = { ...state.client, capabilities: withoutTasks(state.client.capabilities) };
+    return new StatelessLink(deps.upstream, server, identity, client, facts);
+  }
   const id = local.reopened ? local.reopened.sessionId : upstream.sessionId;
   return new SessionLink(deps.upstream, server, identity, { id, facts });
 }

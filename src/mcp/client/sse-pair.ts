@@ -1,7 +1,7 @@
 /** Clients of 2024-11-05: a stream that stays open, and messages that are posted beside it. */
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
+import { failed } from '../called.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';

@@ -2,7 +2,8 @@
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { type Called, call, failed, forClient, textOfCalled, type Way } from '../calls.ts';
+import { type Called, failed, forClient, textOfCalled, type Way } from '../called.ts';
+import { call } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -17,6 +18,8 @@ import {
   type RpcResponse,
 } from '../protocol/json-rpc.ts';
 import { clientMethods, isListMethod, metaKeys, statelessMethods, statelessVersion } from '../protocol/versions.ts';
+import { hasTaskExtension, requireTaskExtension } from '../tasks/capability.ts';
+import { isTaskMethod } from '../tasks/relay.ts';
 import type { Link, LinkEvent, ServerFacts } from '../upstream/link.ts';
 import type { Wanted } from '../upstream/open.ts';
 import { paramHeaders, proxiedCapabilities } from './capabilities.ts';
@@ -84,7 +87,7 @@ export class StatelessEra {
       const called =
         request.method === 'server/discover'
           ? discovered(request, await this.#factsOf(context))
-          : await this.#called(context, request, posted, responder, abort, await this.#link(context, false));
+          : await this.#asked(context, request, posted, responder, abort);
       const { response } = called;
       if (!response) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
       const status = response.error ? statusOfError(response, called.status) : 200;
@@ -102,6 +105,21 @@ export class StatelessEra {
       logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
       responder.finish(body, status, error instanceof McpError ? error.headers : {});
     }
+  }
+
+  async #asked(
+    context: CallContext,
+    request: RpcRequest,
+    posted: Posted,
+    responder: McpResponder,
+    abort: Abort,
+  ): Promise<Called> {
+    const link = await this.#link(context, false);
+    if (isTaskMethod(request.method)) {
+      if (!offersTasks(link)) throw noSuchMethod(request.method, 404);
+      requireTaskExtension(context.client.capabilities);
+    }
+    return this.#called(context, request, posted, responder, abort, link);
   }
 
   /** Clients give up a server whose discovery fails, so who must sign in first learns it from what he asks next. */
@@ -312,11 +330,13 @@ const discovered = (request: RpcRequest, facts: Omit<ServerFacts, 'protocolVersi
   guard: null,
 });
 
-/** Tasks are no part of this revision's core. */
+/** The tasks of the session era are none of this one. */
 function statelessCapabilities(capabilities: JsonRpcFields): JsonRpcFields {
   const { tasks: _tasks, ...rest } = proxiedCapabilities(capabilities);
   return rest;
 }
+
+const offersTasks = ({ era, facts }: Link): boolean => era === 'stateless' && hasTaskExtension(facts.capabilities);
 
 /** Errors of the protocol keep the status that their revision gives them; all others are answers. */
 const statusOfError = ({ error }: RpcResponse, status: number): number =>

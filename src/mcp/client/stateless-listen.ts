@@ -1,7 +1,9 @@
 /** Changes that a client of the stateless era asks to be told of. */
 import type { Abort } from '../../wire/abort.ts';
+import { mayUseTool } from '../access.ts';
 import type { CallContext } from '../call-context.ts';
 import type { McpDeps } from '../deps.ts';
+import { checkedResult } from '../guarded.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   isFields,
@@ -11,6 +13,9 @@ import {
   type RpcRequest,
 } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/versions.ts';
+import { hasTaskExtension, requireTaskExtension } from '../tasks/capability.ts';
+import type { TaskFacts } from '../tasks/owners.ts';
+import { checkedTask, ownTask } from '../tasks/relay.ts';
 import type { Link } from '../upstream/link.ts';
 import type { EventStream } from './event-stream.ts';
 
@@ -35,16 +40,31 @@ export const tellOn =
     stream.write(writeSse({ data: JSON.stringify(notificationMessage(method, marked)) }));
   };
 
-export function subscriptionOf(
+export async function subscriptionOf(
   deps: McpDeps,
-  { server, identity }: CallContext,
+  context: CallContext,
   link: Link,
   filter: JsonRpcFields,
-): Subscription {
-  const honoured = honouredFilter(filter, link.facts.capabilities);
+): Promise<Subscription> {
+  const { server, identity } = context;
+  const tasks = await followedTasks(deps, context, link, filter.taskIds);
+  const honoured: JsonRpcFields = {
+    ...honouredFilter(filter, link.facts.capabilities),
+    ...(tasks.size > 0 && { taskIds: [...tasks.keys()] }),
+  };
   return {
     honoured,
     async follow(tell, signal) {
+      // Results are checked before they are told, one after another.
+      let told = Promise.resolve();
+      const tellTask = (task: JsonRpcFields) => {
+        const facts = tasks.get(String(task.taskId));
+        if (!facts) return;
+        const checked = (result: JsonRpcFields) => checkedResult(deps, context, facts.tool, result);
+        told = told
+          .then(async () => tell(taskStatus, await checkedTask(task, checked)))
+          .catch((fault) => deps.onFault(fault, context.requestId));
+      };
       const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
       if (link.era === 'session') {
         for (const uri of uris)
@@ -55,13 +75,36 @@ export function subscriptionOf(
         filter: honoured,
         opened: () => undefined,
         onEvent: ({ message }) => {
-          if (message?.kind !== 'notification' || !isAsked(message, honoured)) return;
+          if (message?.kind !== 'notification') return;
+          if (message.method === taskStatus) tellTask(message.params);
+          if (!isAsked(message, honoured)) return;
           deps.definitions.forget(server, identity);
           tell(message.method, message.params);
         },
       });
     },
   };
+}
+
+const taskStatus = 'notifications/tasks';
+const mostTasks = 1_000;
+
+/** The caller's own tasks among those that he wants to follow. */
+async function followedTasks(
+  deps: McpDeps,
+  context: CallContext,
+  link: Link,
+  wanted: unknown,
+): Promise<Map<string, TaskFacts>> {
+  const followed = new Map<string, TaskFacts>();
+  if (!Array.isArray(wanted) || wanted.length === 0) return followed;
+  requireTaskExtension(context.client.capabilities);
+  if (link.era !== 'stateless' || !hasTaskExtension(link.facts.capabilities)) return followed;
+  for (const id of wanted.slice(0, mostTasks)) {
+    const facts = typeof id === 'string' ? await ownTask(deps, context, id) : null;
+    if (facts && mayUseTool(context, facts.tool)) followed.set(String(id), facts);
+  }
+  return followed;
 }
 
 const changes: Readonly<Record<string, { field: string; capability: string; member: string }>> = {

@@ -1,5 +1,5 @@
 /** Calls to upstreams of the session era that wait for something which only the client can answer, and the client is one of the stateless era. */
-import type { Called } from '../calls.ts';
+import type { Called } from '../called.ts';
 import { McpError } from '../errors.ts';
 import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import type { SessionSeal } from './session-token.ts';

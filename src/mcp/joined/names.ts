@@ -1,6 +1,7 @@
 /** How tools, prompts and resources of several servers are told apart behind one address: names begin with the slug of their server, addresses with one of ours. */
 import { isFields, type JsonRpcFields, type RpcRequest } from '../protocol/json-rpc.ts';
 import { isListMethod, listMethods } from '../protocol/versions.ts';
+import { isTaskMethod } from '../tasks/relay.ts';
 
 const separator = '__';
 const uriPrefix = 'gw-mcp://';
@@ -24,6 +25,10 @@ export function routedRequest(request: RpcRequest, slugs: readonly string[]): Ro
   if (method.startsWith('resources/')) {
     const place = placeOfUri(slugs, params.uri);
     return place && { slug: place.slug, request: { ...request, params: { ...params, uri: place.own } } };
+  }
+  if (isTaskMethod(method)) {
+    const place = placeOfName(slugs, params.taskId);
+    return place && { slug: place.slug, request: { ...request, params: { ...params, taskId: place.own } } };
   }
   if (method !== 'completion/complete' || !isFields(params.ref)) return null;
   const { ref } = params;
@@ -64,12 +69,23 @@ export function joinedResult(slug: string, method: string, result: JsonRpcFields
       ? { ...result, [field]: items.filter(isFields).map((item) => joinedItem(slug, item)) }
       : result;
   }
-  if (method === 'tools/call') return withList(result, 'content', (item) => joinedContent(slug, item));
+  if (isTaskMethod(method)) return joinedTask(slug, result);
+  if (method === 'tools/call') return joinedTask(slug, joinedToolResult(slug, result));
   if (method === 'resources/read') return withList(result, 'contents', (item) => withUri(slug, item));
   if (method !== 'prompts/get') return result;
   return withList(result, 'messages', (message) =>
     isFields(message.content) ? { ...message, content: joinedContent(slug, message.content) } : message,
   );
+}
+
+const joinedToolResult = (slug: string, result: JsonRpcFields): JsonRpcFields =>
+  withList(result, 'content', (item) => joinedContent(slug, item));
+
+/** A task, with the result of its tool where that is there already; the very same object where it is none. */
+export function joinedTask(slug: string, task: JsonRpcFields): JsonRpcFields {
+  if (typeof task.taskId !== 'string') return task;
+  const result = isFields(task.result) ? { result: joinedToolResult(slug, task.result) } : {};
+  return { ...task, taskId: joinedName(slug, task.taskId), ...result };
 }
 
 export function joinedItem(slug: string, item: JsonRpcFields): JsonRpcFields {
@@ -95,6 +111,10 @@ function withList(result: JsonRpcFields, field: string, joined: (item: JsonRpcFi
     : result;
 }
 
-/** A notification of one server; only changed resources are named in it. */
+/** A notification of one server; only changed resources and tasks are named in it. */
 export const joinedNotification = (slug: string, method: string, params: JsonRpcFields): JsonRpcFields =>
-  method === 'notifications/resources/updated' ? withUri(slug, params) : params;
+  method === 'notifications/resources/updated'
+    ? withUri(slug, params)
+    : method === 'notifications/tasks'
+      ? joinedTask(slug, params)
+      : params;

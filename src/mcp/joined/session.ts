@@ -2,7 +2,7 @@
 import type { McpServer } from '../../catalog/mcp/server.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
+import { failed } from '../called.ts';
 import { clientOf, initializeResult } from '../client/capabilities.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';
@@ -12,7 +12,7 @@ import { type SessionState, sealSession } from '../client/session-token.ts';
 import type { InSession } from '../client/session-upstream.ts';
 import type { Sessions } from '../client/sessions.ts';
 import type { McpDeps } from '../deps.ts';
-import { noSuchMethod, unknownPrompt, unknownResource, unknownTool } from '../errors.ts';
+import { McpError, noSuchMethod, noSuchTask, unknownPrompt, unknownResource, unknownTool } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
 import { writeSse } from '../protocol/events.ts';
@@ -28,6 +28,7 @@ import {
   written,
 } from '../protocol/json-rpc.ts';
 import { isListMethod, isSessionVersion, newestSessionVersion } from '../protocol/versions.ts';
+import { isTaskMethod } from '../tasks/relay.ts';
 import { SessionLost } from '../upstream/link.ts';
 import { joinedList } from './lists.ts';
 import { routedRequest } from './names.ts';
@@ -106,6 +107,8 @@ export class JoinedSessions {
       await this.#toOpen(session, request);
       return answer({});
     }
+    // Tasks of this era are listed by those who have them, and no list of several servers can be paged.
+    if (isTaskMethod(request.method)) throw noSuchMethod(request.method);
     const servers = usableServers(context.principal);
     if (isListMethod(request.method)) {
       return answer(
@@ -292,6 +295,8 @@ export function unroutable({ method, params }: RpcRequest) {
   if (method === 'tools/call') return unknownTool(String(params.name));
   if (method === 'prompts/get') return unknownPrompt(String(params.name));
   if (method.startsWith('resources/')) return unknownResource(String(params.uri));
+  if (isTaskMethod(method)) return noSuchTask();
+  if (method === 'completion/complete') return new McpError('invalid_params', 'params.ref names nothing of any server');
   return noSuchMethod(method);
 }
 

@@ -2,7 +2,7 @@
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { failed } from '../calls.ts';
+import { failed } from '../called.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';
 import type { Posted } from '../client/session-era.ts';
@@ -14,8 +14,11 @@ import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
 import { errorMessage, isFields, type JsonRpcFields, type RpcRequest, resultMessage } from '../protocol/json-rpc.ts';
 import { isListMethod, statelessMethods } from '../protocol/versions.ts';
+import { requireTaskExtension, taskExtension } from '../tasks/capability.ts';
+import { isTaskMethod } from '../tasks/relay.ts';
+import type { ServerFacts } from '../upstream/link.ts';
 import { joinedList } from './lists.ts';
-import { joinedNotification, joinedUri, routedRequest } from './names.ts';
+import { joinedName, joinedNotification, joinedUri, routedRequest } from './names.ts';
 import { JoinedResponder } from './responder.ts';
 import { contextFor, joinedFacts, usableServers } from './servers.ts';
 import { postedOf, unroutable } from './session.ts';
@@ -65,7 +68,8 @@ export class JoinedStateless {
       logAnswer(this.#deps, context, posted, { text, status: 200, upstreamMs: 0 });
       responder.finish(text, 200);
     };
-    if (request.method === 'server/discover') return answer(discoverResult(joinedFacts(context.principal)));
+    if (request.method === 'server/discover') return answer(discoverResult(withTasks(joinedFacts(context.principal))));
+    if (isTaskMethod(request.method)) requireTaskExtension(context.client.capabilities);
     if (isListMethod(request.method)) {
       const list = await joinedList(request, request.method, servers, async (server, asked, to) =>
         this.#era.post(await contextFor(this.#deps, context, server), asked, postedOf(asked), to, abort),
@@ -120,27 +124,44 @@ export class JoinedStateless {
   }
 }
 
+/** Servers of this era may have tasks; which of them do shows when one is called. */
+const withTasks = (facts: Omit<ServerFacts, 'protocolVersion'>): Omit<ServerFacts, 'protocolVersion'> => ({
+  ...facts,
+  capabilities: { ...facts.capabilities, extensions: { [taskExtension]: {} } },
+});
+
 /** What of the wanted changes concerns one server, in its own words. */
 function filterFor(request: RpcRequest, slugs: readonly string[], slug: string): JsonRpcFields {
   const { notifications } = request.params;
   if (!isFields(notifications)) return {};
-  const { resourceSubscriptions, ...lists } = notifications;
-  if (!Array.isArray(resourceSubscriptions)) return lists;
-  const own = resourceSubscriptions.flatMap((uri) => {
-    const asked: RpcRequest = { ...request, method: 'resources/read', params: { uri } };
-    const routed = routedRequest(asked, slugs);
-    return routed?.slug === slug ? [routed.request.params.uri] : [];
-  });
-  return { ...lists, ...(own.length > 0 && { resourceSubscriptions: own }) };
+  const { resourceSubscriptions, taskIds, ...lists } = notifications;
+  const ofServer = (list: unknown, method: string, field: string): unknown[] =>
+    (Array.isArray(list) ? list : []).flatMap((name) => {
+      const routed = routedRequest({ ...request, method, params: { [field]: name } }, slugs);
+      return routed?.slug === slug ? [routed.request.params[field]] : [];
+    });
+  const uris = ofServer(resourceSubscriptions, 'resources/read', 'uri');
+  const tasks = ofServer(taskIds, 'tasks/get', 'taskId');
+  return {
+    ...lists,
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+    ...(tasks.length > 0 && { taskIds: tasks }),
+  };
 }
 
 function honouredBy(parts: readonly (readonly [string, JsonRpcFields])[]): JsonRpcFields {
   const joined: Record<string, unknown> = {};
   const uris: string[] = [];
-  for (const [slug, { resourceSubscriptions, ...lists }] of parts) {
+  const tasks: string[] = [];
+  for (const [slug, { resourceSubscriptions, taskIds, ...lists }] of parts) {
     Object.assign(joined, lists);
     if (Array.isArray(resourceSubscriptions))
       uris.push(...resourceSubscriptions.map((uri) => joinedUri(slug, String(uri))));
+    if (Array.isArray(taskIds)) tasks.push(...taskIds.map((id) => joinedName(slug, String(id))));
   }
-  return uris.length > 0 ? { ...joined, resourceSubscriptions: uris } : joined;
+  return {
+    ...joined,
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+    ...(tasks.length > 0 && { taskIds: tasks }),
+  };
 }

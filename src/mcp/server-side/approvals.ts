@@ -4,7 +4,8 @@ import { readJson } from '../../bounded-json.ts';
 import { canonicalJson } from '../../cache/key.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
-import type { Answered, Approval, Executed, Json, ModelCall, OfferedTool, Resolved, ToolDialect } from './dialect.ts';
+import type { ToolDialect } from './dialect.ts';
+import type { Answered, Approval, Executed, Json, ModelCall, OfferedTool, Resolved } from './tool-calls.ts';
 import { execute, type ResolvedServer } from './tools.ts';
 
 /** The identity that approvals are bound to, and what seals them. */

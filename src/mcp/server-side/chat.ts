@@ -1,16 +1,9 @@
 /** Server-side tools in chat completions. */
 
 import { approvalPrefix, verdictIn } from './approvals.ts';
-import {
-  type Answered,
-  asList,
-  asObject,
-  type Json,
-  referenceIn,
-  type ServerReference,
-  type ToolDialect,
-} from './dialect.ts';
+import type { ToolDialect } from './dialect.ts';
 import { LiveChat } from './live-chat.ts';
+import { type Answered, asList, asObject, type Json, referenceIn, type ServerReference } from './tool-calls.ts';
 
 /** Calls that wait for a person are told by their id. */
 const isWaiting = ({ id }: Json): boolean => String(id).startsWith(approvalPrefix);

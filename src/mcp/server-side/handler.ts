@@ -10,17 +10,18 @@ import { WireFault } from '../../wire/fault.ts';
 import type { Incoming } from '../../wire/server/incoming.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, followedAs } from '../call-context.ts';
-import { failed } from '../calls.ts';
+import { failed } from '../called.ts';
 import type { KeepAlive } from '../client/event-stream.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, ofGateway } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { chat } from './chat.ts';
-import { asObject, type Json, type ToolDialect } from './dialect.ts';
+import type { ToolDialect } from './dialect.ts';
 import { answerOf, asReply, keptHeaders, liveLoop } from './live-loop.ts';
 import { runLoop } from './loop.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
+import { asObject, type Json } from './tool-calls.ts';
 
 export const betaFlag = 'server-side-mcp-2026-06-01';
 

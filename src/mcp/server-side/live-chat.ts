@@ -1,6 +1,7 @@
 /** The stream of a loop in chat completions. */
-import { asList, asObject, type Json, sse } from './dialect.ts';
+
 import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
+import { asList, asObject, type Json, sse } from './tool-calls.ts';
 
 interface Round {
   content: string;

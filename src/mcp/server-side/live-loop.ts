@@ -4,10 +4,10 @@ import type { Reply } from '../../wire/server/reply.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
-import { asObject, type Json, sse } from './dialect.ts';
 import { jsonOf, type LiveView, ModelStreamFailed } from './live.ts';
 import { type LoopOptions, type LoopResult, type ModelAnswer, runLoop } from './loop.ts';
 import { isEventReply, readEvents, wholeText } from './read-stream.ts';
+import { asObject, type Json, sse } from './tool-calls.ts';
 
 const encoder = new TextEncoder();
 

@@ -1,6 +1,7 @@
 /** The stream of a loop in messages. */
-import { asList, asObject, type Executed, type Json, type LiveStart, sse } from './dialect.ts';
+
 import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
+import { asList, asObject, type Executed, type Json, type LiveStart, sse } from './tool-calls.ts';
 
 interface Block {
   block: Json;

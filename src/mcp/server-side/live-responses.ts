@@ -1,4 +1,6 @@
 /** The stream of a loop in responses: one sequence and one list of output items over all rounds. */
+
+import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
 import {
   type Approval,
   asList,
@@ -10,8 +12,7 @@ import {
   type OfferedTool,
   sse,
   type ToolRound,
-} from './dialect.ts';
-import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
+} from './tool-calls.ts';
 
 /** The item that asks a person. */
 export const approvalItem = ({ id, label, tool, arguments: given }: Approval): Json => ({

@@ -1,6 +1,6 @@
 /** A loop of server-side tools as its client sees it while it runs: one stream, although the model is called several times. */
 import { readJson } from '../../bounded-json.ts';
-import type { Executed, Json, ModelCall, OfferedTool, ToolRound } from './dialect.ts';
+import type { Executed, Json, ModelCall, OfferedTool, ToolRound } from './tool-calls.ts';
 
 /** One event of the model's stream. */
 export interface ModelEvent {

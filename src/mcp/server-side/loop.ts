@@ -3,6 +3,7 @@
 import { readJson } from '../../bounded-json.ts';
 import type { McpDeps } from '../deps.ts';
 import { type ApprovalBinding, approvalFor, needsApproval, resumeApproved } from './approvals.ts';
+import type { ToolDialect } from './dialect.ts';
 import {
   type Approval,
   asObject,
@@ -11,9 +12,8 @@ import {
   type LiveStart,
   type ModelCall,
   type OfferedTool,
-  type ToolDialect,
   type ToolRound,
-} from './dialect.ts';
+} from './tool-calls.ts';
 import { withChoice } from './tool-choice.ts';
 import { execute, nameFor, offeredTools, type ResolvedServer } from './tools.ts';
 

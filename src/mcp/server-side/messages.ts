@@ -1,16 +1,9 @@
 /** Server-side tools in Anthropic's messages. */
 import { readJson } from '../../bounded-json.ts';
 import { approvalPrefix, verdictIn } from './approvals.ts';
-import {
-  type Answered,
-  asList,
-  asObject,
-  type Json,
-  referenceIn,
-  type ServerReference,
-  type ToolDialect,
-} from './dialect.ts';
+import type { ToolDialect } from './dialect.ts';
 import { LiveMessages } from './live-messages.ts';
+import { type Answered, asList, asObject, type Json, referenceIn, type ServerReference } from './tool-calls.ts';
 
 const toolsOf = ({ tools }: Json): Json[] => (Array.isArray(tools) ? asList(tools) : tools ? [asObject(tools)] : []);
 

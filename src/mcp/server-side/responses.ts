@@ -1,8 +1,9 @@
 /** Server-side tools in OpenAI's responses. */
 
 import { approvalPrefix } from './approvals.ts';
-import { type Answered, asList, type Json, referenceIn, type ServerReference, type ToolDialect } from './dialect.ts';
+import type { ToolDialect } from './dialect.ts';
 import { approvalItem, LiveResponses } from './live-responses.ts';
+import { type Answered, asList, type Json, referenceIn, type ServerReference } from './tool-calls.ts';
 
 const inputOf = ({ input }: Json): Json[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input);

@@ -1,5 +1,5 @@
 /** A choice of tools that names one of ours is told to the model under the name that it knows. */
-import { asObject, type Json, type OfferedTool, referenceIn } from './dialect.ts';
+import { asObject, type Json, type OfferedTool, referenceIn } from './tool-calls.ts';
 import type { ResolvedServer } from './tools.ts';
 
 /** A tool that must be called is called in the first round; from then on the model may answer. */

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { readJson } from '../../bounded-json.ts';
 import { type CallContext, followedAs } from '../call-context.ts';
-import { type Called, call, failed, usableTools, type Way } from '../calls.ts';
+import { type Called, failed, type Way } from '../called.ts';
+import { call, usableTools } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
@@ -11,7 +12,7 @@ import { logMessage } from '../log.ts';
 import { ourselves } from '../probe.ts';
 import { isFields, type RpcRequest } from '../protocol/json-rpc.ts';
 import { SessionLost } from '../upstream/link.ts';
-import type { Executed, ModelCall, OfferedTool, ServerReference } from './dialect.ts';
+import type { Executed, ModelCall, OfferedTool, ServerReference } from './tool-calls.ts';
 
 const mostTools = 128;
 const longestName = 64;

@@ -3,6 +3,7 @@ import type { McpUpstream } from '../../catalog/mcp/server.ts';
 import { McpError } from '../errors.ts';
 import type { UpstreamIdentity } from '../principal.ts';
 import { type Era, newestSessionVersion } from '../protocol/versions.ts';
+import { withoutTasks } from '../tasks/capability.ts';
 import { ApiLink } from './api-link.ts';
 import type { UpstreamDeps } from './exchange.ts';
 import { type ClientFacts, type Link, WrongEra } from './link.ts';
@@ -60,7 +61,9 @@ export class Opener {
     );
   }
 
-  async #by(way: Way, { upstream, identity, client, version }: Wanted): Promise<Link> {
+  async #by(way: Way, { upstream, identity, client: whole, era, version }: Wanted): Promise<Link> {
+    const isSameEra = (way === 'stateless') === (era === 'stateless');
+    const client = isSameEra ? whole : { ...whole, capabilities: withoutTasks(whole.capabilities) };
     if (way === 'api') {
       if (!upstream.api) throw new McpError('upstream_error', 'this API has no document that describes it');
       return new ApiLink(this.#deps, upstream, identity, upstream.api);

@@ -1,5 +1,5 @@
 /** A model's answer in one form: what every family of providers is read into, and every front dialect is written from. */
-import type { JsonObject, ServerEvent, Usage } from '../provider.ts';
+import type { JsonObject, ServerEvent, Usage } from '../call.ts';
 import type { MediaPart, RedactedThinkingPart, RefusalPart, ThinkingPart } from './conversation.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

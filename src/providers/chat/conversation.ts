@@ -1,5 +1,5 @@
 /** A conversation with a model in one form: what every front dialect is read into, and every family of providers is written from. */
-import type { JsonObject } from '../provider.ts';
+import type { JsonObject } from '../call.ts';
 
 /** A mark that what stands up to here is worth keeping in the provider's prompt cache: `{type, ttl}` as the client wrote it. */
 export type CacheMark = Readonly<JsonObject>;

@@ -1,6 +1,8 @@
 /** Fronts are what clients speak, families what providers speak; a conversation and its answer stand between, so that any front meets any family. */
+
+import type { CallFacts, JsonObject, RawAnswer, ServerEvent, StreamTranslator } from '../call.ts';
 import type { EncodedBody } from '../encoded-body.ts';
-import type { CallFacts, JsonObject, RawAnswer, ServerEvent, StreamTranslator, Translation } from '../provider.ts';
+import type { Translation } from '../translation.ts';
 import type { AnswerReader, AnswerWriter, ChatAnswer } from './answer.ts';
 import type { Conversation } from './conversation.ts';
 

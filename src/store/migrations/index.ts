@@ -19,6 +19,7 @@ import { prices } from './0030_prices.ts';
 import { batchTokens } from './0037_batch_tokens.ts';
 import { samlSessions } from './0038_saml_sessions.ts';
 import { providerBatches } from './0041_provider_batches.ts';
+import { mcpTasks } from './0042_mcp_tasks.ts';
 import { oidcSessions } from './0043_oidc_sessions.ts';
 
 interface Migration {
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   { name: 'saml sessions', up: samlSessions },
   { name: 'oidc sessions', up: oidcSessions },
   { name: 'provider batches', up: providerBatches },
+  { name: 'mcp tasks', up: mcpTasks },
 ];

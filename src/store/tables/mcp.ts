@@ -116,6 +116,17 @@ export interface McpUpstreamClientTable {
   created_at: Timestamp;
 }
 
+/** Who may ask for a task of a server. */
+export interface McpTaskTable {
+  /** Digest of the server's id and of the task's. */
+  key: string;
+  /** `user:` or `key:` and an id. */
+  owner: string;
+  /** The tool whose call made it. */
+  tool: string;
+  created_at: Timestamp;
+}
+
 export interface McpTables {
   mcp_integrations: McpIntegrationTable;
   mcp_integration_workspaces: McpIntegrationWorkspaceTable;
@@ -125,4 +136,5 @@ export interface McpTables {
   mcp_server_users: McpServerUserTable;
   mcp_connections: McpConnectionTable;
   mcp_upstream_clients: McpUpstreamClientTable;
+  mcp_tasks: McpTaskTable;
 }

@@ -1,7 +1,7 @@
 /** An answer as its reader sees it: a status, headers, and bytes that come when they are asked for. */
 
 import type { Polled, Waker } from '../polled.ts';
-import type { Bytes, Look } from './collected.ts';
+import type { Bytes, Look } from './bytes.ts';
 
 export type ReadBytes =
   /** `progress`: the sender has done more than its bytes show. */

@@ -2,11 +2,9 @@
 
 import { WireFault } from '../fault.ts';
 import type { ByteReader } from './answer.ts';
+import type { Bytes, Look } from './bytes.ts';
 
-export type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Sees each piece of a body that comes in several; what it throws ends the reading. */
-export type Look = (piece: Bytes) => void;
+export type { Bytes, Look } from './bytes.ts';
 
 /** More than the limit closes the connection. */
 export function collected(body: ByteReader, limit: number, look?: Look): Bytes | Promise<Bytes> {

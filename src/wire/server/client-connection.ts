@@ -31,7 +31,7 @@ const nothing = Buffer.alloc(0);
 
 export class ClientConnection implements Flow, DeliveredBody {
   readonly peer: string;
-  readonly #host: Host;
+  readonly #host: Host<ClientConnection>;
   readonly #socket: Socket<ClientConnection>;
   readonly #outgoing: Outgoing;
   /** What came of the next head, or behind the request that is under way. */
@@ -56,7 +56,7 @@ export class ClientConnection implements Flow, DeliveredBody {
   /** Since when it takes nothing of what waits for it. */
   #stuckSince = Number.POSITIVE_INFINITY;
 
-  constructor(socket: Socket<ClientConnection>, host: Host) {
+  constructor(socket: Socket<ClientConnection>, host: Host<ClientConnection>) {
     // A socket that is closed has forgotten it.
     this.peer = socket.remoteAddress;
     this.#socket = socket;

@@ -1,13 +1,13 @@
 /** Whoever listens, as a connection knows it. */
 import type { Bytes } from '../client/collected.ts';
 import type { Relay } from '../websocket/relay.ts';
-import type { ClientConnection } from './client-connection.ts';
 import type { Incoming, Upgraded } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import type { RefusedHead } from './request-head.ts';
 import type { RequestHeadCache } from './request-head-cache.ts';
 
-export interface Host {
+/** `Connection` is what it hears of when one is closed. */
+export interface Host<Connection> {
   readonly secure: boolean;
   /** No further request is taken over a connection that has answered one. */
   readonly ending: boolean;
@@ -20,5 +20,5 @@ export interface Host {
   /** A connection has become a WebSocket; the answer is called when that is closed. */
   opened(relay: Relay): () => void;
   /** The connection is closed. */
-  gone(connection: ClientConnection): void;
+  gone(connection: Connection): void;
 }

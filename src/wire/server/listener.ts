@@ -14,7 +14,7 @@ interface Listening {
   ticks?: boolean;
 }
 
-export interface ListenerHost extends Pick<Host, 'answer' | 'refusal' | 'failed'> {
+export interface ListenerHost extends Pick<Host<ClientConnection>, 'answer' | 'refusal' | 'failed'> {
   /** Told of every WebSocket; the answer is called when it is closed. */
   opened(): () => void;
   /** Told, second by second, that no client can be let in because this process may open no further connection. */
@@ -24,7 +24,7 @@ export interface ListenerHost extends Pick<Host, 'answer' | 'refusal' | 'failed'
 const tickMs = 1_000;
 const probedEveryMs = 60_000;
 
-export class HttpListener implements Host {
+export class HttpListener implements Host<ClientConnection> {
   readonly secure: boolean;
   ending = false;
   readonly heads = new RequestHeadCache();
@@ -50,11 +50,11 @@ export class HttpListener implements Host {
     return this.#server.port;
   }
 
-  answer: Host['answer'] = (request) => this.#answering.answer(request);
+  answer: Host<ClientConnection>['answer'] = (request) => this.#answering.answer(request);
 
-  refusal: Host['refusal'] = (refused) => this.#answering.refusal(refused);
+  refusal: Host<ClientConnection>['refusal'] = (refused) => this.#answering.refusal(refused);
 
-  failed: Host['failed'] = (fault) => this.#answering.failed(fault);
+  failed: Host<ClientConnection>['failed'] = (fault) => this.#answering.failed(fault);
 
   opened(relay: Relay): () => void {
     const leave = this.#answering.opened();
