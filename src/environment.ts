@@ -32,6 +32,11 @@ export const environmentSchema = () =>
     DATABASE_URL: z
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
+      // A socket in the file system has no host.
+      .refine(
+        (url) => URL.canParse(url.replace('@/', '@socket/')),
+        'must be an address such as postgres://user:password@host:5432/name',
+      )
       .optional(),
     REDIS_URL: z
       .string()
