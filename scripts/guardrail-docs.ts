@@ -45,6 +45,10 @@ A stream that a window stops ends as its dialect ends a refused answer: \`conten
 
 A check that cannot do its work reports an error and passes, unless \`failOnError\` is set.
 
+## What is looked at
+
+Input is the last message: its parts of text, documents and search results whose text is in the request, and the results of all tools that stand at the end. System prompts, instructions and earlier turns are not looked at, except by partners that take whole conversations; pictures, sound and files of bytes have no text. Of an answer, every choice, block and argument of a tool is looked at. Checks that look for what must not be there (those that are \`exact\` or \`window\` below, moderation and partners) also read and redact what stands beside the answer: reasoning, refusals, citations, code and what tools of the provider found; checks that count or measure an answer read the answer alone. Escapes in arguments are read as the characters that they stand for, log probabilities of a text that was changed are removed, and where a request writes a field twice, what was checked is sent.
+
 ## Batches
 
 Every row of a batch is checked like a call, whether the gateway runs the batch or a provider does. Where guardrails apply, a file with \`purpose=batch\` for a provider that runs batches stays with the gateway, and \`POST /batches\` answers with a \`gw_batch_\` id:

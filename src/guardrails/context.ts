@@ -1,6 +1,6 @@
 /** What a check sees of a request and of its answer. */
 import type { JsonObject } from '../providers/provider.ts';
-import { inputSegments, outputSegments, type TextSegment } from './text/segments.ts';
+import { besideSegments, inputSegments, outputSegments, type TextSegment } from './text/segments.ts';
 
 export type HookEvent = 'beforeRequestHook' | 'afterRequestHook';
 
@@ -32,6 +32,7 @@ export class CheckContext {
   readonly #headers: Readonly<Record<string, string>>;
   #segments: readonly TextSegment[] | null = null;
   #text: string | null = null;
+  #whole: CheckContext | null = null;
 
   constructor(
     facts: HookFacts,
@@ -73,6 +74,20 @@ export class CheckContext {
       ? inputSegments(this.requestType, this.json)
       : outputSegments(this.requestType, this.json);
     return this.#segments;
+  }
+
+  /** The same for a check that looks for what must not be there: with the texts beside what an answer says, behind the others. */
+  get withBeside(): CheckContext {
+    if (this.isInput) return this;
+    if (this.#whole) return this.#whole;
+    const beside = besideSegments(this.requestType, this.json);
+    this.#whole = this;
+    if (beside.length > 0) {
+      this.#whole = new CheckContext(this.facts, this.json, this.isTransformed, this.#headers);
+      this.#whole.#segments = [...this.segments, ...beside];
+      this.#whole.#whole = this.#whole;
+    }
+    return this.#whole;
   }
 
   /** All of them, a line for each. */

@@ -130,7 +130,7 @@ function applyOne(ran: RanCheck, context: CheckContext): { ran: RanCheck; contex
 
 function writtenBody(context: CheckContext, edits: readonly Edit[]): JsonObject | UnwritableText {
   try {
-    return edited(context.json, context.segments, edits);
+    return edited(context.json, context.withBeside.segments, edits);
   } catch (fault) {
     if (fault instanceof UnwritableText) return fault;
     throw fault;
@@ -191,8 +191,14 @@ function resultOf({ check, prepared }: CompiledCheck, context: CheckContext, io:
   if ('fault' in prepared) {
     return { verdict: true, data: null, error: { name: 'Missing credentials', message: prepared.fault } };
   }
-  return prepared.run(context, io);
+  return prepared.run(looksFor({ check, prepared }) ? context.withBeside : context, io);
 }
+
+/** Whether a check looks for what must not be there: then reasoning is no place to hide it. Those that count or measure an answer look at the answer alone. */
+const looksFor = ({ check, prepared }: Pick<CompiledCheck, 'check' | 'prepared'>): boolean =>
+  check.category === 'PARTNER' ||
+  check.id === 'gw.moderateContent' ||
+  ('run' in prepared && prepared.stream !== undefined && prepared.stream.needs !== 'whole');
 
 /** The name of what a check throws is kept where the check named it; anything else is told as it is. */
 function thrown(fault: unknown): CheckResult {
@@ -238,7 +244,7 @@ function outcomeOf(
   if (edits.length > 0) {
     // A body that was replaced as a whole has other texts than those that were looked at.
     const target = json === context.json ? context : context.withJson(json);
-    json = edited(target.json, target.segments, edits, context.segments);
+    json = edited(target.json, target.withBeside.segments, edits, context.withBeside.segments);
   }
   const all = [...before, ...guardrails];
   const results = all.map(({ hook, checks, startedAt, endedAt }) => resultRow(hook, checks, startedAt, endedAt));
@@ -252,8 +258,8 @@ function outcomeOf(
 }
 
 function editsBetween(from: CheckContext, to: CheckContext): Edit[] {
-  const after = to.segments;
-  return from.segments.flatMap((segment, index) => {
+  const after = to.withBeside.segments;
+  return from.withBeside.segments.flatMap((segment, index) => {
     const text = after[index]?.text;
     return text === undefined || text === segment.text
       ? []

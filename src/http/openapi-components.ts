@@ -1,4 +1,5 @@
 /** Gives the schemas of an OpenAPI document names: each record, body and reply stands among the components once, and is referred to everywhere else. */
+import { atOnce, type InTurns } from '../in-turns.ts';
 import {
   type JsonSchema,
   type MediaContent,
@@ -11,10 +12,13 @@ import {
 /** Smaller objects are told faster than looked up, unless they are the body or the reply of an operation. */
 const fewestFields = 3;
 
-export function withNamedSchemas(written: OpenApiDocument): OpenApiDocument {
-  const document = everySchema(written, tidied);
-  const names = new SchemaNames(document);
-  const named = everySchema(document, (schema, title, part) => {
+export const withNamedSchemas = (written: OpenApiDocument): OpenApiDocument => atOnce(namedInTurns(written));
+
+/** Operation by operation. */
+export function* namedInTurns(written: OpenApiDocument): InTurns<OpenApiDocument> {
+  const document = yield* everySchema(written, tidied);
+  const names = yield* SchemaNames.of(document);
+  const named = yield* everySchema(document, (schema, title, part) => {
     if (part === 'component') return schema;
     return part === 'parameter' ? names.within(schema, title) : names.whole(schema, title + pascal(part));
   });
@@ -24,10 +28,10 @@ export function withNamedSchemas(written: OpenApiDocument): OpenApiDocument {
 type SchemaPart = 'parameter' | 'request' | 'response' | 'component';
 
 /** The document with each of its outermost schemas changed. `title` names the operation. */
-function everySchema(
+function* everySchema(
   document: OpenApiDocument,
   change: (schema: JsonSchema, title: string, part: SchemaPart) => JsonSchema,
-): OpenApiDocument {
+): InTurns<OpenApiDocument> {
   const paths: OpenApiDocument['paths'] = {};
   for (const { path, method, operation } of operationsOf(document)) {
     const title = pascal(operation.operationId);
@@ -46,6 +50,7 @@ function everySchema(
       ),
     };
     paths[path] = { ...paths[path], [method]: changed };
+    yield;
   }
   const schemas = mapValues(document.components.schemas, (schema, name) => change(schema, name, 'component'));
   return { ...document, paths, components: { ...document.components, schemas } };
@@ -61,13 +66,18 @@ class SchemaNames {
   /** How often each object is written in the document. */
   readonly #counts = new Map<string, number>();
 
-  constructor(document: OpenApiDocument) {
-    this.#count(document.paths);
-    this.#count(document.components.schemas);
-    for (const name of Object.keys(document.components.schemas)) this.#components.set(name, {});
-    for (const [name, schema] of Object.entries(document.components.schemas)) {
-      this.#components.set(name, this.#inside(schema, name));
+  static *of({ paths, components }: OpenApiDocument): InTurns<SchemaNames> {
+    const names = new SchemaNames();
+    for (const item of [...Object.values(paths), ...Object.values(components.schemas)]) {
+      names.#count(item);
+      yield;
     }
+    for (const name of Object.keys(components.schemas)) names.#components.set(name, {});
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      names.#components.set(name, names.#inside(schema, name));
+      yield;
+    }
+    return names;
   }
 
   components(): Record<string, JsonSchema> {

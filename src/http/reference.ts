@@ -1,5 +1,6 @@
 /** Serves the OpenAPI document at `/openapi.json` and the reference page made from it at `/docs`. Both work offline. */
 import { createHash } from 'node:crypto';
+import { type InTurns, inTurns } from '../in-turns.ts';
 import { lazy } from '../lazy.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { referencePage } from './reference/page.ts';
@@ -19,14 +20,18 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Both are made when they are first asked for: most starts never need them. */
-export function createReference(document: () => OpenApiDocument): WebHandler {
-  const pages = new Map<string, () => Served>([
-    ['/openapi.json', lazy(() => serve(JSON.stringify(document()), { 'content-type': 'application/json' }))],
+/** Both are made when they are first asked for, in turns: most starts never need them, and other calls do not wait for them. */
+export function createReference(makeDocument: () => InTurns<OpenApiDocument>): WebHandler {
+  const document = lazy(() => inTurns(makeDocument()));
+  const pages = new Map<string, () => Promise<Served>>([
+    [
+      '/openapi.json',
+      lazy(async () => serve(JSON.stringify(await document()), { 'content-type': 'application/json' })),
+    ],
     [
       '/docs',
-      lazy(() =>
-        serve(referencePage(document()), {
+      lazy(async () =>
+        serve(await inTurns(referencePage(await document())), {
           'content-type': 'text/html; charset=utf-8',
           'content-security-policy': contentSecurityPolicy,
           'referrer-policy': 'no-referrer',
@@ -34,15 +39,17 @@ export function createReference(document: () => OpenApiDocument): WebHandler {
       ),
     ],
   ]);
-  return (request) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return null;
-    const path = new URL(request.url).pathname.replace(/(?<=.)\/$/, '');
-    const found = pages.get(path)?.();
-    if (!found) return null;
+  const answer = (request: Request, found: Served): Response => {
     const unchanged = request.headers.get('if-none-match') === found.headers.etag;
     if (unchanged) return new Response(null, { status: 304, headers: found.headers });
     if (!takesGzip(request)) return new Response(found.text, { headers: found.headers });
     return new Response(found.packed(), { headers: { ...found.headers, 'content-encoding': 'gzip' } });
+  };
+  return (request) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return null;
+    const path = new URL(request.url).pathname.replace(/(?<=.)\/$/, '');
+    const page = pages.get(path);
+    return page ? page().then((found) => answer(request, found)) : null;
   };
 }
 

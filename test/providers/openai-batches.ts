@@ -14,7 +14,7 @@ export class OpenAiBatches {
   readonly instead = new Map<string, Behaviour>();
 
   readonly behaviour: Behaviour = async (call, response) => {
-    const [path = ''] = call.path.replace(/^\/v1/, '').split('?');
+    const [path = ''] = call.path.replace(/^\/(?:v1|openai)/, '').split('?');
     const name = `${call.method} ${path}`;
     const once = this.instead.get(name);
     this.instead.delete(name);
@@ -49,7 +49,8 @@ export class OpenAiBatches {
   }
 
   #route(call: ReceivedCall, path: string): Behaviour {
-    if (!call.headers.authorization?.startsWith('Bearer ')) return failure(401, 'You did not provide an API key.');
+    if (!(call.headers.authorization?.startsWith('Bearer ') || call.headers['api-key']))
+      return failure(401, 'You did not provide an API key.');
     const [, kind = '', id = '', part = ''] = path.split('/');
     if (kind === 'files') return this.#files(call, id, part);
     return kind === 'batches' ? this.#batches(call, id, part) : failure(404, `Invalid URL (${call.method} ${path})`);

@@ -7,6 +7,8 @@ import { failed } from '../attempt/exchange.ts';
 import type { SendStep } from '../attempt/steps.ts';
 import { GatewayError } from '../errors.ts';
 import { isInside } from '../managed/inside-calls.ts';
+import type { ClientBody } from '../request/body.ts';
+import { hasRepeatedFields } from '../request/json-fields.ts';
 import { denied } from './denial.ts';
 import { inputFacts, run, runAsync } from './run.ts';
 import { newGuardState } from './state.ts';
@@ -30,6 +32,8 @@ async function guard(call: AttemptContext): Promise<Answer | null> {
       ),
     );
   }
+  // Of two fields of one name parsers believe the first or the last: what is checked is what is sent.
+  if (spellsTwice(context.body)) call.shaped = { ...call.shaped };
   const state = newGuardState(guards, call.shaped);
   record.guard = state;
   const isText = textTypes.has(context.matched.route.kind) && !context.plan.passthrough;
@@ -50,3 +54,6 @@ async function guard(call: AttemptContext): Promise<Answer | null> {
   if (isText) runAsync(call, state, 'before', { ...facts, request: state.request });
   return null;
 }
+
+const spellsTwice = (body: ClientBody): boolean =>
+  body.form === 'json' && hasRepeatedFields(new TextDecoder().decode(body.bytes), body.json);

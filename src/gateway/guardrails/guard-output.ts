@@ -45,8 +45,25 @@ async function guardWhole(call: AttemptContext, state: GuardState, answer: Answe
 
 const withJson = (answer: Answer, json: JsonObject): Answer => ({
   ...answer,
-  content: { form: 'bytes', bytes: Buffer.from(JSON.stringify(json)) },
+  content: { form: 'bytes', bytes: Buffer.from(JSON.stringify(unspelled(json))) },
 });
+
+/** Log probabilities spell the text token by token, as it was before it was changed. */
+function unspelled(json: JsonObject): JsonObject {
+  if (Array.isArray(json.choices)) {
+    const choices = json.choices.map((choice) =>
+      isObject(choice) && choice.logprobs ? { ...choice, logprobs: null } : choice,
+    );
+    return { ...json, choices };
+  }
+  if (!Array.isArray(json.output)) return json;
+  const output = json.output.map((item) => {
+    if (!isObject(item) || !Array.isArray(item.content)) return item;
+    const content = item.content.map((part) => (isObject(part) && part.logprobs ? { ...part, logprobs: [] } : part));
+    return { ...item, content };
+  });
+  return { ...json, output };
+}
 
 async function guardStream(
   call: AttemptContext,

@@ -6,6 +6,7 @@ import type { ServerEvent } from '../../providers/provider.ts';
 import type { Answer } from '../attempt/answer.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import type { AnswerStep } from '../attempt/steps.ts';
+import { readEvents, writeEvent } from '../streaming/sse.ts';
 import type { StreamStage } from '../streaming/stages.ts';
 import { lensOf } from './lenses/index.ts';
 import { restored, TokenScanner } from './restoring.ts';
@@ -29,13 +30,37 @@ export function reported(call: AttemptContext, answer: Answer): Answer {
   const { content } = answer;
   const { kind } = call.context.matched.route;
   if (!lensOf(kind) && kind !== 'embed') return answer;
+  if (content.form === 'bytes' && isEventStream(answer)) return inKeptStream(call, state, answer, content.bytes);
   if (content.form === 'bytes') return inBody(call, state, withRestored(kind, state, answer, content.bytes));
   if (content.form !== 'events') return answer;
-  const stages = [...content.stages, ...restoringStages(kind, state)];
-  if (resultsTold(call)) stages.push(new ResultEvents(state, kind));
+  const stages = [...content.stages, ...tellingStages(call, state)];
   // Of a stream that was held until its end, it is known already what guardrails say of it.
-  const failed = (state.inputFailed || state.outputFailed) && !state.softDenied;
-  return marked(call, failed, { ...answer, content: { ...content, stages } });
+  return marked(call, hasFailed(state), { ...answer, content: { ...content, stages } });
+}
+
+const hasFailed = ({ inputFailed, outputFailed, softDenied }: GuardState): boolean =>
+  (inputFailed || outputFailed) && !softDenied;
+
+/** A stage that refuses nothing and waits for nobody. */
+interface PlainStage extends StreamStage {
+  push(events: readonly ServerEvent[]): readonly ServerEvent[];
+  end(): readonly ServerEvent[];
+}
+
+function tellingStages(call: AttemptContext, state: GuardState): PlainStage[] {
+  const { kind } = call.context.matched.route;
+  return [...restoringStages(kind, state), ...(resultsTold(call) ? [new ResultEvents(state, kind)] : [])];
+}
+
+const isEventStream = ({ headers }: Answer): boolean =>
+  headers?.get('content-type')?.startsWith('text/event-stream') ?? false;
+
+/** A stream that the cache has kept whole is told like one that comes. */
+function inKeptStream(call: AttemptContext, state: GuardState, answer: Answer, bytes: Uint8Array): Answer {
+  let events: readonly ServerEvent[] = readEvents(bytes);
+  for (const stage of tellingStages(call, state)) events = [...stage.push(events), ...stage.end()];
+  const told = new Uint8Array(Buffer.concat(events.map(writeEvent)));
+  return marked(call, hasFailed(state), { ...answer, content: { form: 'bytes', bytes: told } });
 }
 
 /** What was replaced for the provider is put back for the client, behind the cache, which others read too. */
@@ -46,7 +71,7 @@ function withRestored(kind: string, { restores }: GuardState, answer: Answer, by
   return { ...answer, content };
 }
 
-function restoringStages(kind: EndpointKind, { restores }: GuardState): StreamStage[] {
+function restoringStages(kind: EndpointKind, { restores }: GuardState): PlainStage[] {
   const lens = lensOf(kind);
   if (!restores || restores.size === 0 || !lens) return [];
   const window = new TextWindow(lens, [() => new TokenScanner(restores)]);
@@ -57,8 +82,7 @@ function restoringStages(kind: EndpointKind, { restores }: GuardState): StreamSt
 function inBody(call: AttemptContext, state: GuardState, answer: Answer): Answer {
   if (state.before.length + state.after.length === 0 || answer.content.form !== 'bytes') return answer;
   const spliced = withField(answer.content.bytes, hookResults(state));
-  const failed = (state.inputFailed || state.outputFailed) && !state.softDenied;
-  return marked(call, failed, spliced ? { ...answer, content: { form: 'bytes', bytes: spliced } } : answer);
+  return marked(call, hasFailed(state), spliced ? { ...answer, content: { form: 'bytes', bytes: spliced } } : answer);
 }
 
 function marked(call: AttemptContext, failed: boolean, answer: Answer): Answer {

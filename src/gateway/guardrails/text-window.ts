@@ -2,6 +2,7 @@
 import type { TextScanner } from '../../guardrails/scanner.ts';
 import type { JsonObject, ServerEvent } from '../../providers/provider.ts';
 import { jsonOf } from '../dialects/dialect.ts';
+import { JsonText } from './json-text.ts';
 import { asEvent, type Lens } from './lenses/lens.ts';
 import { FilterChain, TextFilter } from './text-filter.ts';
 
@@ -13,7 +14,7 @@ export type Refused = 'found' | 'not scanned';
 export class TextWindow {
   readonly #lens: Lens;
   readonly #scanners: readonly OpenScanner[];
-  readonly #chains = new Map<string, { chain: FilterChain; like: JsonObject }>();
+  readonly #chains = new Map<string, { chain: FilterChain; like: JsonObject; written: JsonText | null }>();
   /** What the client has of each text. */
   readonly delivered = new Map<string, string>();
   #number = 0;
@@ -53,11 +54,13 @@ export class TextWindow {
     if (refused) return refused;
     const parts: string[] = [];
     for (const { key, text, inJson } of deltas) {
-      const filtered = this.#chain(key, json, inJson).push(text, closing.includes(key));
+      const { chain, written } = this.#chain(key, json, inJson);
+      const isLast = closing.includes(key);
+      const filtered = chain.push(written ? written.push(text, isLast) : text, isLast);
       if ('refused' in filtered) return filtered.refused;
       parts.push(filtered.text);
       this.#note(key, filtered.text);
-      if (closing.includes(key)) this.#chains.delete(key);
+      if (isLast) this.#chains.delete(key);
     }
     const rewritten = deltas.length > 0 ? this.#lens.withTexts(json, parts) : this.#lens.restated(json, this.delivered);
     if (rewritten) this.#emit(rewritten, out);
@@ -70,7 +73,7 @@ export class TextWindow {
       const known = this.#chains.get(key);
       if (!known) continue;
       this.#chains.delete(key);
-      const filtered = known.chain.push('', true);
+      const filtered = known.chain.push(known.written?.push('', true) ?? '', true);
       if ('refused' in filtered) return filtered.refused;
       if (filtered.text === '') continue;
       this.#note(key, filtered.text);
@@ -79,12 +82,13 @@ export class TextWindow {
     return null;
   }
 
-  #chain(key: string, like: JsonObject, inJson: boolean): FilterChain {
+  #chain(key: string, like: JsonObject, inJson: boolean) {
     const known = this.#chains.get(key);
-    if (known) return known.chain;
+    if (known) return known;
     const chain = new FilterChain(this.#scanners.map((open) => new TextFilter(open(), inJson)));
-    this.#chains.set(key, { chain, like });
-    return chain;
+    const begun = { chain, like, written: inJson ? new JsonText() : null };
+    this.#chains.set(key, begun);
+    return begun;
   }
 
   #note(key: string, text: string): void {

@@ -40,6 +40,18 @@ const readers: Readonly<Record<string, { input: Reader; output: Reader }>> = {
 export const inputSegments = (type: string, body: JsonObject): TextSegment[] => readers[type]?.input(body) ?? [];
 export const outputSegments = (type: string, body: JsonObject): TextSegment[] => readers[type]?.output(body) ?? [];
 
+/** Texts that an answer has beside what it says: reasoning, refusals, citations, what tools of the provider wrote. Checks that look for what must not be there read them as well. */
+export const besideSegments = (type: string, body: JsonObject): TextSegment[] => beside[type]?.(body) ?? [];
+
+/** Fields of a chat message whose texts clients get beside its content. */
+export const besideContent: readonly string[] = ['refusal', 'reasoning_content', 'reasoning'];
+
+const beside: Readonly<Record<string, Reader>> = {
+  chatComplete: besideChat,
+  messages: besideMessage,
+  createModelResponse: besideResponse,
+};
+
 const plain = (text: string, address: SegmentPath, choice = 0): TextSegment => ({
   text,
   address,
@@ -81,8 +93,23 @@ function partOf(part: unknown, address: SegmentPath, choice: number): TextSegmen
   if (typeof part === 'string') return [plain(part, address, choice)];
   if (!isObject(part)) return [];
   if (part.type === 'tool_result') return contentOf(part, address, choice);
+  if (part.type === 'document') return documentOf(part, address, choice);
+  if (part.type === 'search_result')
+    return [...fieldOf(part, 'title', address, choice), ...contentOf(part, address, choice)];
   if (part.type === 'refusal' && typeof part.refusal === 'string') return [];
   return typeof part.text === 'string' ? [plain(part.text, [...address, 'text'], choice)] : [];
+}
+
+/** A document whose text can be read; one of bytes has none. */
+function documentOf(part: JsonObject, address: SegmentPath, choice: number): TextSegment[] {
+  const source = objectOf(part.source);
+  const at: SegmentPath = [...address, 'source'];
+  return [
+    ...fieldOf(part, 'title', address, choice),
+    ...fieldOf(part, 'context', address, choice),
+    ...(source.type === 'text' ? fieldOf(source, 'data', at, choice) : []),
+    ...(source.type === 'content' ? contentOf(source, at, choice) : []),
+  ];
 }
 
 function chatAnswer({ choices }: JsonObject): TextSegment[] {
@@ -105,13 +132,72 @@ const callOf = (call: unknown, address: SegmentPath, choice: number): TextSegmen
 function argumentsIn(holder: unknown, address: SegmentPath, choice: number): TextSegment[] {
   const text = objectOf(holder).arguments;
   return typeof text === 'string' && text !== ''
-    ? [{ text, address: [...address, 'arguments'], form: 'json text', choice }]
+    ? [{ text: unescaped(text), address: [...address, 'arguments'], form: 'json text', choice }]
     : [];
+}
+
+/** JSON may spell any character as an escape: the same JSON without those that are not needed. */
+function unescaped(text: string): string {
+  if (!text.includes('\\u')) return text;
+  try {
+    return JSON.stringify(readJson(text));
+  } catch {
+    return text;
+  }
 }
 
 function inputIn(holder: unknown, address: SegmentPath, choice: number): TextSegment[] {
   const text = objectOf(holder).input;
   return typeof text === 'string' ? [plain(text, [...address, 'input'], choice)] : [];
+}
+
+function besideChat({ choices }: JsonObject): TextSegment[] {
+  return listOf(choices).flatMap((choice, index) => {
+    const message = objectOf(objectOf(choice).message);
+    const address: SegmentPath = ['choices', index, 'message'];
+    return [
+      ...besideContent.flatMap((field) => fieldOf(message, field, address, index)),
+      ...fieldOf(objectOf(message.audio), 'transcript', [...address, 'audio'], index),
+      ...listOf(message.reasoning_details).flatMap((detail, place) =>
+        ['text', 'summary'].flatMap((field) =>
+          fieldOf(objectOf(detail), field, [...address, 'reasoning_details', place], index),
+        ),
+      ),
+    ];
+  });
+}
+
+function fieldOf(holder: JsonObject, field: string, address: SegmentPath, choice = 0): TextSegment[] {
+  const text = holder[field];
+  return typeof text === 'string' && text !== '' ? [plain(text, [...address, field], choice)] : [];
+}
+
+/** Thoughts, what was cited, and what tools of the provider found. */
+function besideMessage({ content }: JsonObject): TextSegment[] {
+  return listOf(content).flatMap((entry, index): TextSegment[] => {
+    const block = objectOf(entry);
+    const address: SegmentPath = ['content', index];
+    return [
+      ...fieldOf(block, 'thinking', address),
+      ...listOf(block.citations).flatMap((citation, place) =>
+        fieldOf(objectOf(citation), 'cited_text', [...address, 'citations', place]),
+      ),
+      ...(/tool_result$/.test(String(block.type)) ? leavesOf(block.content, [...address, 'content']) : []),
+    ];
+  });
+}
+
+function besideResponse({ output }: JsonObject): TextSegment[] {
+  return listOf(output).flatMap((entry, index): TextSegment[] => {
+    const item = objectOf(entry);
+    const address: SegmentPath = ['output', index];
+    const texts = (name: 'content' | 'summary', field: string) =>
+      listOf(item[name]).flatMap((part, place) => fieldOf(objectOf(part), field, [...address, name, place]));
+    if (item.type === 'message') return texts('content', 'refusal');
+    if (item.type === 'reasoning') return [...texts('summary', 'text'), ...texts('content', 'text')];
+    if (item.type === 'code_interpreter_call') return fieldOf(item, 'code', address);
+    return item.type === 'mcp_call' ? fieldOf(item, 'output', address) : [];
+  });
 }
 
 function completionAnswer({ choices }: JsonObject): TextSegment[] {
@@ -125,7 +211,7 @@ function messageAnswer({ content }: JsonObject): TextSegment[] {
   return listOf(content).flatMap((block, index): TextSegment[] => {
     const { type, text, input } = objectOf(block);
     const address: SegmentPath = ['content', index];
-    if (type === 'tool_use' && isObject(input)) {
+    if (/tool_use$/.test(String(type)) && isObject(input)) {
       return [{ text: JSON.stringify(input), address: [...address, 'input'], form: 'json', choice: 0 }];
     }
     return typeof text === 'string' ? [plain(text, [...address, 'text'])] : [];
@@ -228,7 +314,7 @@ export function hasToolCalls(type: string, body: JsonObject): boolean {
       return listOf(message.tool_calls).length > 0 || isObject(message.function_call);
     });
   }
-  if (type === 'messages') return listOf(body.content).some((block) => objectOf(block).type === 'tool_use');
+  if (type === 'messages') return listOf(body.content).some((block) => /tool_use$/.test(String(objectOf(block).type)));
   return listOf(body.output).some((item) => /_call$/.test(String(objectOf(item).type ?? '')));
 }
 

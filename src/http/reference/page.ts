@@ -1,4 +1,5 @@
 /** The reference page: a navigation by topic, an introduction, and an article for each endpoint. */
+import type { InTurns } from '../../in-turns.ts';
 import { type ListedOperation, type OpenApiDocument, operationsOf } from '../openapi-document.ts';
 import { article, methodBadge } from './article.ts';
 import { Html, html } from './html.ts';
@@ -12,8 +13,21 @@ interface Topic {
   operations: ListedOperation[];
 }
 
-export function referencePage(document: OpenApiDocument): string {
+/** Article by article. */
+export function* referencePage(document: OpenApiDocument): InTurns<string> {
   const topics = topicsOf(document);
+  const sections: Html[] = [];
+  for (const topic of topics) {
+    const articles: Html[] = [];
+    for (const listed of topic.operations) {
+      articles.push(article(document, listed));
+      yield;
+    }
+    sections.push(html`<section class="topic" aria-labelledby="${topic.anchor}">
+<h2 id="${topic.anchor}">${topic.name}</h2>
+${articles}
+</section>`);
+  }
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -35,12 +49,7 @@ export function referencePage(document: OpenApiDocument): string {
 </header>
 <main id="main" tabindex="-1">
 ${introduction(document)}
-${topics.map(
-  (topic) => html`<section class="topic" aria-labelledby="${topic.anchor}">
-<h2 id="${topic.anchor}">${topic.name}</h2>
-${topic.operations.map((listed) => article(document, listed))}
-</section>`,
-)}
+${sections}
 <p class="nothing" hidden>No endpoint matches. Clear the filter with Escape.</p>
 </main>
 <script type="module">${new Html(script)}</script>

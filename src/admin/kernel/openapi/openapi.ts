@@ -15,6 +15,7 @@ import {
   templateOf,
 } from '../../../http/openapi-document.ts';
 import { sessionCookie } from '../../../identity/authenticate.ts';
+import { atOnce, type InTurns } from '../../../in-turns.ts';
 import type { Access, Endpoint, Paging, Resource } from '../endpoint.ts';
 import { scopesOf } from '../permission.ts';
 import { createSchemaBook, type SchemaBook } from './openapi-schemas.ts';
@@ -72,14 +73,18 @@ const description = [
   'Unknown fields at the top of a body are ignored; inside limits, policies and settings they are refused.',
 ].join(' ');
 
-export function createOpenApiDocument(resources: readonly Resource[]): OpenApiDocument {
+export const createOpenApiDocument = (resources: readonly Resource[]): OpenApiDocument =>
+  atOnce(openApiInTurns(resources));
+
+/** Schema by schema. */
+export function* openApiInTurns(resources: readonly Resource[]): InTurns<OpenApiDocument> {
   const book = createSchemaBook();
   book.add('Error', errorSchema(), 'output');
   const endpoints = resources.flatMap((resource) => resource.endpoints);
   const paths: OpenApiDocument['paths'] = {};
   for (const endpoint of endpoints) {
     const path = templateOf(`/v1${endpoint.path}`);
-    paths[path] = { ...paths[path], [methodOf(endpoint)]: operationOf(endpoint, book) };
+    paths[path] = { ...paths[path], [methodOf(endpoint)]: yield* operationOf(endpoint, book) };
   }
   return {
     openapi: '3.1.0',
@@ -104,24 +109,29 @@ export function createOpenApiDocument(resources: readonly Resource[]): OpenApiDo
   };
 }
 
-function operationOf(endpoint: Endpoint, book: SchemaBook): OpenApiOperation {
+function* operationOf(endpoint: Endpoint, book: SchemaBook): InTurns<OpenApiOperation> {
   const { access, body } = endpoint;
   const requestBody = body && {
     required: endpoint.bodyRequired ?? true,
     content: json(book.schema(body(), 'input')),
   };
+  yield;
+  const reply = book.schema(endpoint.reply(), 'output');
+  yield;
+  const parameters = [
+    ...pathParameters(endpoint, book),
+    ...queryParameters(endpoint, book),
+    ...(endpoint.paging ? pagingParameters(endpoint.paging) : []),
+  ];
+  yield;
   return {
     operationId: operationIdOf(endpoint),
     tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.description && { description: endpoint.description }),
-    parameters: [
-      ...pathParameters(endpoint, book),
-      ...queryParameters(endpoint, book),
-      ...(endpoint.paging ? pagingParameters(endpoint.paging) : []),
-    ],
+    parameters,
     ...(requestBody && { requestBody }),
-    responses: responsesOf(endpoint, book.schema(endpoint.reply(), 'output')),
+    responses: responsesOf(endpoint, reply),
     security: securityOf(access),
     'x-aliases': otherPaths(endpoint),
     'x-callers': access === 'open' ? [] : [...access.callers],

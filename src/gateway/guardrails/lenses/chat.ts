@@ -1,9 +1,11 @@
 /** Chat completions and completions as guardrails see them. */
+
+import { besideContent } from '../../../guardrails/text/segments.ts';
 import { isObject, listOf, objectOf, objectsOf } from '../../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../../providers/provider.ts';
 import type { Assembly, Lens, TextDelta } from './lens.ts';
 
-/** `3`: the text of a choice; `3.1`: the arguments of one of its tools. */
+/** `3`: the text of a choice; `3.1`: the arguments of one of its tools; `3.function_call`: those of the older form; `3.refusal`: a text beside its content. */
 const keyOf = (choice: JsonObject, tool?: JsonObject): string =>
   tool ? `${numberOf(choice.index)}.${numberOf(tool.index)}` : String(numberOf(choice.index));
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
@@ -14,10 +16,20 @@ function* placesIn(json: JsonObject): Generator<{ holder: JsonObject; field: str
     if (typeof choice.text === 'string') yield { holder: choice, field: 'text', key: keyOf(choice), inJson: false };
     const delta = objectOf(choice.delta);
     if (typeof delta.content === 'string') yield { holder: delta, field: 'content', key: keyOf(choice), inJson: false };
+    for (const field of besideContent) {
+      if (typeof delta[field] === 'string')
+        yield { holder: delta, field, key: `${keyOf(choice)}.${field}`, inJson: false };
+    }
+    const older = objectOf(delta.function_call);
+    if (typeof older.arguments === 'string')
+      yield { holder: older, field: 'arguments', key: `${keyOf(choice)}.function_call`, inJson: true };
     for (const tool of objectsOf(delta.tool_calls)) {
       const call = objectOf(tool.function);
+      const custom = objectOf(tool.custom);
       if (typeof call.arguments === 'string')
         yield { holder: call, field: 'arguments', key: keyOf(choice, tool), inJson: true };
+      if (typeof custom.input === 'string')
+        yield { holder: custom, field: 'input', key: keyOf(choice, tool), inJson: false };
     }
   }
 }
@@ -30,7 +42,14 @@ export const chatLens: Lens = {
   withTexts(json, texts) {
     const copy = structuredClone(json);
     let index = 0;
-    for (const { holder, field } of placesIn(copy)) holder[field] = texts[index++] ?? '';
+    let isChanged = false;
+    for (const { holder, field } of placesIn(copy)) {
+      const text = texts[index++] ?? '';
+      isChanged ||= text !== holder[field];
+      holder[field] = text;
+    }
+    // They spell what was held back or replaced.
+    if (isChanged) for (const choice of objectsOf(copy.choices)) if (choice.logprobs) choice.logprobs = null;
     return texts.every((text) => text === '') && isTextAlone(copy) ? null : copy;
   },
   closes: (json, open) => {
@@ -40,10 +59,13 @@ export const chatLens: Lens = {
     return open.filter((key) => ended.includes(key.split('.', 1)[0] ?? ''));
   },
   more(like, key, text) {
-    const [choiceIndex, toolIndex] = key.split('.').map(Number);
+    const [first = '', part] = key.split('.');
+    const choiceIndex = Number(first);
     const found = objectsOf(like.choices).find((choice) => numberOf(choice.index) === choiceIndex);
     const choice: JsonObject = { index: choiceIndex, finish_reason: null };
-    if (toolIndex !== undefined) choice.delta = { tool_calls: [{ index: toolIndex, function: { arguments: text } }] };
+    if (part === 'function_call') choice.delta = { function_call: { arguments: text } };
+    else if (part !== undefined && besideContent.includes(part)) choice.delta = { [part]: text };
+    else if (part !== undefined) choice.delta = { tool_calls: [moreOfTool(found, Number(part), text)] };
     else if (found && typeof found.text === 'string') choice.text = text;
     else choice.delta = { content: text };
     const { usage: _, ...rest } = like;
@@ -58,8 +80,14 @@ export const chatLens: Lens = {
       const message = objectOf(choice.message);
       const text = typeof choice.text === 'string' ? choice.text : message.content;
       if (typeof text === 'string') texts.set(String(index), text);
+      for (const field of besideContent) {
+        const beside = message[field];
+        if (typeof beside === 'string') texts.set(`${index}.${field}`, beside);
+      }
+      const older = objectOf(message.function_call).arguments;
+      if (typeof older === 'string') texts.set(`${index}.function_call`, older);
       listOf(message.tool_calls).forEach((call, tool) => {
-        const written = objectOf(objectOf(call).function).arguments;
+        const written = objectOf(objectOf(call).function).arguments ?? objectOf(objectOf(call).custom).input;
         if (typeof written === 'string') texts.set(`${index}.${tool}`, written);
       });
     });
@@ -73,17 +101,30 @@ export const chatLens: Lens = {
 const isTextAlone = (json: JsonObject): boolean =>
   !isObject(json.usage) &&
   objectsOf(json.choices).every((choice) => {
-    const { content: _, tool_calls: calls, ...rest } = objectOf(choice.delta);
+    const { content: _, tool_calls: calls, function_call: older, ...rest } = objectOf(choice.delta);
     const bareTools = objectsOf(calls).every(
-      (call) => call.id === undefined && objectOf(call.function).name === undefined,
+      (call) => call.id === undefined && (objectOf(call.function).name ?? objectOf(call.custom).name) === undefined,
     );
-    return !choice.finish_reason && bareTools && Object.values(rest).every((value) => value === null);
+    const isBare = bareTools && objectOf(older).name === undefined;
+    return (
+      !choice.finish_reason &&
+      isBare &&
+      Object.entries(rest).every(([name, value]) => value === null || (value === '' && besideContent.includes(name)))
+    );
   });
+
+const moreOfTool = (like: JsonObject | undefined, index: number, text: string): JsonObject => {
+  const tool = objectsOf(objectOf(like?.delta).tool_calls).find((call) => numberOf(call.index) === index);
+  return isObject(tool?.custom) ? { index, custom: { input: text } } : { index, function: { arguments: text } };
+};
 
 interface Choice {
   text: string;
   isCompletion: boolean;
-  tools: { id: unknown; name: unknown; arguments: string }[];
+  /** Texts beside the content, by their fields. */
+  beside: Map<string, string>;
+  older: { name: unknown; arguments: string } | null;
+  tools: { id: unknown; name: unknown; arguments: string; isCustom: boolean }[];
   finishReason: unknown;
 }
 
@@ -104,10 +145,26 @@ class ChatAssembly implements Assembly {
         choice.isCompletion = true;
       }
       if (typeof delta.content === 'string') choice.text += delta.content;
+      for (const field of besideContent) {
+        const text = delta[field];
+        if (typeof text === 'string') choice.beside.set(field, (choice.beside.get(field) ?? '') + text);
+      }
+      if (isObject(delta.function_call)) {
+        const { name, arguments: written } = delta.function_call;
+        choice.older ??= { name, arguments: '' };
+        if (typeof written === 'string') choice.older.arguments += written;
+      }
       for (const tool of objectsOf(delta.tool_calls)) {
         const at = numberOf(tool.index);
         const call = objectOf(tool.function);
-        choice.tools[at] ??= { id: tool.id, name: call.name, arguments: '' };
+        const custom = objectOf(tool.custom);
+        choice.tools[at] ??= {
+          id: tool.id,
+          name: call.name ?? custom.name,
+          arguments: '',
+          isCustom: isObject(tool.custom),
+        };
+        if (typeof custom.input === 'string') choice.tools[at].arguments += custom.input;
         if (typeof call.arguments === 'string') choice.tools[at].arguments += call.arguments;
       }
       if (entry.finish_reason) choice.finishReason = entry.finish_reason;
@@ -115,8 +172,15 @@ class ChatAssembly implements Assembly {
   }
 
   #choice(index: number): Choice {
-    const at = Math.min(index, 1_000);
-    this.#choices[at] ??= { text: '', isCompletion: false, tools: [], finishReason: null };
+    const at = Math.max(0, Math.min(Math.trunc(index), 1_000));
+    this.#choices[at] ??= {
+      text: '',
+      isCompletion: false,
+      beside: new Map(),
+      older: null,
+      tools: [],
+      finishReason: null,
+    };
     return this.#choices[at];
   }
 
@@ -151,17 +215,19 @@ class ChatAssembly implements Assembly {
   }
 }
 
-const messageOf = ({ text, tools, finishReason }: Choice, index: number): JsonObject => ({
+const messageOf = ({ text, beside, older, tools, finishReason }: Choice, index: number): JsonObject => ({
   index,
   message: {
     role: 'assistant',
-    content: text === '' && tools.length > 0 ? null : text,
+    content: text === '' && (tools.length > 0 || older) ? null : text,
+    ...Object.fromEntries(beside),
+    ...(older && { function_call: older }),
     ...(tools.length > 0 && {
-      tool_calls: tools.map(({ id, name, arguments: written }) => ({
-        id,
-        type: 'function',
-        function: { name, arguments: written },
-      })),
+      tool_calls: tools.map(({ id, name, arguments: written, isCustom }) =>
+        isCustom
+          ? { id, type: 'custom', custom: { name, input: written } }
+          : { id, type: 'function', function: { name, arguments: written } },
+      ),
     }),
   },
   finish_reason: finishReason,

@@ -3,11 +3,16 @@ import { objectOf, parsed } from '../../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../../providers/provider.ts';
 import { type Assembly, asEvent, type Lens, type TextDelta } from './lens.ts';
 
-const fieldOf = (json: JsonObject): 'text' | 'partial_json' | null => {
-  const { type } = objectOf(json.delta);
-  if (json.type !== 'content_block_delta') return null;
-  return type === 'text_delta' ? 'text' : type === 'input_json_delta' ? 'partial_json' : null;
+type DeltaField = 'text' | 'partial_json' | 'thinking';
+
+const fields: Readonly<Record<string, DeltaField>> = {
+  text_delta: 'text',
+  input_json_delta: 'partial_json',
+  thinking_delta: 'thinking',
 };
+
+const fieldOf = (json: JsonObject): DeltaField | null =>
+  json.type === 'content_block_delta' ? (fields[String(objectOf(json.delta).type)] ?? null) : null;
 
 const keyOf = (json: JsonObject): string => String(json.index ?? 0);
 
@@ -24,9 +29,9 @@ export const messagesLens: Lens = {
   },
   closes: (json, open) => (json.type === 'content_block_stop' ? open.filter((key) => key === keyOf(json)) : []),
   more(like, key, text) {
-    const isJson = objectOf(like.delta).type === 'input_json_delta';
-    const delta = isJson ? { type: 'input_json_delta', partial_json: text } : { type: 'text_delta', text };
-    return { type: 'content_block_delta', index: Number(key), delta };
+    const field = fieldOf(like) ?? 'text';
+    const type = Object.keys(fields).find((name) => fields[name] === field);
+    return { type: 'content_block_delta', index: Number(key), delta: { type, [field]: text } };
   },
   restated: (json) => json,
   numbered: (json) => json,
@@ -35,13 +40,17 @@ export const messagesLens: Lens = {
     (Array.isArray(answer.content) ? answer.content : []).forEach((entry, index) => {
       const block = objectOf(entry);
       if (block.type === 'text' && typeof block.text === 'string') texts.set(String(index), block.text);
-      if (block.type === 'tool_use') texts.set(String(index), JSON.stringify(block.input ?? {}));
+      if (typeof block.thinking === 'string') texts.set(String(index), block.thinking);
+      if (isToolUse(block)) texts.set(String(index), JSON.stringify(block.input ?? {}));
     });
     return texts;
   },
   assembly: () => new MessageAssembly(),
   named: (json) => String(json.type),
 };
+
+/** What the model asks of a tool, whoever runs it. */
+const isToolUse = ({ type }: JsonObject): boolean => /tool_use$/.test(String(type));
 
 /** Most blocks begin empty. */
 const startText = (json: JsonObject): string | null => {
@@ -108,5 +117,6 @@ class MessageAssembly implements Assembly {
 
 function contentOf({ start, text }: Block): JsonObject {
   if (start.type === 'text') return { ...start, text };
-  return start.type === 'tool_use' ? { ...start, input: parsed(text === '' ? '{}' : text) ?? {} } : start;
+  if (start.type === 'thinking') return { ...start, thinking: text };
+  return isToolUse(start) ? { ...start, input: parsed(text === '' ? '{}' : text) ?? {} } : start;
 }

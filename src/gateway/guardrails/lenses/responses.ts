@@ -3,16 +3,24 @@ import { isObject, listOf, objectOf } from '../../../providers/json.ts';
 import type { JsonObject, ServerEvent } from '../../../providers/provider.ts';
 import { type Assembly, asEvent, type Lens } from './lens.ts';
 
-const textTypes: ReadonlySet<unknown> = new Set(['response.output_text.delta']);
+const textTypes: ReadonlySet<unknown> = new Set([
+  'response.output_text.delta',
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.code_interpreter_call_code.delta',
+]);
 const inputTypes: ReadonlySet<unknown> = new Set([
   'response.function_call_arguments.delta',
   'response.mcp_call_arguments.delta',
   'response.custom_tool_call_input.delta',
 ]);
 
-/** `0.1`: a part of a message; `2`: the arguments of a tool. */
-const keyOf = (json: JsonObject): string =>
-  json.content_index === undefined ? String(json.output_index ?? 0) : `${json.output_index ?? 0}.${json.content_index}`;
+/** `0.1`: a part of a message; `0.s1`: a part of a summary of reasoning; `2`: the arguments of a tool. */
+function keyOf({ output_index: item = 0, content_index: part, summary_index: summary }: JsonObject): string {
+  if (part !== undefined) return `${item}.${part}`;
+  return summary === undefined ? String(item) : `${item}.s${summary}`;
+}
 
 const isDelta = (json: JsonObject): boolean => textTypes.has(json.type) || inputTypes.has(json.type);
 
@@ -40,9 +48,9 @@ export const responsesLens: Lens = {
   restated(json, texts) {
     const own = texts.get(keyOf(json));
     const type = String(json.type);
-    if (type === 'response.output_text.done') return own === undefined ? json : { ...json, text: own };
-    if (type === 'response.content_part.done')
-      return own === undefined ? json : { ...json, part: { ...objectOf(json.part), text: own } };
+    if (own !== undefined && wholeTexts.has(type)) return { ...json, [wholeTexts.get(type) ?? '']: own };
+    if (/^response\.(content|reasoning_summary)_part\.done$/.test(type))
+      return own === undefined ? json : { ...json, part: withText(objectOf(json.part), own) };
     if (/_arguments\.done$/.test(type)) return own === undefined ? json : { ...json, arguments: own };
     if (type === 'response.custom_tool_call_input.done') return own === undefined ? json : { ...json, input: own };
     if (type === 'response.output_item.done')
@@ -59,10 +67,15 @@ export const responsesLens: Lens = {
       const item = objectOf(entry);
       if (typeof item.arguments === 'string') texts.set(String(index), item.arguments);
       if (typeof item.input === 'string') texts.set(String(index), item.input);
-      listOf(item.content).forEach((part, place) => {
-        const { text } = objectOf(part);
-        if (typeof text === 'string') texts.set(`${index}.${place}`, text);
-      });
+      if (typeof item.code === 'string') texts.set(String(index), item.code);
+      const note = (list: unknown, mark: string) =>
+        listOf(list).forEach((part, place) => {
+          const { text, refusal } = objectOf(part);
+          const told = text ?? refusal;
+          if (typeof told === 'string') texts.set(`${index}.${mark}${place}`, told);
+        });
+      note(item.content, '');
+      note(item.summary, 's');
     });
     return texts;
   },
@@ -70,17 +83,37 @@ export const responsesLens: Lens = {
   named: (json) => String(json.type),
 };
 
+/** Events that tell a text again, and where. */
+const wholeTexts: ReadonlyMap<string, string> = new Map([
+  ['response.output_text.done', 'text'],
+  ['response.refusal.done', 'refusal'],
+  ['response.reasoning_text.done', 'text'],
+  ['response.reasoning_summary_text.done', 'text'],
+  ['response.code_interpreter_call_code.done', 'code'],
+]);
+
+const withText = (part: JsonObject, text: string): JsonObject =>
+  typeof part.refusal === 'string'
+    ? { ...part, refusal: text }
+    : { ...part, text, ...(part.logprobs !== undefined && part.text !== text && { logprobs: [] }) };
+
 function restatedItem(entry: unknown, index: number, texts: ReadonlyMap<string, string>): unknown {
   const item = objectOf(entry);
   const own = texts.get(String(index));
-  if (item.type === 'message') {
-    const content = listOf(item.content).map((part, place) => {
-      const text = texts.get(`${index}.${place}`);
-      return text === undefined ? part : { ...objectOf(part), text };
-    });
-    return { ...item, content };
+  if (item.type === 'message' || item.type === 'reasoning') {
+    const partsOf = (list: unknown, mark: string) =>
+      listOf(list).map((part, place) => {
+        const text = texts.get(`${index}.${mark}${place}`);
+        return text === undefined ? part : withText(objectOf(part), text);
+      });
+    return {
+      ...item,
+      ...(Array.isArray(item.content) && { content: partsOf(item.content, '') }),
+      ...(Array.isArray(item.summary) && { summary: partsOf(item.summary, 's') }),
+    };
   }
   if (own === undefined) return entry;
+  if (item.type === 'code_interpreter_call') return { ...item, code: own };
   return typeof item.input === 'string' ? { ...item, input: own } : { ...item, arguments: own };
 }
 
@@ -110,7 +143,7 @@ class ResponseAssembly implements Assembly {
       .sort(([a], [b]) => a - b)
       .map(([index, item]) => {
         if (item.type !== 'message') return restatedItem(item, index, texts);
-        const parts = [...texts.entries()].filter(([key]) => key.startsWith(`${index}.`));
+        const parts = [...texts.entries()].filter(([key]) => key.startsWith(`${index}.`) && !key.includes('.s'));
         return { ...item, content: parts.map(([, text]) => ({ type: 'output_text', text, annotations: [] })) };
       });
   }
