@@ -54,6 +54,8 @@ export interface Served {
   pid: number;
   /** What it has written to standard error. */
   log(): string;
+  /** What it has written to standard output. */
+  output(): string;
   kill(signal: NodeJS.Signals): void;
   /** The exit code; null when a signal ended it. */
   ended: Promise<number | null>;
@@ -84,6 +86,7 @@ export async function serve(env: Record<string, string>, command = builtCommand(
     workspaceKey: key('workspace'),
     pid: child.pid ?? 0,
     log: () => stderr,
+    output: () => stdout,
     kill: (signal) => void child.kill(signal),
     ended,
   };

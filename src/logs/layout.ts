@@ -216,13 +216,30 @@ export const traceOf = (row: Row): string => row[traceAt] ?? row[firstMeasure];
 
 type Named = Record<ContextField | (typeof measureFields)[number], unknown>;
 
-/** The record's fields by their names again. `Named` lacks no field of `LogMetrics`, or this does not compile. */
+/** The record's fields by their names again. */
 export function metricsOf(context: Context, row: Row): LogMetrics {
   const named: [string, unknown][] = [];
   for (const [at, field] of contextFields.entries()) named.push([field, context[at]]);
   for (const [at, field] of measureFields.entries()) named.push([field, row[at + firstMeasure]]);
-  for (const field of oftenId)
-    named.push([field, row[firstMeasure + measureFields.indexOf(field)] ?? row[firstMeasure]]);
-  const every: Record<Field, unknown> = Object.fromEntries(named) as Named;
+  return fromNames(Object.fromEntries(named) as Named);
+}
+
+/** A record from wherever its fields are found. */
+export function metricsFrom(fieldValue: (field: string) => unknown): LogMetrics {
+  const fields = [...contextFields, ...measureFields];
+  return fromNames(Object.fromEntries(fields.map((field) => [field, fieldValue(field)])) as Named);
+}
+
+/** The part of a record that many have in common, by name. */
+export type NamedContext = Pick<LogMetrics, ContextField>;
+
+/** Whoever wrote the values had them from a record. */
+export const namedContext = (fieldValue: (field: string) => unknown): NamedContext =>
+  Object.fromEntries(contextFields.map((field) => [field, fieldValue(field)])) as unknown as NamedContext;
+
+/** `Named` lacks no field of `LogMetrics`, or this does not compile. */
+function fromNames(named: Named): LogMetrics {
+  for (const field of oftenId) named[field] ??= named.id;
+  const every: Record<Field, unknown> = named;
   return every as LogMetrics;
 }

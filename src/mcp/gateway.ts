@@ -1,5 +1,5 @@
 /** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
-import { readJson } from '../bounded-json.ts';
+import { readJson, repeatsField } from '../bounded-json.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { HoldBytes } from '../gateway/request/body-budget.ts';
 import { countedWhole } from '../gateway/upstream/counted-body.ts';
@@ -308,12 +308,16 @@ function requireMessage(value: unknown): RpcMessage {
   throw new McpError('invalid_request', 'Invalid Request: the body is no JSON-RPC message');
 }
 
+/** What is judged must be what the upstream reads: its bytes go on as they came. */
 function parsed(text: string): unknown {
+  let value: unknown;
   try {
-    return readJson(text);
+    value = readJson(text);
   } catch {
     throw new McpError('parse_error', 'Parse error: the body is no JSON');
   }
+  if (!repeatsField(text, value)) return value;
+  throw new McpError('invalid_request', 'Invalid Request: a field stands twice in an object');
 }
 
 async function bodyOf({ body, length }: Incoming, hold: HoldBytes): Promise<Bytes> {

@@ -27,6 +27,7 @@ export class Exposition {
       aggregator: 'sum',
       get: async () => ({ name, help, type, aggregator: 'sum', values: [...read()] }),
     };
+    // The library's type names its own classes; it reads nothing else of a metric than these fields.
     this.#registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
   }
 

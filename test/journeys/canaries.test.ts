@@ -4,11 +4,19 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { exportPKCS8, generateKeyPair } from 'jose';
+import { queueDeliveries } from '../../src/admin/webhooks/queue.ts';
 import type { Json } from '../harness.ts';
+import { browse, signInAddressIn } from '../mcp/browser.ts';
+import { sessionClient, textOf } from '../mcp/clients.ts';
+import { saveIntegration, startUpstream } from '../mcp/upstream.ts';
+import { addKey, home } from '../people.ts';
 import * as openai from '../providers/openai.ts';
 import { json, type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
 import { newVault, vaultServer } from '../secret-managers/vault.ts';
+import { freePort } from '../servers/free-port.ts';
 import { type Collector, startCollector } from '../servers/otlp-collector.ts';
+import { startIdentityProvider, verifyDomain, Walker } from '../sso/walk.ts';
 import { startWorld, type World } from '../world.ts';
 
 const planted = new Map<string, string>();
@@ -250,6 +258,125 @@ test('sign-in, provisioning and mail have theirs', async () => {
   expect(await call({ 'x-gw-api-key': `eyJhbGciOiJSUzI1NiJ9.e30.${canary('caller-jwt')}` })).toBe(401);
 });
 
+test('a sign-in that is saved has its secret, and uses it', async () => {
+  const { gateway } = world;
+  const acme = await startIdentityProvider([gateway]);
+  planted.set('sso-saved', acme.sso.oidc.client_secret);
+  const { organisationId } = await home(gateway);
+  await verifyDomain(gateway, organisationId, 'acme.example');
+  const put = await gateway.put('/v1/admin/organisation/auth-settings', { sso: acme.sso });
+  expect(put.status).toBe(200);
+  const walker = new Walker();
+  await walker.signIn(gateway, 'ada@acme.example', { email: 'ada@acme.example' });
+  const session = walker.cookie(gateway.url, 'gw_session') ?? '';
+  expect((await gateway.get('/v1/auth/self', { key: session })).status).toBe(200);
+  planted.set('session', session);
+  acme.stop();
+});
+
+test('people have tokens of their own at an MCP server', async () => {
+  const { gateway } = world;
+  const upstream = await startUpstream('oauth-upstream.ts', [String(await freePort())]);
+  await saveIntegration(gateway, { slug: 'private', url: upstream.url, auth_type: 'oauth_auto' });
+  const { owner, organisationId } = await home(gateway);
+  const { secret: key } = await addKey(gateway, {
+    organisationId,
+    workspaceId,
+    userId: owner.userId,
+    type: 'workspace-user',
+    scopes: ['mcp.invoke'],
+  });
+  const url = `${gateway.url}/private/mcp`;
+  const fault = await sessionClient(url, { 'x-gw-api-key': key }).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  const visitor = { gatewayUrl: gateway.url, session: owner.session, person: 'ada' };
+  expect((await browse(signInAddressIn(fault) ?? '', visitor)).status).toBe(200);
+  const client = await sessionClient(url, { 'x-gw-api-key': key });
+  expect(textOf(await client.callTool({ name: 'whoami', arguments: {} }))).toBe('ada');
+  // The token is renewed once, and once cannot be.
+  const control = async (what: string): Promise<string[]> =>
+    (await fetch(`http://127.0.0.1:${upstream.port}/control/${what}`)).json();
+  await control('expire');
+  await client.callTool({ name: 'whoami', arguments: {} });
+  await control('ill');
+  await control('expire');
+  await client.callTool({ name: 'whoami', arguments: {} }).catch(() => null);
+  const issued = await control('issued');
+  for (const [at, token] of issued.entries()) planted.set(`mcp-user-token-${at}`, token);
+  planted.set('mcp-user-key', key);
+  await client.close();
+  upstream.stop();
+  expect(issued.length).toBeGreaterThan(3);
+});
+
+test('webhooks sign with theirs, and are made to echo them', async () => {
+  const { gateway } = world;
+  const { organisationId } = await home(gateway);
+  const hook = await saved('/v1/webhooks', { url: `${origin(service)}/alerts` });
+  planted.set('alert-secret', hook.secret);
+  const before = service.calls.length;
+  const { store } = gateway.app.services;
+  const happening = { organisationId, workspaceId: null, event: 'usage.exhausted', data: {} } as const;
+  await queueDeliveries(store.db, gateway.clock.now(), happening);
+  await gateway.app.jobs.runOnce('webhooks');
+  expect(service.calls.length).toBe(before + 1);
+  const deliveries = await gateway.get(`/v1/webhooks/${hook.id}/deliveries`);
+  expect([deliveries.status, foundIn(JSON.stringify(deliveries.body))]).toEqual([200, []]);
+});
+
+test('secret managers have theirs', async () => {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const pem = await exportPKCS8(privateKey);
+  planted.set('gcp-private-key', pem.split('\n')[3] ?? '');
+  const account = {
+    type: 'service_account',
+    project_id: 'p',
+    private_key: pem,
+    client_email: 'gw@p.iam.gserviceaccount.com',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  };
+  const references: Record<string, object> = {
+    aws_sm: {
+      aws_auth_type: 'accessKey',
+      aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+      aws_secret_access_key: canary('aws-secret'),
+      aws_region: 'eu-central-1',
+    },
+    azure_kv: {
+      azure_auth_mode: 'entra',
+      azure_vault_url: 'https://canary.vault.azure.net',
+      azure_entra_tenant_id: Bun.randomUUIDv7(),
+      azure_entra_client_id: Bun.randomUUIDv7(),
+      azure_entra_client_secret: canary('azure-secret'),
+    },
+    gcp_sm: {
+      gcp_auth_type: 'serviceAccount',
+      gcp_project_id: 'p',
+      gcp_service_account_json: JSON.stringify(account),
+    },
+    hashicorp_vault: {
+      vault_auth_type: 'approle',
+      vault_addr: origin(vault),
+      vault_role_id: 'gw',
+      vault_secret_id: canary('vault-secret-id'),
+    },
+  };
+  for (const [manager_type, auth_config] of Object.entries(references)) {
+    const slug = manager_type.replace('_', '-');
+    const secret_path = manager_type === 'hashicorp_vault' ? 'secret/data/other' : 'prod';
+    await saved('/v1/secret-references', { name: slug, slug, manager_type, auth_config, secret_path });
+    expect(foundIn(JSON.stringify((await world.gateway.get(`/v1/secret-references/${slug}`)).body))).toEqual([]);
+  }
+  await world.saveProvider('other', 'openai', provider, {
+    key: null,
+    secret_mappings: [{ target_field: 'key', secret_reference_id: 'hashicorp-vault' }],
+    configurations: { custom_host: provider.url },
+  });
+  await call({ 'x-gw-provider': '@other' });
+});
+
 test('the keys of callers are secrets too', () => {
   planted.set('workspace-key', world.gateway.workspaceKey);
   planted.set('admin-key', world.gateway.adminKey);
@@ -299,6 +426,8 @@ test('no reply of the control plane shows one', async () => {
     '/v1/guardrails',
     '/v1/configs',
     '/v1/mcp-integrations',
+    '/v1/mcp-servers/private/connections',
+    '/v1/webhooks',
     '/v1/agent-integrations',
     '/v1/admin/organisation/auth-settings',
     '/v1/audit-logs?page_size=100',

@@ -1,29 +1,16 @@
 /** One month of rows as queries read it: contexts and metadata by their numbers, and chunks of columns. */
 import type { Database } from 'bun:sqlite';
-import { type Context, contextFields, firstMeasure, measureFields, metricsOf, type Row } from '../layout.ts';
+import { contextFields, metricsFrom, type NamedContext, namedContext } from '../layout.ts';
 import type { ListedLog } from '../query.ts';
-import type { LogMetrics } from '../record.ts';
 import type { Column, ColumnCache } from './column-cache.ts';
 import { type TraceKey, traceKey } from './feedback.ts';
 import { countColumns, partKey, type Rollup, type RollupPart, sumColumns } from './rollup.ts';
-import {
-  boundsOf,
-  chunkRows,
-  columnKey,
-  openForReading,
-  readColumns,
-  rowFields,
-  type ScanColumn,
-  scanColumns,
-} from './schema.ts';
+import { boundsOf, chunkRows, columnKey, openForReading, readColumns, type ScanColumn, scanColumns } from './schema.ts';
 
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
 
 const patienceMs = 1_000;
-
-/** The part of a record that many have in common, by name. */
-export type ContextRow = Pick<LogMetrics, (typeof contextFields)[number]>;
 
 /** Where a record's bodies stand. */
 export interface BodyPlace {
@@ -60,7 +47,7 @@ export class Month {
   readonly #columns: ColumnCache;
   readonly #owner: number;
   /** By their number; they never change, so that only new ones are read. */
-  readonly #contexts: (ContextRow | undefined)[] = [];
+  readonly #contexts: (NamedContext | undefined)[] = [];
 
   constructor(name: string, file: string, columns: ColumnCache) {
     this.name = name;
@@ -81,12 +68,12 @@ export class Month {
   }
 
   /** The contexts by their number, from 1. */
-  contexts(): readonly (ContextRow | undefined)[] {
+  contexts(): readonly (NamedContext | undefined)[] {
     const columns = contextFields.join(', ');
     const rows = this.#db
       .query<Stored, [number]>(`select context, ${columns} from contexts where context >= ? order by context`)
       .all(Math.max(1, this.#contexts.length));
-    for (const row of rows) this.#contexts[Number(row.context)] = contextRow(row);
+    for (const row of rows) this.#contexts[Number(row.context)] = namedContext((field) => parsed(field, row[field]));
     return this.#contexts;
   }
 
@@ -295,18 +282,10 @@ const parsed = (field: string, value: unknown): unknown => {
   return texts.has(field) && value !== null ? JSON.parse(String(value)) : value;
 };
 
-const contextRow = (row: Stored): ContextRow =>
-  Object.fromEntries(contextFields.map((field) => [field, parsed(field, row[field])])) as unknown as ContextRow;
-
 function storedLog(stored: Stored): StoredLog {
-  const context = contextFields.map((field) => parsed(field, stored[field])) as unknown as Context;
-  const own = measureFields.map((field) => parsed(field, stored[field]));
-  const row = [0, null, ...own] as unknown as Row;
-  if (own.length + firstMeasure !== row.length || rowFields.length !== own.length - 1)
-    throw new Error('A stored row is not whole');
   const { body_day, block, part, place, object_path } = stored;
   return {
-    metrics: metricsOf(context, row),
+    metrics: metricsFrom((field) => parsed(field, stored[field])),
     promptPreview: String(stored.prompt_preview),
     answerPreview: String(stored.answer_preview),
     body:

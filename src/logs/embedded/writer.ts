@@ -1,5 +1,5 @@
 /** Writes the embedded log store: slim rows with their columns by month, and the bodies of many records packed together by day. */
-import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import type { Database, Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
 import { lazy } from '../../lazy.ts';
 import { type Context, contextFields, firstMeasure, measureFields, type Row } from '../layout.ts';
@@ -236,10 +236,10 @@ class MonthWriter {
     let added = 0;
     let at = 0;
     for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-      // One list costs a quarter less than as many arguments; the types know only arguments.
-      added += this.#insertRows.run(rows.slice(at, at + rowsAtOnce).flat() as unknown as SQLQueryBindings).changes;
+      // One list costs a quarter less than as many arguments.
+      added += this.#insertRows.run(rows.slice(at, at + rowsAtOnce).flat()).changes;
     }
-    for (const row of rows.slice(at)) added += this.#insertRow.run(row as unknown as SQLQueryBindings).changes;
+    for (const row of rows.slice(at)) added += this.#insertRow.run(row).changes;
     return added;
   }
 
@@ -266,7 +266,7 @@ class Numbers {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const digest = new Bun.CryptoHasher('sha256').update(text).digest('base64');
-    this.#insert.run(digest, ...(values() as SQLQueryBindings[]));
+    this.#insert.run(digest, ...values());
     const stored = this.#find.get(digest)?.number;
     if (stored === undefined) throw new Error('The log store lost what it just took');
     if (this.#known.size >= numbersKept) this.#known.clear();

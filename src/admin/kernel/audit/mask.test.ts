@@ -1,5 +1,6 @@
 /** What an audit row may show. */
 import { expect, test } from 'bun:test';
+import { managers } from '../../../secrets/managers/index.ts';
 import { maskBody, maskHeaders, maskQuery } from './mask.ts';
 
 const canary = 'canary-0123456789-yranac';
@@ -28,6 +29,17 @@ test('fields with a credential’s name are masked, in snake and camel case, at 
     const masked = JSON.stringify(maskBody({ list: [{ inner: { [name]: canary } }] }));
     expect([name, masked.includes(canary)]).toEqual([name, false]);
     expect(masked).toContain('ca****ac');
+  }
+});
+
+test('what secret references mask in their answers is masked here too', () => {
+  for (const { maskedFields } of Object.values(managers)) {
+    for (const name of maskedFields) {
+      expect([name, JSON.stringify(maskBody({ auth_config: { [name]: canary } })).includes(canary)]).toEqual([
+        name,
+        false,
+      ]);
+    }
   }
 });
 

@@ -5,7 +5,8 @@ import { decodeSegment } from '../../../http/routes.ts';
 const secretName =
   /password|passphrase|secret|token|csrf|credential|private|authorization|cookie|jwks|client-auth|key(s|_?value|_?json)?$/i;
 /** Credentials whose names end like those of harmless fields, and headers of which any may be one. */
-const alwaysSecretName = /access_?key_?id$|service_?account|custom_?headers$/i;
+const alwaysSecretName =
+  /access_?key_?id$|service_?account|custom_?headers$|vault_?secret_?id$|aws_?external_?id$|aws_?role_?arn$/i;
 const harmlessName = /(_ids?|_name|_type|_schema|_scopes)$|^(scopes?)$/i;
 /** Lists whose items carry a field called `key` that names a condition, not a credential. */
 const conditionLists = new Set(['conditions', 'group_by']);
@@ -78,3 +79,8 @@ export function maskPath(path: string, params: Record<string, string>): string {
     .map((segment) => (decodeSegment(segment) === token ? '****' : segment))
     .join('/');
 }
+
+const longestText = 16_384;
+
+/** What an audit row keeps of a long text. */
+export const bounded = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text);
