@@ -19,6 +19,8 @@ export interface OauthClient {
   redirectUris: readonly string[];
   scope: ReadonlySet<string>;
   method: 'none' | 'client_secret_post' | 'client_secret_basic';
+  /** It registered for refresh tokens. */
+  mayRefresh: boolean;
 }
 
 const short = () => z.string().max(255);
@@ -134,7 +136,7 @@ export type Clients = ReturnType<typeof createClients>;
 const scopesIn = (scope: unknown): string[] => (typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []);
 
 function clientOf(id: string, secretDigest: string | null, metadata: Readonly<Record<string, unknown>>): OauthClient {
-  const { redirect_uris, client_name, token_endpoint_auth_method: method } = metadata;
+  const { redirect_uris, client_name, token_endpoint_auth_method: method, grant_types } = metadata;
   const scope = scopesIn(metadata.scope);
   return {
     id,
@@ -143,6 +145,7 @@ function clientOf(id: string, secretDigest: string | null, metadata: Readonly<Re
     redirectUris: Array.isArray(redirect_uris) ? redirect_uris.map(String) : [],
     scope: new Set(scope.length > 0 ? scope : supportedScopes),
     method: method === 'client_secret_post' || method === 'client_secret_basic' ? method : 'none',
+    mayRefresh: !Array.isArray(grant_types) || grant_types.includes('refresh_token'),
   };
 }
 

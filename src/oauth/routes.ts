@@ -85,6 +85,9 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
     const type = form.get('grant_type');
     if (type === 'authorization_code') return json(await authorization.exchange(client, form));
     if (type === 'refresh_token') {
+      if (!client.mayRefresh) {
+        throw new OauthError('unauthorized_client', 'the client is not registered for refresh tokens');
+      }
       const resource = form.get('resource')?.replace(/\/$/, '') ?? null;
       return json(await grants.refresh(client.id, form.get('refresh_token') ?? '', form.get('scope'), resource));
     }
