@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { recordSystemEvent } from './admin/kernel/audit/audit.ts';
 import { insertUser, joinOrganisation } from './admin/users/membership.ts';
-import { openState } from './app.ts';
 import { systemClock } from './clock.ts';
 import { EnvironmentError, type Settings } from './environment.ts';
 import { setPassword } from './identity/accounts.ts';
 import { createPasswords } from './identity/passwords.ts';
 import { newToken } from './identity/secrets.ts';
 import { endSessions } from './identity/sessions.ts';
+import { openState } from './open-services.ts';
 import { openChangeFeed } from './store/changes.ts';
 import type { Db } from './store/database.ts';
 

@@ -1,9 +1,6 @@
 /** The one place that wires the parts together; parts never reach for globals. */
-import { randomBytes } from 'node:crypto';
-import { Resolver } from 'node:dns/promises';
-import { type AuditTrail, consentRow, createAuditTrail, refusedTokenRow } from './admin/kernel/audit/audit.ts';
+import { consentRow } from './admin/kernel/audit/audit.ts';
 import { createKernel } from './admin/kernel/kernel.ts';
-import type { Services } from './admin/kernel/services.ts';
 import { exportDownloads } from './admin/log-exports/links.ts';
 import { createMcpRegistry } from './admin/mcp-registry/registry.ts';
 import { type FirstStart, firstStart } from './admin/organisations/first-start.ts';
@@ -11,66 +8,42 @@ import { resources } from './admin/resources.ts';
 import { createScim } from './admin/scim/protocol/handler.ts';
 import { createBackchannelLogout } from './admin/sso/backchannel-logout.ts';
 import { createSsoHandler } from './admin/sso/handler.ts';
-import { createSsoService } from './admin/sso/service.ts';
 import { slugOfWorkspace } from './admin/workspaces/row.ts';
-import { createAgentCards, type LiveCards } from './agents/cards.ts';
 import { openAgents } from './agents/open.ts';
 import { callAs, guardedCalls } from './batches/call-as.ts';
 import { openBatchService } from './batches/service.ts';
 import { openCache } from './cache/open.ts';
 import { createCatalog } from './catalog/load.ts';
-import { followPrices, type PriceFollower } from './catalog/price-files.ts';
-import { savedConfigs, savedGuardrails } from './catalog/references.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { lockedFolder, preparedFolder } from './data-folder.ts';
 import type { Settings } from './environment.ts';
 import { openGateway } from './gateway/open.ts';
-import { BodyBudget } from './gateway/request/body-budget.ts';
-import { type OpenSecrets, openSecrets } from './gateway/secrets/open.ts';
 import { openConsole } from './http/console.ts';
 import { createCors } from './http/cors.ts';
 import { withHeaderAliases } from './http/header-aliases.ts';
-import { markOf, refuseOwnMark } from './http/own-mark.ts';
+import { refuseOwnMark } from './http/own-mark.ts';
 import { createReference } from './http/reference.ts';
 import { listen } from './http/server.ts';
 import { onWeb } from './http/web.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { createImpersonation } from './identity/impersonation.ts';
-import { openTokenReader } from './identity/jwt/open.ts';
-import { createKeyring, type Keyring } from './identity/keyring.ts';
-import { createLoginThrottle } from './identity/login-throttle.ts';
-import { createPasswords, type PasswordCost, type Passwords } from './identity/passwords.ts';
+import { createPasswords, type PasswordCost } from './identity/passwords.ts';
 import { createJobs } from './jobs/index.ts';
 import { createMasterKeyFollower } from './jobs/master-keys.ts';
 import { createPriceFollower } from './jobs/prices.ts';
 import { createJobRunner, type JobRunner } from './jobs/runner.ts';
-import { syncUsage } from './jobs/usage-sync.ts';
 import { postThrough } from './jobs/webhooks.ts';
-import { openLimits } from './limits/limits.ts';
 import { faultFields, type Log, stderrLog } from './log.ts';
-import { type Logs, openLogs } from './logs/logs.ts';
 import type { LogRecord, LogSink } from './logs/record.ts';
 import { createMailer } from './mail/mailer.ts';
-import { readMasterKey } from './master-key-source.ts';
 import { mcpGauges } from './mcp/gauges.ts';
 import { openMcp } from './mcp/open.ts';
-import { type McpUpstreams, openMcpUpstreams } from './mcp/open-upstreams.ts';
 import type { Names } from './mcp/upstream/create.ts';
-import { fetchPublicDocument, webFetch } from './mcp/upstream/public-document.ts';
 import { openOauth } from './oauth/open.ts';
+import { closeServices, type OpenServices, openServices } from './open-services.ts';
 import { wholeDocumentInTurns } from './openapi.ts';
 import { otelReceiver } from './otel/receiver.ts';
-import { createPriceTable } from './pricing/price-table.ts';
 import { createPricer } from './pricing/pricer.ts';
-import { secretGauges } from './secrets/gauges.ts';
-import { openChangeFeed } from './store/changes.ts';
-import { openStore } from './store/database.ts';
-import { installationName } from './store/installation.ts';
-import { requireSameMasterKey } from './store/master-key.ts';
-import { type MigrationReport, migrate } from './store/migrate.ts';
 import { isAway } from './store/unavailable.ts';
-import { createVault, type KeyRing } from './store/vault.ts';
-import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface App {
   url: string;
@@ -100,158 +73,7 @@ export interface AppOptions {
 }
 
 const shutdownGraceMs = 30_000;
-const dnsTimeoutMs = 5_000;
 const workspacesInMemory = 5_000;
-
-/** Opens the state store at this program's schema version. */
-export async function openState(settings: Settings, clock: Clock) {
-  preparedFolder(settings.dataDir);
-  const store = openStore(settings.store);
-  let migration: MigrationReport;
-  try {
-    migration = await migrate(store, clock.now());
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-  return { store, migration };
-}
-
-/** The services with what only the wiring may do to them. */
-type OpenServices = Services & {
-  telemetry: Telemetry;
-  /** By which calls of this installation are known. */
-  mark: string;
-  /** What bodies in memory share, on every route. */
-  bodies: BodyBudget;
-  logs: Logs;
-  folder: { close(): void };
-  priceFollower: PriceFollower;
-  mcpUpstreams: McpUpstreams;
-  agentCards: LiveCards;
-  secrets: OpenSecrets;
-  vault: KeyRing;
-  trail: AuditTrail;
-  keyring: Keyring;
-};
-
-/** What every service is opened with. */
-interface Basics {
-  clock: Clock;
-  log: Log;
-  passwords: Passwords;
-  names: Names | undefined;
-}
-
-async function openServices(settings: Settings, basics: Basics): Promise<OpenServices> {
-  preparedFolder(settings.dataDir);
-  const folder = lockedFolder(settings.dataDir, basics.clock.now());
-  try {
-    return await openInFolder(settings, basics, folder);
-  } catch (error) {
-    folder.close();
-    throw error;
-  }
-}
-
-async function openInFolder(
-  settings: Settings,
-  { clock, log, passwords, names }: Basics,
-  folder: OpenServices['folder'],
-): Promise<OpenServices> {
-  const { store } = await openState(settings, clock);
-  const vault = createVault(await readMasterKey(settings.masterKey, settings.dataDir));
-  await requireSameMasterKey(store, vault);
-  const feed = await openChangeFeed(store, (message) => log.warn(message));
-  // What was spent reaches those who count only once there is somebody to tell them.
-  let opened: OpenServices | null = null;
-  const limits = await openLimits(settings.limits, {
-    store,
-    feed,
-    dataDir: settings.dataDir,
-    clock,
-    log,
-    onSpent: async () => (opened ? syncUsage(opened) : undefined),
-  });
-  const priceTable = createPriceTable(clock);
-  const mark = markOf(await installationName(store, () => randomBytes(12).toString('hex')));
-  const secrets = openSecrets({ settings, mark, clock, log });
-  const bodies = new BodyBudget(settings.gateway.bufferedBytes);
-  const mcpUpstreams = openMcpUpstreams({ settings, mark, bodies, clock, store, feed, vault, secrets, names });
-  const agentCards = createAgentCards(mcpUpstreams.deps, () => clock.now().getTime());
-  const trail = createAuditTrail(store.db, (message) => log.warn(message));
-  const tokens = openTokenReader({
-    environment: settings.jwt,
-    db: store.db,
-    feed,
-    clock,
-    fetchDocument: fetchPublicDocument(mcpUpstreams.http),
-    onRefused: (refused) => settings.auditLogs && trail.queue(refusedTokenRow(clock.now(), refused)),
-  });
-  const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
-  const telemetry = openTelemetry(settings.telemetry, log, secretGauges(secrets));
-  opened = {
-    settings,
-    clock,
-    mark,
-    bodies,
-    bodyRoom: (organisationId) => ({
-      take: (bytes) => bodies.take(organisationId, bytes),
-      give: (bytes) => bodies.give(organisationId, bytes),
-    }),
-    folder,
-    store,
-    feed,
-    vault,
-    passwords,
-    loginThrottle: createLoginThrottle(clock),
-    trail,
-    keyring: createKeyring(store.db, feed, clock, { outageGraceMs: settings.outageGraceMs, tokens }),
-    resolveTxt: (name) => resolver.resolveTxt(name),
-    hostFault: mcpUpstreams.http.faultOfSaved,
-    configs: savedConfigs,
-    guardrails: savedGuardrails,
-    checkIo: () => {
-      throw new Error('The gateway is not open yet');
-    },
-    limits,
-    priceTable,
-    priceFollower: await followPrices(store, priceTable, log),
-    logs: openLogs(settings.dataDir, settings.logStore, log, {
-      ...settings.logs,
-      now: () => clock.now().getTime(),
-      observe: telemetry.observe,
-    }),
-    telemetry,
-    sso: createSsoService({
-      store,
-      vault,
-      clock,
-      trustedHosts: settings.trustedHosts,
-      fetchFor: (tenant) => webFetch(mcpUpstreams.http, tenant),
-      fetchDocument: fetchPublicDocument(mcpUpstreams.http),
-    }),
-    mcp: mcpUpstreams.probe,
-    agents: agentCards,
-    agentCards,
-    mcpUpstreams,
-    secrets,
-    draining: false,
-    dependants: resources.flatMap((resource) => resource.dependants ?? []),
-  };
-  return opened;
-}
-
-async function closeServices(services: OpenServices): Promise<void> {
-  await services.limits.close();
-  services.mcpUpstreams.close();
-  services.secrets.close();
-  await services.logs.close();
-  await services.telemetry.close();
-  await services.feed.close();
-  await services.store.close();
-  services.folder.close();
-}
 
 export async function startApp(settings: Settings, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? systemClock;

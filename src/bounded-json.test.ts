@@ -1,5 +1,13 @@
-import { expect, test } from 'bun:test';
-import { excessOf, excessOfBytes, JsonMeter, jsonBounds, jsonOrNothing, readJson } from './bounded-json.ts';
+import { describe, expect, test } from 'bun:test';
+import {
+  excessOf,
+  excessOfBytes,
+  JsonMeter,
+  jsonBounds,
+  jsonOrNothing,
+  readJson,
+  repeatsField,
+} from './bounded-json.ts';
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const tooDeep = 'it is nested too deeply';
@@ -130,4 +138,21 @@ test('nobody reads JSON from outside without the bounds', async () => {
     if (bareParse.test(await Bun.file(`${import.meta.dir}/${path}`).text())) bare.push(path);
   }
   expect(bare).toEqual([]);
+});
+
+describe('a field that stands twice', () => {
+  test.each([
+    ['{"a":1,"a":2}', true],
+    ['{"a":1,"\\u0061":2}', true],
+    ['[{"b":{"x":[{"a":1,"a":2}]}}]', true],
+    ['{"__proto__":1,"__proto__":2}', true],
+    ['{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}', false],
+    ['{"a":":\\":\\\\","b":"{\\"a\\":1,\\"a\\":2}"}', false],
+    ['{"__proto__":1}', false],
+    ['[]', false],
+    ['7', false],
+    ['":"', false],
+  ])('%s: %p', (text, repeats) => {
+    expect(repeatsField(text, readJson(text))).toBe(repeats);
+  });
 });

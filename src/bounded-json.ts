@@ -42,6 +42,40 @@ export function jsonOrNothing(text: string): unknown {
   }
 }
 
+/** Whether a field stands twice in one object of a text: parsers differ in which of them they take. `value` is what the text was read as. */
+export const repeatsField = (text: string, value: unknown): boolean => colonsIn(text) !== fieldsIn(value);
+
+/** Those outside of strings: one for each field. */
+function colonsIn(text: string): number {
+  let found = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === colon) found++;
+    if (code !== quote) continue;
+    index = orEnd(text.indexOf('"', index + 1), text.length);
+    while (index < text.length && isEscaped(text, index)) index = orEnd(text.indexOf('"', index + 1), text.length);
+  }
+  return found;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let escapes = 0;
+  while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++;
+  return escapes % 2 === 1;
+}
+
+function fieldsIn(value: unknown): number {
+  const left: unknown[] = [value];
+  let found = 0;
+  for (let one = left.pop(); left.length > 0 || one !== undefined; one = left.pop()) {
+    if (typeof one !== 'object' || one === null) continue;
+    const inner: unknown[] = Object.values(one);
+    if (!Array.isArray(one)) found += inner.length;
+    for (const item of inner) if (typeof item === 'object' && item !== null) left.push(item);
+  }
+  return found;
+}
+
 const tooDeep = 'it is nested too deeply';
 const tooMany = 'it holds too many values';
 

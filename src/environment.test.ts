@@ -53,3 +53,18 @@ test('a bucket for the bodies of logs needs its keys', () => {
   expect(objects).toMatchObject({ store: { bucket: 'logs', region: 'us-east-1' }, prefix: '', format: 'v2' });
   expect(readEnvironment(keys).logs.objects).toBeNull();
 });
+
+test.each([
+  ['DATABASE_URL', 'postgres://u:canary@127.0.0.1:port/x'],
+  ['REDIS_URL', 'redis://:canary@127.0.0.1:99999/0'],
+  ['REDIS_URL', 'redis://:canary%zz@127.0.0.1/0'],
+])('an address in %s that nobody can read is refused by its name, without what is in it', (name, value) => {
+  const refused = () => readEnvironment({ [name]: value });
+  expect(refused).toThrow(`${name}: must be an address such as`);
+  expect(refused).not.toThrow('canary');
+});
+
+test('a database behind a socket in the file system has no host', () => {
+  const url = 'postgres://u:p@/name?host=/run/postgresql';
+  expect(readEnvironment({ DATABASE_URL: url }).store).toMatchObject({ url });
+});

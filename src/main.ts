@@ -2,7 +2,7 @@
 // Before everything else, since nothing of it is needed should the program begin again.
 import { parseArgs } from 'node:util';
 import { makeOwner, resetPassword } from './account-recovery.ts';
-import { type App, openState, startApp } from './app.ts';
+import { type App, startApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { FolderTakenError } from './data-folder.ts';
 import { EnvironmentError, readEnvironment, type Settings } from './environment.ts';
@@ -10,6 +10,7 @@ import { KmsError } from './gateway/credentials/kms.ts';
 import { firstSecrets, greeting } from './greeting.ts';
 import { CannotListenError } from './http/server.ts';
 import { MasterKeyError, masterKeyCommand } from './master-key.ts';
+import { openState } from './open-services.ts';
 import { PricesError, pricesCommand } from './prices.ts';
 import { promptsCommand } from './prompts/files/command.ts';
 import { PromptFilesError } from './prompts/files/file.ts';

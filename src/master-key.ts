@@ -1,10 +1,10 @@
 /** `gw master-key`: another master key in the place of the present one. */
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { openState } from './app.ts';
 import { systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
 import { readMasterKey } from './master-key-source.ts';
+import { openState } from './open-services.ts';
 import { requireSameMasterKey } from './store/master-key.ts';
 import {
   ReplacedKeyError,

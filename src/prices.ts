@@ -1,9 +1,9 @@
 /** `gw prices`: prices that are newer than the release, from a file. */
 import { readFile } from 'node:fs/promises';
-import { openState } from './app.ts';
 import { forgetPriceFiles, PriceFileError, savedPrices, savePriceFile } from './catalog/price-files.ts';
 import { systemClock } from './clock.ts';
 import type { Settings } from './environment.ts';
+import { openState } from './open-services.ts';
 import { centsAt } from './pricing/price-sheet.ts';
 import { createPriceTable } from './pricing/price-table.ts';
 import type { Store } from './store/database.ts';

@@ -1,10 +1,10 @@
 /** A way back in for an operator who lost every admin key: whoever can read the database may mint one. */
 import { mintKey } from './admin/api-keys/mint.ts';
 import { recordSystemEvent } from './admin/kernel/audit/audit.ts';
-import { openState } from './app.ts';
 import { systemClock } from './clock.ts';
 import { EnvironmentError, type Settings } from './environment.ts';
 import { grantableTo } from './identity/scopes.ts';
+import { openState } from './open-services.ts';
 
 export async function mintRecoveryKey(settings: Settings): Promise<string> {
   const { store } = await openState(settings, systemClock);

@@ -1,8 +1,6 @@
 /** A WebSocket client for tests: what arrives is waited for one by one. */
+import { openClientSocket } from '../src/wire/websocket/client-socket.ts';
 import type { Farewell, Frame } from './providers/realtime.ts';
-
-/** Bun's client can send headers and pause; its type gives way to the browser's, which can neither. */
-const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
 export class RealtimeClient {
   readonly socket: Bun.WebSocket;
@@ -30,7 +28,7 @@ export class RealtimeClient {
     headers: Record<string, string> = {},
     protocols: readonly string[] = [],
   ): Promise<RealtimeClient> {
-    const socket = new BunWebSocket(url, { headers, protocols: [...protocols] });
+    const socket = openClientSocket(url, { headers, protocols: [...protocols] });
     const client = new RealtimeClient(socket);
     return new Promise((resolve, reject) => {
       socket.addEventListener('open', () => resolve(client));

@@ -49,8 +49,8 @@ export class AgentCall {
     this.identity = known.identity;
     this.operation = known.operation;
     this.posted = known.posted;
-    const { tasks, newTask, context } = known.operation;
-    this.#seen = { task: tasks[0] ?? newTask, context, state: null };
+    const { tasks, newTask, contexts } = known.operation;
+    this.#seen = { task: tasks[0] ?? newTask, context: contexts[0] ?? null, state: null };
     this.context = deps.services.begin(
       identified,
       serviceOf(known.server, known.operation.method),

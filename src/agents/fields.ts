@@ -14,6 +14,10 @@ export function textIn(fields: Fields, ...names: readonly string[]): string | nu
   return null;
 }
 
+/** Every text in these fields; those who read JSON loosely take any of their spellings. */
+export const allTextsIn = (fields: Fields, ...names: readonly string[]): string[] =>
+  names.flatMap((name) => textsIn([fields[name]].flat()));
+
 export const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string' && item !== '') : [];
 

@@ -113,11 +113,15 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
       if (!found || !isOwn(found)) throw noSuchTask();
     }
     // What a client may choose itself is his who comes first.
-    for (const [kind, chosen] of [
-      ['task', operation.newTask],
-      ['context', operation.context],
-    ] as const) {
-      if (chosen === null) continue;
+    const chosenOnes = [
+      ...(operation.newTask === null ? [] : [['task', operation.newTask] as const]),
+      ...operation.contexts.map((context) => ['context', context] as const),
+    ];
+    for (const mentioned of operation.mentioned) {
+      const found = await owners.of(server.url, 'task', mentioned);
+      if (found && !isOwn(found)) throw noSuchTask();
+    }
+    for (const [kind, chosen] of chosenOnes) {
       const found = await owners.of(server.url, kind, chosen);
       if (found && !isOwn(found)) throw noSuchTask();
       if (!found && call.isMessage) owners.claim(server.url, kind, chosen, owner);

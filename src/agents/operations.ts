@@ -1,5 +1,5 @@
 /** Which operation of A2A a request asks for, in each of its generations and both bindings, and which tasks and conversations it names. */
-import { type Fields, isFields, textIn, textsIn } from './fields.ts';
+import { allTextsIn, type Fields, isFields, textIn, textsIn } from './fields.ts';
 
 export type OperationKind =
   | 'send'
@@ -24,8 +24,10 @@ export interface Operation {
   tasks: readonly string[];
   /** A task whose id the client chooses itself, as 0.2 had it. */
   newTask: string | null;
-  /** The conversation that it goes on with, or begins. */
-  context: string | null;
+  /** The conversations that it goes on with, or begins. */
+  contexts: readonly string[];
+  /** Ids that may be those of tasks: none may be another caller's. */
+  mentioned: readonly string[];
   /** Where the agent shall call. */
   pushUrls: readonly string[];
   /** Skills that the metadata of the message name. */
@@ -98,9 +100,8 @@ export function httpOperation(method: string, segments: readonly string[], query
     const before = path.slice(0, found.index);
     const generation: Generation = /^v1(\/|$)/i.test(path) ? '0.3' : '1.0';
     const parameters = new URLSearchParams(query);
-    const inQuery = parameters.get('contextId') ?? parameters.get('context_id');
-    const params = kind === 'list' && inQuery !== null ? { ...body, contextId: inQuery } : body;
-    const said = named(kind, generation, params);
+    const said = named(kind, generation, body);
+    const inQuery = kind === 'list' ? [...parameters.getAll('contextId'), ...parameters.getAll('context_id')] : [];
     return {
       kind,
       generation,
@@ -108,76 +109,92 @@ export function httpOperation(method: string, segments: readonly string[], query
         .replace(task ?? '\0', '{id}')
         .slice(0, longestName),
       ...said,
-      tasks: task === undefined ? said.tasks : [...said.tasks, task],
+      tasks: [...said.tasks, ...textsIn([task]), ...tasksInQuery(parameters)],
+      contexts: [...said.contexts, ...inQuery],
       before,
     };
   }
-  return { ...other, method: `${method} /${path}`.slice(0, longestName), before: '' };
+  const said = named('other', null, body);
+  return {
+    kind: 'other',
+    generation: null,
+    method: `${method} /${path}`.slice(0, longestName),
+    ...said,
+    // Whatever an agent has below a task belongs to that task.
+    tasks: [...said.tasks, ...tasksInPath(path), ...tasksInQuery(new URLSearchParams(query))],
+    before: '',
+  };
 }
 
-const other: Omit<Operation, 'method'> = {
-  kind: 'other',
-  generation: null,
-  tasks: [],
-  newTask: null,
-  context: null,
-  pushUrls: [],
-  skills: [],
-};
+const tasksInPath = (path: string): string[] =>
+  [...path.matchAll(/(?:^|\/)tasks\/([^/:]+)/gi)].flatMap(([, task]) => textsIn([task]));
 
-type Named = Pick<Operation, 'tasks' | 'newTask' | 'context' | 'pushUrls' | 'skills'>;
+const tasksInQuery = (parameters: URLSearchParams): string[] => [
+  ...parameters.getAll('taskId'),
+  ...parameters.getAll('task_id'),
+];
+
+type Named = Pick<Operation, 'tasks' | 'newTask' | 'contexts' | 'mentioned' | 'pushUrls' | 'skills'>;
 
 function named(kind: OperationKind, generation: Generation | null, params: Fields): Named {
   if (generation === '0.2' && (kind === 'send' || kind === 'stream')) {
     return {
-      tasks: [],
+      ...nothing,
       newTask: textIn(params, 'id'),
-      context: textIn(params, 'sessionId'),
+      contexts: allTextsIn(params, 'sessionId'),
       pushUrls: urlsIn(params.pushNotification),
       skills: skillsIn(params),
     };
   }
   if (kind === 'send' || kind === 'stream') {
-    const message = isFields(params.message) ? params.message : isFields(params.request) ? params.request : {};
+    const messages = [params.message, params.request].filter(isFields);
     const configuration = isFields(params.configuration) ? params.configuration : {};
     return {
-      tasks: [
-        ...textsIn([textIn(message, 'taskId', 'task_id')]),
-        ...textsIn(message.referenceTaskIds ?? message.reference_task_ids),
-      ],
-      newTask: null,
-      context: textIn(message, 'contextId', 'context_id'),
-      pushUrls: [
-        ...urlsIn(configuration.pushNotificationConfig ?? configuration.push_notification_config),
-        ...urlsIn(configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config),
-        ...urlsIn(configuration.pushNotification ?? configuration.push_notification),
-      ],
-      skills: skillsIn(params, message),
+      ...nothing,
+      tasks: messages.flatMap((message) =>
+        allTextsIn(message, 'taskId', 'task_id', 'referenceTaskIds', 'reference_task_ids'),
+      ),
+      contexts: messages.flatMap((message) => allTextsIn(message, 'contextId', 'context_id')),
+      pushUrls: pushFields.flatMap((name) => urlsIn(configuration[name])),
+      skills: skillsIn(params, ...messages),
     };
   }
-  if (kind === 'list') return { ...nothing, context: textIn(params, 'contextId', 'context_id') };
+  if (kind === 'list') return { ...nothing, contexts: allTextsIn(params, 'contextId', 'context_id') };
   if (kind === 'push') {
     // From 1.0 on `id` is that of the configuration.
-    const task = textIn(params, 'taskId', 'task_id') ?? (generation === '1.0' ? null : textIn(params, 'id'));
-    return { ...nothing, tasks: [...textsIn([task]), ...inName(params)], pushUrls: urlsIn(params) };
+    const named = allTextsIn(params, 'taskId', 'task_id');
+    const tasks = named.length > 0 || generation === '1.0' ? named : allTextsIn(params, 'id');
+    const mentioned = allTextsIn(params, 'id');
+    return { ...nothing, tasks: [...tasks, ...inName(params)], mentioned, pushUrls: urlsIn(params) };
   }
   if (kind === 'get' || kind === 'cancel' || kind === 'subscribe') {
-    return { ...nothing, tasks: [...textsIn([textIn(params, 'id')]), ...inName(params)] };
+    return { ...nothing, tasks: [...allTextsIn(params, 'id', 'taskId', 'task_id'), ...inName(params)] };
   }
   if (kind === 'extended card') return nothing;
   return {
     ...nothing,
-    tasks: textsIn([textIn(params, 'taskId', 'task_id')]),
-    context: textIn(params, 'contextId', 'context_id'),
-    pushUrls: urlsIn(params.pushNotificationConfig),
+    tasks: allTextsIn(params, 'taskId', 'task_id'),
+    contexts: allTextsIn(params, 'contextId', 'context_id'),
+    mentioned: [...allTextsIn(params, 'id', 'ids', 'taskIds', 'task_ids'), ...inName(params)],
+    pushUrls: pushFields.flatMap((name) => urlsIn(params[name])),
   };
 }
 
-const nothing: Named = { tasks: [], newTask: null, context: null, pushUrls: [], skills: [] };
+const nothing: Named = { tasks: [], newTask: null, contexts: [], mentioned: [], pushUrls: [], skills: [] };
+
+/** Where the generations keep the configuration of notifications, in both spellings. */
+const pushFields = [
+  'pushNotificationConfig',
+  'push_notification_config',
+  'taskPushNotificationConfig',
+  'task_push_notification_config',
+  'pushNotification',
+  'push_notification',
+] as const;
 
 /** Resource names: `tasks/{id}`, or `tasks/{id}/pushNotificationConfigs/{id}`. */
 function inName(params: Fields): string[] {
-  return textsIn([textIn(params, 'name'), textIn(params, 'parent')]).flatMap((name) => {
+  return allTextsIn(params, 'name', 'parent').flatMap((name) => {
     const found = /(?:^|\/)tasks\/([^/]+)/i.exec(name);
     return found?.[1] ? [found[1]] : [];
   });

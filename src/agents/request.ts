@@ -1,5 +1,5 @@
 /** The body of a request to an agent: read within a size and a time, and told apart: JSON-RPC, JSON, or something of the agent's own. */
-import { readJson } from '../bounded-json.ts';
+import { readJson, repeatsField } from '../bounded-json.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { HoldBytes } from '../gateway/request/body-budget.ts';
 import { countedWhole } from '../gateway/upstream/counted-body.ts';
@@ -45,6 +45,11 @@ export async function posted(request: Incoming, isRpc: boolean, hold: HoldBytes)
     if (/^\s*[{[]/.test(text)) throw new AgentError('parse_error', 'the body is no JSON that can be read');
     if (!(fault instanceof SyntaxError)) throw fault;
     return { ...nothing, bytes, text };
+  }
+  // What is judged must be what the agent reads: its bytes go on as they came.
+  if (repeatsField(text, value)) {
+    const told = 'Invalid Request: a field stands twice in an object';
+    throw isRpc ? new UnreadableRpc('invalid_request', told) : new AgentError('invalid_request', told);
   }
   if (!isFields(value)) {
     if (isRpc) throw new UnreadableRpc('invalid_request', 'Invalid Request: send one JSON object');

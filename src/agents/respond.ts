@@ -11,13 +11,12 @@ import { WireFault } from '../wire/fault.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import type { AgentCall } from './call.ts';
 import { AgentError } from './errors.ts';
-import { eventPipe, largestEvent } from './event-pipe.ts';
+import { eventPipe, idleStreamMs, largestEvent } from './event-pipe.ts';
 import { type Fields, isFields, textIn } from './fields.ts';
 import { rewrittenCard } from './rewritten-card.ts';
-import { filteredTasks, sightingsIn } from './sightings.ts';
+import { sightingsIn, taskIn, withoutTotals } from './sightings.ts';
 
 const largestAnswer = 10 * 1024 * 1024;
-const idleStreamMs = 300_000;
 const longestFailure = 1_024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -85,13 +84,17 @@ export async function wholeReply(
     throw new AgentError('upstream_error', `the agent answered with status ${answer.status} and no JSON-RPC`);
   }
   let failure: string | null = isOk(answer) ? null : `the agent answered with status ${answer.status}`;
-  if (isFields(value)) {
-    const error = isRpc && isFields(value.error) ? value.error : null;
-    if (error) failure = (textIn(error, 'message') ?? 'the agent answered with an error').slice(0, longestFailure);
-    const result = isRpc ? value.result : value;
-    if (failure === null && isFields(result)) {
-      const changed = await passed(call, result, origin, again);
-      if (changed !== result) bytes = encoder.encode(JSON.stringify(isRpc ? { ...value, result: changed } : changed));
+  const error = isRpc && isFields(value) && isFields(value.error) ? value.error : null;
+  if (error) failure = (textIn(error, 'message') ?? 'the agent answered with an error').slice(0, longestFailure);
+  if (failure === null) {
+    const result = isRpc && isFields(value) ? value.result : value;
+    const changed = isFields(result)
+      ? await passed(call, result, origin, again)
+      : Array.isArray(result)
+        ? await passedList(call, result)
+        : result;
+    if (changed !== result) {
+      bytes = encoder.encode(JSON.stringify(isRpc && isFields(value) ? { ...value, result: changed } : changed));
     }
   }
   const headers = answerHeaders(call, answer);
@@ -120,7 +123,10 @@ async function passed(
   }
   if (operation.kind === 'list') return ownTasks(call, result, again);
   // What nobody knows the meaning of may still list tasks.
-  if (operation.kind === 'other' && Array.isArray(result.tasks)) return onlyOwn(call, result);
+  if (operation.kind === 'other') {
+    const shown = await onlyOwn(call, result);
+    if (shown !== result) return shown;
+  }
   call.sees(sightingsIn(result));
   if (operation.kind === 'push' || !call.guard) return result;
   const given = { ...result };
@@ -160,16 +166,39 @@ async function ownTasks(
   }
 }
 
+/** Without tasks of others, under whatever name they are listed; the very same object where there are none. */
 async function onlyOwn(call: AgentCall, result: Fields): Promise<Fields> {
-  const ids = [...new Set(sightingsIn(result).flatMap(({ task }) => (task === null ? [] : [task])))];
-  const own = new Set<string>();
-  await Promise.all(
-    ids.map(async (id) => {
-      const owner = await call.deps.owners.of(call.server.url, 'task', id);
-      if (owner?.workspaceId === call.owner.workspaceId && owner.owner === call.owner.owner) own.add(id);
+  const lists = await Promise.all(
+    Object.entries(result).map(async ([name, value]) => {
+      if (!Array.isArray(value)) return null;
+      const shown = await ownAmong(call, value, name === 'tasks' || call.operation.kind === 'list');
+      return shown === value ? null : ([name, shown] as const);
     }),
   );
-  return filteredTasks(result, (id) => own.has(id));
+  const changed = lists.filter((list) => list !== null);
+  return changed.length === 0 ? result : withoutTotals({ ...result, ...Object.fromEntries(changed) });
+}
+
+/** A list that stands by itself. */
+const passedList = async (call: AgentCall, list: readonly unknown[]): Promise<readonly unknown[]> =>
+  call.operation.kind === 'list' || call.operation.kind === 'other'
+    ? ownAmong(call, list, call.operation.kind === 'list')
+    : list;
+
+/** `areTasks`: what nobody is known to own is not shown either. */
+async function ownAmong(call: AgentCall, list: readonly unknown[], areTasks: boolean): Promise<readonly unknown[]> {
+  const owners = await Promise.all(
+    list.map((item) => {
+      const id = isFields(item) ? taskIn(item) : null;
+      return id === null ? null : call.deps.owners.of(call.server.url, 'task', id);
+    }),
+  );
+  const { workspaceId, owner } = call.owner;
+  const shown = list.filter((_, index) => {
+    const found = owners[index];
+    return found ? found.workspaceId === workspaceId && found.owner === owner : !areTasks;
+  });
+  return shown.length === list.length ? list : shown;
 }
 
 /** A stream of events. */
@@ -193,7 +222,6 @@ export function streamReply(call: AgentCall, answer: WireAnswer): Reply {
   const body = eventPipe({
     body: answer.body,
     abort,
-    idleMs: idleStreamMs,
     deadlines: deps.upstream.deadlines,
     heartbeat: deps.heartbeat,
     async passing(bytes, events) {

@@ -40,16 +40,15 @@ const stateIn = (state: unknown): string | null =>
         .slice(0, 32)
     : null;
 
-/** The list without those tasks that `mayShow` does not let through; the very same object where it lets all through. */
-export function filteredTasks(result: Fields, mayShow: (task: string) => boolean): Fields {
-  const tasks = listIn(result.tasks);
-  const shown = tasks.filter((task) => isFields(task) && mayShow(textIn(task, 'id') ?? ''));
-  if (shown.length === tasks.length) return result;
+/** The id under which an entry of a list may be known as a task. */
+export const taskIn = (entry: Fields): string | null => textIn(entry, 'taskId', 'task_id', 'id');
+
+/** How many others have is nobody's business. */
+export const withoutTotals = (result: Fields): Fields => {
+  const shown = listIn(result.tasks).length;
   return {
     ...result,
-    tasks: shown,
-    // How many others have is nobody's business.
-    ...(typeof result.totalSize === 'number' && { totalSize: shown.length }),
-    ...(typeof result.total_size === 'number' && { total_size: shown.length }),
+    ...(typeof result.totalSize === 'number' && { totalSize: shown }),
+    ...(typeof result.total_size === 'number' && { total_size: shown }),
   };
-}
+};

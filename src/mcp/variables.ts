@@ -1,35 +1,16 @@
 /** The environment variables of the MCP gateway and its authorization server. */
 import { z } from 'zod';
-
-const entries = (text: string): string[] =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
-
-function wholeNumber(fallback: number, least: number, most: number) {
-  const error = `must be a whole number from ${least} to ${most}, in digits alone`;
-  return z.coerce.number(error).int(error).min(least, error).max(most, error).default(fallback);
-}
+import { list, listInSmallLetters, onUnlessOff, wholeNumber } from '../variable-fields.ts';
 
 export const mcpVariables = () => ({
-  MCP_ENABLED: z
-    .string()
-    .default('ON')
-    .transform((value) => value.trim().toUpperCase() !== 'OFF'),
+  MCP_ENABLED: onUnlessOff(),
   MCP_REQUEST_TIMEOUT_MS: wholeNumber(60_000, 100, 86_400_000),
   MCP_GATEWAY_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   MCP_POOL_MAX_LIFETIME_MS: wholeNumber(600_000, 1_000, 86_400_000),
   MCP_SERVER_SIDE_MAX_ITERATIONS: wholeNumber(10, 1, 50),
-  MCP_ALLOWED_ORIGINS: z.string().default('').transform(entries),
-  OAUTH_REDIRECT_SCHEME_ALLOWLIST: z
-    .string()
-    .default('cursor,vscode,vscode-insiders,claude,windsurf')
-    .transform((text) => entries(text).map((scheme) => scheme.toLowerCase())),
-  OAUTH_REDIRECT_HOST_ALLOWLIST: z
-    .string()
-    .default('')
-    .transform((text) => entries(text).map((host) => host.toLowerCase())),
+  MCP_ALLOWED_ORIGINS: list(),
+  OAUTH_REDIRECT_SCHEME_ALLOWLIST: listInSmallLetters('cursor,vscode,vscode-insiders,claude,windsurf'),
+  OAUTH_REDIRECT_HOST_ALLOWLIST: listInSmallLetters(),
   JWT_PRIVATE_KEY: z.string().min(64, 'must be an RSA private key in PEM').optional(),
 });
 

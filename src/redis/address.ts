@@ -24,6 +24,7 @@ export function parseRedisUrl(url: string): RedisAddress | null {
   const hosts = hostList.split(',').map((text) => hostOf(text, form === 'sentinel' ? 26_379 : 6_379));
   if (hosts.some((host) => host === null) || (form === 'single' && hosts.length > 1)) return null;
   if (form === 'single' && !/^\d*$/.test(path)) return null;
+  if (userinfo !== undefined && /%(?![0-9a-f]{2})/i.test(userinfo)) return null;
   const [username, password] = userinfo === undefined ? [null, null] : credentialsOf(userinfo);
   return {
     form,
@@ -38,7 +39,8 @@ export function parseRedisUrl(url: string): RedisAddress | null {
 
 function hostOf(text: string, defaultPort: number): { host: string; port: number } | null {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:\s]+)(?::(\d{1,5}))?$/.exec(text.trim());
-  return match?.[1] ? { host: match[1].replace(/^\[|\]$/g, ''), port: Number(match[2] ?? defaultPort) } : null;
+  const port = Number(match?.[2] ?? defaultPort);
+  return match?.[1] && port <= 65_535 ? { host: match[1].replace(/^\[|\]$/g, ''), port } : null;
 }
 
 function credentialsOf(userinfo: string): [string | null, string | null] {

@@ -1,24 +1,12 @@
 /** The environment variables of secret references. */
 import { z } from 'zod';
-
-function wholeNumber(fallback: number, least: number, most: number) {
-  const error = `must be a whole number from ${least} to ${most}, in digits alone`;
-  return z.coerce.number(error).int(error).min(least, error).max(most, error).default(fallback);
-}
+import { list, wholeNumber } from '../variable-fields.ts';
 
 export const secretVariables = () => ({
   SECRET_MAX_AGE_SECONDS: wholeNumber(300, 1, 86_400),
   SECRET_STALE_SECONDS: wholeNumber(3_600, 0, 604_800),
   SECRET_MANAGER_TIMEOUT_MS: wholeNumber(5_000, 100, 60_000),
-  SECRET_ENVIRONMENT_VARIABLES: z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== ''),
-    ),
+  SECRET_ENVIRONMENT_VARIABLES: list(),
   SECRET_FILES_DIR: z.string().optional(),
 });
 

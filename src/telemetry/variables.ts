@@ -1,16 +1,13 @@
 /** The environment variables of metrics and traces. */
 import { z } from 'zod';
-
-const names = (text: string): string[] => text.split(',').flatMap((entry) => entry.trim() || []);
-const isOn = (text: string): boolean => ['1', 'true', 'on', 'yes'].includes(text.trim().toLowerCase());
-const flag = (fallback: boolean) => z.string().default(String(fallback)).transform(isOn);
+import { entries, flag, isOn, list } from '../variable-fields.ts';
 
 const address = () => z.url({ protocol: /^https?$/ }).optional();
 const buckets = () =>
   z
     .string()
     .default('')
-    .transform((text) => names(text).map(Number))
+    .transform((text) => entries(text).map(Number))
     .pipe(z.array(z.number('must be numbers, separated by commas').positive()).max(50));
 const samplers = [
   'always_on',
@@ -36,7 +33,7 @@ export const telemetryVariables = () => ({
     .refine((labels) => Object.keys(labels).every((name) => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name)), {
       message: 'must be name=value pairs, separated by commas; names are letters, digits and underscores',
     }),
-  PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: z.string().default('').transform(names),
+  PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: list(),
   PROMETHEUS_HISTOGRAM_BUCKETS: buckets(),
   PROMETHEUS_HTTP_DURATION_BUCKETS: buckets(),
   EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED: z.string().transform(isOn).optional(),
@@ -162,7 +159,7 @@ function tracesAddress(values: Values): string | null {
 /** `name=value` pairs with values in percent-encoding, as the conventions of OpenTelemetry write them. */
 function pairs(text: string): Record<string, string> {
   return Object.fromEntries(
-    names(text).flatMap((pair) => {
+    entries(text).flatMap((pair) => {
       const at = pair.indexOf('=');
       return at < 1 ? [] : [[pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())]];
     }),

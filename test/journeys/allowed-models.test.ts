@@ -85,6 +85,24 @@ describe('on a path that passes through', () => {
     }
   });
 
+  test.each(['model[]', 'model[0]', ' Model ', 'MODEL[ ]'])(
+    'a model is not reached under the name "%s"',
+    async (name) => {
+      const both = form(['model', 'small'], [name, 'large']);
+      for (const path of ['/v1/proxy/audio/transcriptions', '/v1/audio/transcriptions']) {
+        expect([400, 403]).toContain((await ask(path, both, asForm))[0] as number);
+      }
+      const body = JSON.stringify({ model: 'small', messages: [], [name]: 'large' });
+      for (const path of ['/v1/proxy/chat/completions', '/v1/chat/completions']) {
+        expect([400, 403]).toContain((await ask(path, body, asJson))[0] as number);
+      }
+      const query = new URLSearchParams([[name, 'large']]);
+      const small = '{"model":"small","messages":[]}';
+      expect(await ask(`/v1/proxy/chat/completions?${query}`, small, asJson)).toEqual(refused);
+      expect(provider.calls).toEqual([]);
+    },
+  );
+
   test('a form passes while its model is allowed, and breaks off otherwise', async () => {
     expect(await ask('/v1/proxy/audio/transcriptions', form(['model', 'small'], ['x', 'y']), asForm)).toEqual(passed);
     expect(arrived()).toBe(form(['model', 'small'], ['x', 'y']));

@@ -239,3 +239,19 @@ test('a breaker that has rested closes with the first call that works', async ()
   }
   await front.stop(true);
 });
+
+test('a message in which a field stands twice is refused: servers differ in which of them they take', async () => {
+  await saveIntegration(gateway, { slug: 'twice', url: upstream.url });
+  const text =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","n\\u0061me":"other","arguments":{}}}';
+  const response = await fetch(`${gateway.url}/twice/mcp`, {
+    method: 'POST',
+    headers: {
+      'x-gw-api-key': gateway.workspaceKey,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: text,
+  });
+  expect([response.status, (await response.json()).error.code]).toEqual([400, -32600]);
+});

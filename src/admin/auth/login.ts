@@ -8,7 +8,7 @@ import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { type Call, endpoint } from '../kernel/endpoint.ts';
 import { email, reference } from '../kernel/fields.ts';
-import { AttributedError } from '../kernel/kernel.ts';
+import { AttributedError } from '../kernel/refusals.ts';
 import { newBrowserCookie } from '../sso/browser-cookie.ts';
 import { enforcesSso, findWay } from '../sso/way.ts';
 import { deviceMark, takeTurn } from './guessing.ts';

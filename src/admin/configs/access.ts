@@ -2,7 +2,7 @@
 import { forbidden, notFound } from '../../http/errors.ts';
 import { type Caller, mayInWorkspace } from '../../identity/caller.ts';
 import type { Db } from '../../store/database.ts';
-import type { ConfigTable } from '../../store/schema.ts';
+import type { ConfigTable } from '../../store/tables/catalog.ts';
 import type { NamedWorkspace } from '../kernel/endpoint.ts';
 
 type ConfigAction = 'create' | 'read' | 'update' | 'delete' | 'list';

@@ -1,5 +1,5 @@
 /** A config as callers read it. */
-import type { ConfigTable } from '../../store/schema.ts';
+import type { ConfigTable } from '../../store/tables/catalog.ts';
 import type { StoredConfig } from './body.ts';
 import { maskConfig } from './credentials.ts';
 

@@ -4,7 +4,7 @@ import { conflict } from '../../http/errors.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
-import type { ConfigTable } from '../../store/schema.ts';
+import type { ConfigTable } from '../../store/tables/catalog.ts';
 import type { Vault } from '../../store/vault.ts';
 import { slugOf } from '../kernel/slug.ts';
 import type { StoredConfig } from './body.ts';

@@ -1,7 +1,7 @@
 /** Changing a config: a new config makes a new version, everything else belongs to the config itself. */
 import { invalid } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
-import type { ConfigTable } from '../../store/schema.ts';
+import type { ConfigTable } from '../../store/tables/catalog.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
 import { configAccess, reachConfig } from './access.ts';

@@ -4,7 +4,7 @@ import { type Caller, mayInOrganisation, mayInWorkspace } from '../../identity/c
 import type { Scope } from '../../identity/scopes.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
-import type { IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationTable } from '../../store/tables/catalog.ts';
 
 type IntegrationAction = 'create' | 'read' | 'update' | 'delete' | 'list';
 

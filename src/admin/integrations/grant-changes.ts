@@ -2,7 +2,7 @@
 import type { GlobalWorkspaceAccess } from '../../catalog/saved.ts';
 import { invalid, notFound } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
-import type { IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationTable } from '../../store/tables/catalog.ts';
 import { activeWorkspaceIds } from '../workspaces/references.ts';
 import { asTemplate, fromTemplate, type GrantChange } from './grants.ts';
 import { storedGlobalAccess } from './record.ts';

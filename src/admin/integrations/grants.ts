@@ -9,7 +9,7 @@ import {
 } from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
-import type { IntegrationTable, IntegrationWorkspaceTable } from '../../store/schema.ts';
+import type { IntegrationTable, IntegrationWorkspaceTable } from '../../store/tables/catalog.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 import { insertProvider } from '../providers/insert.ts';
 import { defaultProviderSlug } from './create.ts';

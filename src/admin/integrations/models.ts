@@ -11,7 +11,7 @@ import { invalid } from '../../http/errors.ts';
 import { lazy } from '../../lazy.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
-import type { IntegrationModelTable, IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationModelTable, IntegrationTable } from '../../store/tables/catalog.ts';
 import type { Vault } from '../../store/vault.ts';
 import { flag } from '../kernel/fields.ts';
 import type { Services } from '../kernel/services.ts';

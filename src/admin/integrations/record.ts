@@ -4,7 +4,7 @@ import type { GlobalWorkspaceAccess } from '../../catalog/saved.ts';
 import { openConfigurations } from '../../catalog/saved.ts';
 import type { Db } from '../../store/database.ts';
 import { decode } from '../../store/json.ts';
-import type { IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationTable } from '../../store/tables/catalog.ts';
 import type { Vault } from '../../store/vault.ts';
 import { countOf } from '../kernel/lists/list-queries.ts';
 import { masked, maskedConfigurations } from './masking.ts';

@@ -4,7 +4,7 @@ import { openConfigurations } from '../../catalog/saved.ts';
 import { invalid } from '../../http/errors.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
-import type { IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationTable } from '../../store/tables/catalog.ts';
 import { endpoint, type NamedWorkspace } from '../kernel/endpoint.ts';
 import { empty } from '../kernel/fields.ts';
 import type { Services } from '../kernel/services.ts';

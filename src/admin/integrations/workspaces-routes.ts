@@ -6,7 +6,7 @@ import { actorId, type Caller } from '../../identity/caller.ts';
 import { shownUsageLimit } from '../../limits/entries.ts';
 import type { Db } from '../../store/database.ts';
 import { decode, encode } from '../../store/json.ts';
-import type { IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationTable } from '../../store/tables/catalog.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { empty, search } from '../kernel/fields.ts';
 import { countOf, holdsInAnyCase } from '../kernel/lists/list-queries.ts';

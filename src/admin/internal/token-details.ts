@@ -4,7 +4,7 @@ import { digestOf } from '../../identity/secrets.ts';
 import { applyUsageLimit, shownUsageLimit } from '../../limits/entries.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { KeyRecord } from '../api-keys/schema.ts';
-import { refusedCredential } from '../kernel/kernel.ts';
+import { refusedCredential } from '../kernel/refusals.ts';
 import type { Services } from '../kernel/services.ts';
 
 export interface CredentialDetails {

@@ -2,7 +2,7 @@
 import { ApiError, conflict, forbidden } from '../../http/errors.ts';
 import { findAuthSettings } from '../../identity/auth-settings.ts';
 import { type AuditNote, endpoint } from '../kernel/endpoint.ts';
-import { AttributedError } from '../kernel/kernel.ts';
+import { AttributedError } from '../kernel/refusals.ts';
 import { enforcesSso } from '../sso/way.ts';
 import { joinByInvite } from './accept.ts';
 import { followLink, isActiveMember, type LinkedInvite } from './invite.ts';

@@ -1,15 +1,12 @@
 /** Serves the endpoints: authentication, permission, the workspace lock, validation, paging, the transaction, the audit row and the error body. */
 import { readJsonBody } from '../../http/body.ts';
-import { type ClientAddress, clientAddress, parseRanges } from '../../http/client-address.ts';
+import { clientAddress, parseRanges } from '../../http/client-address.ts';
 import {
-  ApiError,
   errorResponse,
   forbidden,
   invalidFields,
   methodNotAllowed,
   noSuchRoute,
-  notReady,
-  storeAway,
   tooMany,
   unauthenticated,
 } from '../../http/errors.ts';
@@ -18,17 +15,17 @@ import { RouteTable } from '../../http/routes.ts';
 import type { Peer } from '../../http/web.ts';
 import type { Authenticator } from '../../identity/authenticate.ts';
 import { actorId, actorType, type Caller } from '../../identity/caller.ts';
-import type { JwtRefused } from '../../identity/jwt/refusal.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
-import { isAway } from '../../store/unavailable.ts';
 import { type AuditRow, type AuditTrail, insertAuditRow } from './audit/audit.ts';
-import { maskBody, maskHeaders, maskPath, maskQuery } from './audit/mask.ts';
+import { bounded, maskBody, maskHeaders, maskPath, maskQuery } from './audit/mask.ts';
 import type { AuditNote, Endpoint, Exchange, NamedWorkspace, Resource } from './endpoint.ts';
+import { exchangeOf } from './exchange.ts';
 import { empty } from './fields.ts';
 import { readPage } from './lists/paging.ts';
 import { requireKind, requireScope } from './permission.ts';
 import { createCallLimiter } from './rate-limit.ts';
+import { AttributedError, refusalOf, refusedCredential } from './refusals.ts';
 import { refuseLedAstray } from './saved-addresses.ts';
 import type { Services } from './services.ts';
 import { requireStorable, validate } from './validate.ts';
@@ -54,7 +51,6 @@ const versions = ['/v1', '/v2'];
 const bodyLimit = 1024 * 1024;
 /** Of those who need not say who they are: addresses, passwords and tokens. */
 const openBodyLimit = 64 * 1024;
-const auditTextLimit = 16_384;
 const unsafeMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const wholeList = { index: 0, size: 0, offset: 0 };
 
@@ -325,53 +321,10 @@ export function createKernel(parts: KernelParts): Kernel {
   }
 }
 
-/** A refusal of an open route that still knows whom it concerns, such as a sign-in with a wrong password. */
-export class AttributedError extends ApiError {
-  readonly note: AuditNote;
-
-  constructor(error: ApiError, note: AuditNote) {
-    super(error.code, error.message, { status: error.status, errors: error.errors, headers: { ...error.headers } });
-    this.note = note;
-  }
-}
-
-export function refusalOf(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  return isAway(error) ? storeAway() : new ApiError('AB04', 'Something went wrong on our side');
-}
-
-export function refusedCredential(reason: JwtRefused | null): ApiError {
-  if (!reason) return unauthenticated('This credential is unknown, expired or revoked');
-  if (reason.status === 503) return notReady(reason.message);
-  return reason.status === 403 ? forbidden(reason.message) : unauthenticated(reason.message);
-}
-
 const emptyTrace = (): Trace => ({ changes: [], note: {}, headers: new Headers() });
-
-export const bounded = (text: string): string =>
-  text.length > auditTextLimit ? `${text.slice(0, auditTextLimit)}…` : text;
 
 /** The most specific thing that the path names. */
 const lastParameter = (params: Record<string, string>): string | null => Object.values(params).at(0) ?? null;
-
-export function exchangeOf(
-  request: Request,
-  url: URL,
-  client: ClientAddress,
-  requestId: string,
-  publicUrl: string | null,
-): Exchange {
-  const { headers } = request;
-  const forwarded = client.viaTrustedProxy ? headers.get('x-forwarded-proto')?.split(',')[0]?.trim() : undefined;
-  const scheme = forwarded || url.protocol.slice(0, -1);
-  return {
-    requestId,
-    clientIp: client.ip,
-    country: client.viaTrustedProxy ? headers.get('cf-ipcountry') : null,
-    origin: publicUrl ?? `${scheme}://${headers.get('host') || url.host}`,
-    headers,
-  };
-}
 
 /** Of a parameter that is repeated the first counts, here as in the checks that ask for one by its name. */
 function queryFields(query: URLSearchParams): Record<string, string> {

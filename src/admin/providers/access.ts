@@ -3,7 +3,7 @@ import { ApiError, forbidden, invalid, notFound } from '../../http/errors.ts';
 import { type Caller, mayInWorkspace, workspacesWith } from '../../identity/caller.ts';
 import type { Scope } from '../../identity/scopes.ts';
 import type { Db } from '../../store/database.ts';
-import type { IntegrationTable, ProviderTable } from '../../store/schema.ts';
+import type { IntegrationTable, ProviderTable } from '../../store/tables/catalog.ts';
 import { everyCaller } from '../integrations/access.ts';
 import type { NamedWorkspace } from '../kernel/endpoint.ts';
 

@@ -11,7 +11,7 @@ import {
   type UsageLimitInput,
 } from '../../limits/entries.ts';
 import { decode, encode } from '../../store/json.ts';
-import type { ProviderStatus, ProviderTable } from '../../store/schema.ts';
+import type { ProviderStatus, ProviderTable } from '../../store/tables/catalog.ts';
 import { checkUsageLimit, usageLimitColumns } from '../kernel/usage-limits.ts';
 
 /** One object, or a list of them. */

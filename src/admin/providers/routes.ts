@@ -4,7 +4,7 @@ import { actorId, type Caller } from '../../identity/caller.ts';
 import type { Change } from '../../store/changes.ts';
 import type { Db } from '../../store/database.ts';
 import { encode } from '../../store/json.ts';
-import type { IntegrationTable } from '../../store/schema.ts';
+import type { IntegrationTable } from '../../store/tables/catalog.ts';
 import { findIntegration } from '../integrations/access.ts';
 import { workspaceQuery } from '../integrations/schema.ts';
 import { storedMappings } from '../integrations/secret-mappings.ts';

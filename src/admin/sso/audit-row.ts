@@ -1,9 +1,8 @@
 /** The audit rows of single sign-on: who came in by it, who was refused, and whose sessions a provider ended. */
 import type { Clock } from '../../clock.ts';
 import type { AuditRow } from '../kernel/audit/audit.ts';
-import { maskHeaders } from '../kernel/audit/mask.ts';
+import { bounded, maskHeaders } from '../kernel/audit/mask.ts';
 import type { Exchange } from '../kernel/endpoint.ts';
-import { bounded } from '../kernel/kernel.ts';
 
 export interface SsoEvent {
   path: string;

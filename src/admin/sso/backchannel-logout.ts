@@ -7,7 +7,7 @@ import { findAuthSettings } from '../../identity/auth-settings.ts';
 import { SsoRefused } from '../../identity/sso/flows.ts';
 import type { AuditTrail } from '../kernel/audit/audit.ts';
 import type { Exchange } from '../kernel/endpoint.ts';
-import { exchangeOf } from '../kernel/kernel.ts';
+import { exchangeOf } from '../kernel/exchange.ts';
 import { createCallLimiter } from '../kernel/rate-limit.ts';
 import type { Services } from '../kernel/services.ts';
 import { ssoAuditRow } from './audit-row.ts';

@@ -18,7 +18,7 @@ import { rememberSignIn } from '../auth/login.ts';
 import { cookieOf, originOf } from '../auth/session-reply.ts';
 import { type AuditTrail, insertAuditRow } from '../kernel/audit/audit.ts';
 import type { Exchange } from '../kernel/endpoint.ts';
-import { exchangeOf } from '../kernel/kernel.ts';
+import { exchangeOf } from '../kernel/exchange.ts';
 import { createCallLimiter } from '../kernel/rate-limit.ts';
 import type { Services } from '../kernel/services.ts';
 import { ssoAuditRow } from './audit-row.ts';

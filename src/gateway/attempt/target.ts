@@ -7,7 +7,7 @@ import type { JsonObject, Provider, TargetFields } from '../../providers/provide
 import type { CallDeps } from '../call-deps.ts';
 import type { RequestContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
-import { splitModel } from '../request/model-name.ts';
+import { readsAsModel, splitModel } from '../request/model-name.ts';
 
 export interface Target {
   provider: Provider;
@@ -106,7 +106,7 @@ function refuseOther({ workspace }: RequestContext, name: string, modelSlug: str
 function refuseOtherSpelling({ workspace }: RequestContext, slug: string, parameters: JsonObject): void {
   const saved = workspace.provider(slug);
   if (!saved || (saved.models.allowAll && saved.models.bySlug.size === 0)) return;
-  const spelled = Object.keys(parameters).find((name) => name !== 'model' && name.toLowerCase() === 'model');
+  const spelled = Object.keys(parameters).find((name) => name !== 'model' && readsAsModel(name));
   if (spelled === undefined) return;
   throw new GatewayError('invalid_body', `the field "${spelled}" may be taken for the model; leave it out`, {
     field: spelled,

@@ -1,4 +1,5 @@
 /** The provider's side of a session: a WebSocket that holds what arrives until somebody listens. */
+import { openClientSocket } from '../../wire/websocket/client-socket.ts';
 import { isSendable } from '../../wire/websocket/close-frame.ts';
 import type { SocketMessage } from '../../wire/websocket/relay.ts';
 import { concealedText } from '../upstream/conceal.ts';
@@ -25,9 +26,6 @@ export type ProviderSocket = Pick<
   UpstreamSocket,
   'listen' | 'protocol' | 'waiting' | 'paused' | 'send' | 'ping' | 'pause' | 'resume' | 'close' | 'terminate'
 >;
-
-/** Bun's client can send headers and pause; its type is hidden by the browser's, which can do neither. */
-const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
 /** An error, or something that holds one: only then may a provider repeat the credential. */
 const isError = (frame: SocketMessage): frame is string => typeof frame === 'string' && frame.includes('"error"');
@@ -129,7 +127,7 @@ export class UpstreamSocket {
     secrets: () => readonly string[] = () => [],
   ): Promise<UpstreamSocket> {
     const { url, headers, protocols, serverName } = address;
-    const socket = new BunWebSocket(url, {
+    const socket = openClientSocket(url, {
       headers,
       protocols: [...protocols],
       // The frames are speech or short; squeezing them again costs more than it saves.

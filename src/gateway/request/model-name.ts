@@ -7,3 +7,10 @@ export function splitModel(text: string): { slug: string; model: string | null }
     ? { slug: text.slice(1), model: null }
     : { slug: text.slice(1, slash), model: text.slice(slash + 1) };
 }
+
+/** Whether the loosest server might take a field of this name for the model: in any case, with spaces around it, or as a list. */
+export const readsAsModel = (name: string): boolean =>
+  name
+    .toLowerCase()
+    .replace(/(?:\[[^\]]*\]?)+\s*$/, '')
+    .trim() === 'model';

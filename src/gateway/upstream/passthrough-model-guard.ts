@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts';
 import type { ClientBody } from '../request/body.ts';
 import type { FormWatch } from '../request/canonical-form.ts';
 import type { PartHead } from '../request/form-head.ts';
+import { readsAsModel } from '../request/model-name.ts';
 import { type BaseAddress, loosely, partsOf } from './upstream-address.ts';
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
@@ -65,7 +66,7 @@ const namesInQuery = (query: string): string[][] =>
   query === ''
     ? []
     : [query, query.replaceAll(';', '&')].flatMap((text) =>
-        [...new URLSearchParams(text)].flatMap(([name, model]) => (name.toLowerCase() === 'model' ? [[model]] : [])),
+        [...new URLSearchParams(text)].flatMap(([name, model]) => (readsAsModel(name) ? [[model]] : [])),
       );
 
 function decoded(text: string): string {
@@ -99,7 +100,7 @@ export class ModelWatch implements FormWatch {
 
   part({ name }: PartHead): void {
     this.end();
-    if (name?.toLowerCase() === 'model') this.#name = Buffer.alloc(0);
+    if (name && readsAsModel(name)) this.#name = Buffer.alloc(0);
   }
 
   bytes(bytes: Uint8Array): void {

@@ -54,8 +54,27 @@ const qualifire = (flag: string, event?: HookEvent, parameters: Json = {}): Part
   url: 'https://proxy.qualifire.ai/api/evaluation/evaluate',
   key: ['X-Qualifire-API-Key', key],
   needs: ['input', flag],
-  passes: { status: 'success' },
-  fails: { status: 'failed' },
+  refuses: z.object({
+    input: z.string().min(1),
+    output: z.string().min(1).optional(),
+    prompt_injections: z.boolean().optional(),
+    pii_check: z.boolean().optional(),
+    content_moderation_check: z.boolean().optional(),
+    hallucinations_check: z.boolean().optional(),
+    grounding_check: z.boolean().optional(),
+    assertions: z.array(z.string().min(1)).optional(),
+    messages: z.array(z.object({ role: z.string(), content: z.string() })).optional(),
+  }),
+  passes: { status: 'completed', score: 100, evaluationResults: [{ type: flag, results: [{ flagged: false }] }] },
+  fails: { status: 'completed', score: 0, evaluationResults: [{ type: flag, results: [{ flagged: true }] }] },
+});
+
+const protectable = z.strictObject({
+  prompt: z.string().min(1).optional(),
+  response: z.string().min(1).optional(),
+  user: z.string().optional(),
+  user_groups: z.array(z.string()).optional(),
+  policy: z.record(z.string(), z.unknown()).optional(),
 });
 
 const partners: Record<string, Partner> = {
@@ -65,6 +84,12 @@ const partners: Record<string, Partner> = {
     url: 'https://apex.acuvity.ai/_acuvity/scan',
     key: ['authorization', `Bearer ${token}`],
     needs: ['messages', 'anonymization', 'type'],
+    refuses: z.strictObject({
+      anonymization: z.enum(['FixedSize', 'VariableSize']),
+      messages: z.array(z.string()).min(1),
+      redactions: z.array(z.string()),
+      type: z.enum(['Input', 'Output']),
+    }),
     passes: { extractions: [{ exploits: { prompt_injection: 0.1 } }] },
     fails: { extractions: [{ exploits: { prompt_injection: 0.9 } }] },
     redacts: [{ extractions: [{ PIIs: { person: 1 }, data: 'I am XXXX' }] }, 'I am XXXX'],
@@ -74,6 +99,22 @@ const partners: Record<string, Partner> = {
     url: 'https://akto.example/api/http-proxy?guardrails=true&akto_connector=gw',
     key: ['authorization', key],
     needs: ['requestPayload', 'contextSource', 'time'],
+    refuses: z.strictObject({
+      path: z.string().startsWith('/'),
+      method: z.literal('POST'),
+      requestHeaders: z.string(),
+      responseHeaders: z.string(),
+      requestPayload: z.string().refine((text) => typeof JSON.parse(JSON.parse(text).body) === 'object'),
+      responsePayload: z.string(),
+      ip: z.string(),
+      time: z.string().regex(/^\d+$/),
+      statusCode: z.string(),
+      type: z.string(),
+      status: z.string(),
+      tag: z.string(),
+      metadata: z.string(),
+      contextSource: z.literal('AGENTIC'),
+    }),
     passes: { data: { guardrailsResult: { Allowed: true } } },
     fails: { data: { guardrailsResult: { Allowed: false, Reason: 'no' } } },
   },
@@ -82,6 +123,14 @@ const partners: Record<string, Partner> = {
     url: 'https://gr-prd.aporia.com/p1/validate',
     key: ['X-APORIA-API-KEY', key],
     needs: ['messages', 'validation_target'],
+    refuses: z.strictObject({
+      messages: z
+        .array(z.object({ role: z.enum(['system', 'user', 'assistant', 'other']), content: z.string() }))
+        .min(1),
+      explain: z.boolean(),
+      validation_target: z.enum(['prompt', 'response', 'both']),
+      response: z.string().optional(),
+    }),
     passes: { action: 'passthrough' },
     fails: { action: 'rephrase' },
   },
@@ -166,6 +215,7 @@ const partners: Record<string, Partner> = {
     url: 'https://api.aisec.catonetworks.com/fw/v1/analyze',
     key: ['authorization', `Bearer ${key}`],
     needs: ['messages'],
+    refuses: z.strictObject({ messages: chatMessages() }),
     passes: { required_action: { action_type: 'monitor_action' } },
     fails: { required_action: { action_type: 'block_action' } },
     redacts: [
@@ -181,9 +231,19 @@ const partners: Record<string, Partner> = {
     url: 'https://aidr.example/v1/guard_chat_completions',
     key: ['authorization', `Bearer ${key}`],
     needs: ['guard_input', 'event_type'],
+    refuses: z.strictObject({
+      guard_input: z.looseObject({ messages: chatMessages() }),
+      event_type: z.enum(['input', 'output']),
+      app_id: z.string(),
+      user_id: z.string().optional(),
+      llm_provider: z.string(),
+      model: z.string(),
+      extra_info: z.strictObject({ user_name: z.string().optional() }),
+    }),
     passes: { status: 'Success', result: { blocked: false } },
     fails: { status: 'Success', result: { blocked: true } },
   },
+  // No public description of the API was found: it needs what the specification names.
   'f5-guardrails.scan': {
     parameters: { projectId: 'p', redact: true },
     url: 'https://us1.calypsoai.app/backend/v1/scans',
@@ -198,6 +258,11 @@ const partners: Record<string, Partner> = {
     url: 'https://jav.example/v1/guardrails/apply',
     key: ['x-javelin-apikey', key],
     needs: ['input', 'config'],
+    refuses: z.strictObject({
+      input: z.strictObject({ text: z.string().min(1) }),
+      config: z.record(z.string(), z.unknown()),
+      metadata: z.record(z.string(), z.unknown()),
+    }),
     passes: { assessments: [{ promptinjectiondetection: { request_reject: false } }] },
     fails: { assessments: [{ promptinjectiondetection: { request_reject: true } }] },
   },
@@ -221,6 +286,12 @@ const partners: Record<string, Partner> = {
     url: 'https://server.lasso.security/gateway/v3/classify',
     key: ['lasso-api-key', key],
     needs: ['messages', 'messageType', 'sessionId'],
+    refuses: z.strictObject({
+      messages: chatMessages(),
+      messageType: z.enum(['PROMPT', 'COMPLETION']),
+      sessionId: z.string().min(1),
+      userId: z.string().optional(),
+    }),
     passes: { findings: { pii: [{ action: 'WARN' }] } },
     fails: { findings: { jailbreak: [{ action: 'BLOCK' }] } },
   },
@@ -248,6 +319,15 @@ const partners: Record<string, Partner> = {
     url: 'https://ai-guard.aws.pangea.cloud/v1/text/guard',
     key: ['authorization', `Bearer ${key}`],
     needs: ['text'],
+    refuses: z.strictObject({
+      text: z
+        .string()
+        .min(1)
+        .refine((text) => Buffer.byteLength(text) <= 20 * 1024),
+      recipe: z.string().optional(),
+      debug: z.boolean().optional(),
+      overrides: z.record(z.string(), z.unknown()).optional(),
+    }),
     passes: { status: 'Success', result: { detectors: {} } },
     fails: { status: 'Success', result: { detectors: { prompt_injection: { detected: true } } } },
   },
@@ -257,6 +337,7 @@ const partners: Record<string, Partner> = {
     url: 'https://redact.aws.pangea.cloud/v1/redact_structured',
     key: ['authorization', `Bearer ${key}`],
     needs: ['data'],
+    refuses: z.strictObject({ data: z.array(z.string()).min(1) }),
     passes: { status: 'Success', result: { count: 0 } },
     fails: {},
     redacts: [{ status: 'Success', result: { count: 1, redacted_data: ['I am <PERSON>'] } }, 'I am <PERSON>'],
@@ -287,6 +368,7 @@ const partners: Record<string, Partner> = {
     ],
     fails: {},
   },
+  // No public description of the API was found: it needs what the specification names.
   'pillar.scanPrompt': {
     parameters: { scanners: ['pii'] },
     url: 'https://api.pillarseclabs.com/api/v1/scan/prompt',
@@ -304,6 +386,7 @@ const partners: Record<string, Partner> = {
     passes: {},
     fails: { secrets: true },
   },
+  // No public description of the API was found: it needs what the specification names.
   'promptfoo.guard': {
     url: 'https://api.promptfoo.dev/v1/guard',
     needs: ['input'],
@@ -333,6 +416,7 @@ const partners: Record<string, Partner> = {
     url: 'https://ps.example/api/protect',
     key: ['APP-ID', key],
     needs: ['prompt'],
+    refuses: protectable,
     passes: { result: { prompt: { passed: true } } },
     fails: { result: { prompt: { passed: false, action: 'block' } } },
     redacts: [{ result: { prompt: { passed: false, action: 'modify', modified_text: 'I am X' } } }, 'I am X'],
@@ -343,6 +427,7 @@ const partners: Record<string, Partner> = {
     url: 'https://ps.example/api/protect',
     key: ['APP-ID', key],
     needs: ['response'],
+    refuses: protectable,
     passes: { result: { response: { passed: true } } },
     fails: { result: { response: { passed: false } } },
   },
@@ -354,6 +439,7 @@ const partners: Record<string, Partner> = {
   'qualifire.instructionFollowing': qualifire('instructions_following_check', after),
   'qualifire.toolUseQuality': qualifire('available_tools', after),
   'qualifire.policy': qualifire('assertions', undefined, { policies: ['be kind'] }),
+  // No public description of the API was found: it needs what the specification names.
   'singulr.guard': {
     credentials: { token: key, apiBase: 'https://s.example', applicationId: 'a', guardrailId: 'g' },
     url: 'https://s.example/api/v1/ai-gateway/gw',
@@ -362,6 +448,7 @@ const partners: Record<string, Partner> = {
     passes: { should_block: false },
     fails: { should_block: true },
   },
+  // No public description of the API was found: it needs what the specification names.
   'sydelabs.sydeguard': {
     url: 'https://guard.sydelabs.ai/api/v1/guard/generate-score',
     key: ['x-api-key', key],
@@ -373,6 +460,13 @@ const partners: Record<string, Partner> = {
     url: 'https://services.walled.ai/v1/walled-protect',
     key: ['x-api-key', key],
     needs: ['text', 'pii_list', 'greetings_list'],
+    refuses: z.strictObject({
+      text: z.string().min(1),
+      generic_safety_check: z.boolean(),
+      greetings_list: z.array(z.enum(['Casual & Friendly', 'Professional & Polite'])),
+      pii_list: z.array(z.string()),
+      compliance_list: z.array(z.string()),
+    }),
     passes: { data: { safety: [{ isSafe: true }] } },
     fails: { data: { safety: [{ isSafe: false }] } },
   },
@@ -400,6 +494,8 @@ const simulated = (partner: Partner, answer: Json): CheckIo & { calls: OutboundC
     async call(call) {
       calls.push(call);
       if (call.url !== partner.url) return reply(404, { called: call.url });
+      if (call.method !== 'POST') return reply(405, {});
+      if (!/^application\/json\b/.test(call.headers['content-type'] ?? '')) return reply(415, {});
       const [name = '', value = ''] = partner.key ?? [];
       const sent = Object.entries(call.headers).find(([header]) => header.toLowerCase() === name.toLowerCase())?.[1];
       if (partner.key ? sent !== value : !call.sign && partner.credentials) return reply(401, {});
@@ -494,6 +590,23 @@ test('every partner check but those that search, or whose signature the service 
   expect(partnerChecks.map(({ id }) => id).filter((id) => !(id in partners) && !elsewhere.has(id))).toEqual([]);
 });
 
+const queries = {
+  'exa.online': z.strictObject({
+    query: z.string().min(1),
+    numResults: z.int().min(1).max(100),
+    includeDomains: z.array(z.string()).optional(),
+    excludeDomains: z.array(z.string()).optional(),
+    contents: z.strictObject({ text: z.boolean() }),
+  }),
+  'tavily.online': z.strictObject({
+    query: z.string().min(1).max(400),
+    max_results: z.int().min(0).max(20),
+    chunks_per_source: z.int().min(1).max(3),
+    search_depth: z.enum(['advanced', 'basic', 'fast', 'ultra-fast']).optional(),
+    topic: z.enum(['general', 'news', 'finance']).optional(),
+  }),
+};
+
 describe('searches', () => {
   for (const [id, url] of [
     ['exa.online', 'https://api.exa.ai/search'],
@@ -503,8 +616,9 @@ describe('searches', () => {
       const header: [string, string] = id === 'exa.online' ? ['x-api-key', key] : ['authorization', `Bearer ${key}`];
       const result = await run(
         id,
-        { url, key: header, needs: ['query'], passes: {}, fails: {} },
+        { url, key: header, needs: ['query'], refuses: queries[id], passes: {}, fails: {} },
         { results: [{ title: 'T', url: 'https://t.example', text: 'found', content: 'found' }] },
+        'what is it? '.repeat(100),
       );
       expect(JSON.stringify(result.body)).toContain('found');
       expect(result.verdict).toBe(true);
@@ -512,10 +626,73 @@ describe('searches', () => {
   }
 });
 
+describe('the conversation that partners get', () => {
+  const conversation = async (requestType: string, request: Json): Promise<Json> => {
+    const partner = partners['lakera.guard'] as Partner;
+    const check = byId.get('lakera.guard');
+    const io = simulated(partner, partner.passes);
+    const prepared = check?.prepare({}, { credentials: { apiKey: key }, faultOfUrl: () => null, timeoutMs: 100 });
+    const facts = { ...contextFor('beforeRequestHook', 'x').facts, requestType, request };
+    const result = await prepared?.run(new CheckContext(facts, request, false), io);
+    expect(result?.error).toBeUndefined();
+    return JSON.parse(io.calls[0]?.body ?? '{}').messages;
+  };
+
+  test('has system prompts in any form, results of tools, documents, and roles that they know', async () => {
+    const part = (text: string) => ({ type: 'text', text });
+    expect(
+      await conversation('messages', {
+        system: [part('be kind'), part('be brief')],
+        messages: [
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [part('found')] }] },
+          { role: 'user', content: [{ type: 'document', source: { type: 'text', data: 'a page' } }, part('what?')] },
+        ],
+      }),
+    ).toEqual([
+      { role: 'system', content: 'be kind\nbe brief' },
+      { role: 'user', content: 'found' },
+      { role: 'user', content: 'a page\nwhat?' },
+    ] as unknown as Json);
+    expect(
+      await conversation('createModelResponse', {
+        instructions: 'be kind',
+        input: [
+          { role: 'developer', content: 'be brief' },
+          { type: 'function_call_output', call_id: 'c', output: 'found' },
+        ],
+      }),
+    ).toEqual([
+      { role: 'system', content: 'be kind' },
+      { role: 'system', content: 'be brief' },
+      { role: 'tool', content: 'found' },
+    ] as unknown as Json);
+  });
+
+  test('an action that Cato does not ask for is no error', async () => {
+    const partner = partners['cato.analyze'] as Partner;
+    const answer = { analysis_result: { policy_drill_down: {} }, required_action: null };
+    expect(await run('cato.analyze', partner, answer)).toMatchObject({ verdict: true });
+    expect((await run('cato.analyze', partner, answer)).error).toBeUndefined();
+  });
+
+  test('Lasso gets the answer alone where it judges the answer', async () => {
+    const partner = { ...(partners['lasso.classify'] as Partner), event: after };
+    const io = simulated(partner, partner.passes);
+    const prepared = byId
+      .get('lasso.classify')
+      ?.prepare({}, { credentials: { apiKey: key }, faultOfUrl: () => null, timeoutMs: 100 });
+    await prepared?.run(contextFor(after, 'I am Ann'), io);
+    expect(JSON.parse(io.calls[0]?.body ?? '{}')).toMatchObject({
+      messageType: 'COMPLETION',
+      messages: [{ role: 'assistant', content: 'I am Ann' }],
+    });
+  });
+});
+
 describe('texts that are longer than the partner takes', () => {
   const long = 'word '.repeat(5_000);
 
-  for (const id of ['azure.contentSafety', 'azure.shieldPrompt']) {
+  for (const id of ['azure.contentSafety', 'azure.shieldPrompt', 'pangea.textGuard']) {
     test(`${id} are sent in pieces, and one that is refused fails all`, async () => {
       const partner = partners[id] as Partner;
       expect(await run(id, partner, partner.passes, long)).toMatchObject({ verdict: true });

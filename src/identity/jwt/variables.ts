@@ -1,24 +1,16 @@
 /** The environment variables of organisation JWTs. */
 import { z } from 'zod';
-
-const entries = (text: string): string[] =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
+import { list, listInSmallLetters } from '../../variable-fields.ts';
 
 export const jwtVariables = () => ({
   JWT_ENABLED: z
     .string()
     .default('')
     .transform((value) => value.trim().toUpperCase() === 'ON'),
-  ORGANISATIONS_TO_SYNC: z
-    .string()
-    .default('')
-    .transform((text) => entries(text).map((id) => id.toLowerCase())),
-  JWT_LOCAL_AUTH_DEFAULT_SCOPES: z.string().default('').transform(entries),
-  JWT_LOCAL_AUTH_WORKSPACES: z.string().default('').transform(entries),
-  JWT_LOCAL_AUTH_SUBJECTS: z.string().default('').transform(entries),
+  ORGANISATIONS_TO_SYNC: listInSmallLetters(),
+  JWT_LOCAL_AUTH_DEFAULT_SCOPES: list(),
+  JWT_LOCAL_AUTH_WORKSPACES: list(),
+  JWT_LOCAL_AUTH_SUBJECTS: list(),
 });
 
 type Variables = z.output<z.ZodObject<ReturnType<typeof jwtVariables>>>;

@@ -79,3 +79,8 @@ export function maskPath(path: string, params: Record<string, string>): string {
     .map((segment) => (decodeSegment(segment) === token ? '****' : segment))
     .join('/');
 }
+
+const longestText = 16_384;
+
+/** What an audit row keeps of a long text. */
+export const bounded = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text);
