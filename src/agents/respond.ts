@@ -11,13 +11,12 @@ import { WireFault } from '../wire/fault.ts';
 import type { Reply } from '../wire/server/reply.ts';
 import type { AgentCall } from './call.ts';
 import { AgentError } from './errors.ts';
-import { eventPipe, largestEvent } from './event-pipe.ts';
+import { eventPipe, idleStreamMs, largestEvent } from './event-pipe.ts';
 import { type Fields, isFields, textIn } from './fields.ts';
 import { rewrittenCard } from './rewritten-card.ts';
 import { sightingsIn, taskIn, withoutTotals } from './sightings.ts';
 
 const largestAnswer = 10 * 1024 * 1024;
-const idleStreamMs = 300_000;
 const longestFailure = 1_024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -223,7 +222,6 @@ export function streamReply(call: AgentCall, answer: WireAnswer): Reply {
   const body = eventPipe({
     body: answer.body,
     abort,
-    idleMs: idleStreamMs,
     deadlines: deps.upstream.deadlines,
     heartbeat: deps.heartbeat,
     async passing(bytes, events) {

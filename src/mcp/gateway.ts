@@ -29,7 +29,7 @@ import { JoinedStateless } from './joined/stateless.ts';
 import { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
-import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
+import { assumedVersion, isSessionVersion, isStatelessVersion } from './protocol/versions.ts';
 import { createServerSideTools } from './server-side/handler.ts';
 import { filledUpstream } from './upstream/filled.ts';
 
@@ -129,6 +129,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
         return await answered(request, context, posted, whenOver);
       }
       const session = fields['mcp-session-id'];
+      requireSessionEra(fields['mcp-protocol-version']);
       requireKnownVersion(fields['mcp-protocol-version']);
       const found = sessionEra.find(context, session);
       const era = erasOf(context).session;
@@ -139,9 +140,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       return await era.listen(found, fields['last-event-id']);
     } catch (fault) {
       const error = failed(fault, (one) => deps.onFault(one, slug));
-      const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
-      const status = error instanceof UpstreamRefusal ? 200 : error.status;
-      return jsonReply(status, JSON.stringify(errorMessage(id, shown)), error instanceof McpError ? error.headers : {});
+      return refusalOf(error, id);
     } finally {
       if (!goesOn) over();
     }
@@ -260,6 +259,15 @@ class Gathered {
   }
 }
 
+/** A token of the end user is refused in words of HTTP, before anybody has read a message. */
+function refusalOf(error: McpError | UpstreamRefusal, id: JsonRpcId | null): Reply {
+  if (error instanceof UpstreamRefusal) return jsonReply(200, JSON.stringify(errorMessage(id, error.error)));
+  const description = error.kind === 'unauthorized' ? error.data?.error_description : undefined;
+  const body =
+    description === undefined ? errorMessage(id, error.rpc) : { error: 'unauthorized', error_description: description };
+  return jsonReply(error.status, JSON.stringify(body), error.headers);
+}
+
 const allows = (kind: string, method: string): boolean =>
   kind === 'mcp' ? ['POST', 'GET', 'DELETE'].includes(method) : method === (kind === 'sse' ? 'GET' : 'POST');
 
@@ -271,6 +279,14 @@ const notAllowed = (kind: string): McpError =>
 function requireOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined || allowed.length === 0 || allowed.includes(origin) || allowed.includes('*')) return;
   throw new McpError('forbidden', 'pages of this origin may not call');
+}
+
+/** There are no streams and no ends where there are no sessions. */
+function requireSessionEra(header: string | undefined): void {
+  if (header === undefined || !isStatelessVersion(header.trim())) return;
+  throw new McpError('method_not_allowed', `revision ${header.trim()} knows POST alone`, {
+    headers: { allow: 'POST' },
+  });
 }
 
 function requireKnownVersion(header: string | undefined): void {

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { both } from '../checks/events.ts';
 import { messagesOf, partnerCheck, secret, verdictOf, withoutSlash } from './partner.ts';
 
+/** Whoever else speaks, such as a tool, is another. */
+const roles: ReadonlySet<string> = new Set(['system', 'user', 'assistant']);
+
 export const aporiaValidate = partnerCheck({
   id: 'aporia.validateProject',
   title: 'Aporia project',
@@ -14,7 +17,9 @@ export const aporiaValidate = partnerCheck({
   onError: false,
   async run(asking, { projectID }, { apiKey, apiEndpoint }) {
     const { context, ask, text } = asking;
-    const messages = messagesOf(asking).filter(({ role }) => context.isInput || role !== 'assistant');
+    const messages = messagesOf(asking)
+      .filter(({ role }) => context.isInput || role !== 'assistant')
+      .map(({ role, content }) => ({ role: roles.has(role) ? role : 'other', content }));
     const answer = await ask(
       `${withoutSlash(apiEndpoint)}/${encodeURIComponent(projectID)}/validate`,
       {

@@ -16,7 +16,8 @@ export const catoAnalyze = partnerCheck({
   }),
   parameters: () => ({ userEmail: z.string().max(254).optional(), keyAlias: z.string().max(255).optional() }),
   example: { userEmail: 'ann@example.com' },
-  answersWith: ['required_action'],
+  // Where nothing is to be done, no action stands beside the analysis.
+  answersWith: ['required_action', 'analysis_result', 'redacted_chat'],
   onError: true,
   async run(asking, { userEmail, keyAlias }, { apiKey, apiBase }) {
     const messages = messagesOf(asking);

@@ -26,7 +26,7 @@ async function classify(
   const answer = await ask(
     `${withoutSlash(apiEndpoint)}/gateway/v3/classify`,
     {
-      messages: messages ?? messagesOf(asking),
+      messages: messages ?? (context.isInput ? messagesOf(asking) : [{ role: 'assistant', content: asking.text }]),
       messageType: context.isInput ? 'PROMPT' : 'COMPLETION',
       sessionId,
       ...(userId && { userId }),

@@ -2,9 +2,12 @@
 import { z } from 'zod';
 import { listOf, objectOf } from '../../providers/json.ts';
 import { both } from '../checks/events.ts';
-import { bearer, editsOf, partnerCheck, secret, textsOf, verdictOf } from './partner.ts';
+import { bearer, editsOf, partnerCheck, piecesOf, secret, textsOf, verdictOf } from './partner.ts';
 
 const credentials = () => ({ apiKey: secret(), domain: z.string().min(1).max(253) });
+/** The service takes 20 KiB of text; a character may be three bytes. */
+const longestText = 6_800;
+const overlap = 200;
 const detectors = [
   'prompt_injection',
   'pii_entity',
@@ -28,10 +31,14 @@ export const pangeaTextGuard = partnerCheck({
   example: { recipe: 'pangea_prompt_guard' },
   onError: true,
   async run({ text, ask }, rules, { apiKey, domain }) {
-    const answer = await ask(`https://ai-guard.${domain}/v1/text/guard`, { text, ...rules }, bearer(apiKey));
-    if (answer.status !== 'Success') throw new Error('the service did not succeed');
-    const found = objectOf(objectOf(answer.result).detectors);
-    const detected = detectors.filter((name) => objectOf(found[name]).detected === true);
+    const answers = await Promise.all(
+      piecesOf(text, longestText, overlap).map((piece) =>
+        ask(`https://ai-guard.${domain}/v1/text/guard`, { text: piece, ...rules }, bearer(apiKey)),
+      ),
+    );
+    if (answers.some(({ status }) => status !== 'Success')) throw new Error('the service did not succeed');
+    const found = answers.map(({ result }) => objectOf(objectOf(result).detectors));
+    const detected = detectors.filter((name) => found.some((each) => objectOf(each[name]).detected === true));
     return verdictOf(detected.length === 0, 'Pangea', { detected });
   },
 });

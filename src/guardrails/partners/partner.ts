@@ -123,12 +123,14 @@ export interface ChatMessage {
 /** The conversation in texts, with the answer at its end where there is one. */
 export function messagesOf({ context }: Asking): ChatMessage[] {
   const { request, requestType } = context;
-  const given = requestType === 'createModelResponse' ? request.input : request.messages;
-  const system = typeof request.system === 'string' ? [{ role: 'system', content: request.system }] : [];
+  const isResponse = requestType === 'createModelResponse';
+  const given = isResponse ? request.input : request.messages;
+  const instructions = plainText(isResponse ? request.instructions : request.system);
+  const system = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   const turns = Array.isArray(given)
     ? listOf(given).map((entry) => {
-        const { role, content } = objectOf(entry);
-        return { role: typeof role === 'string' ? role : 'user', content: plainText(content) };
+        const { role, type, content, output } = objectOf(entry);
+        return { role: roleOf(role, type), content: plainText(content ?? output) };
       })
     : [{ role: 'user', content: inputOf(context) }];
   const answer = context.isInput ? [] : [{ role: 'assistant', content: context.text }];
@@ -140,12 +142,26 @@ const inputOf = (context: CheckContext): string =>
     .map(({ text }) => text)
     .join('\n');
 
+/** In the words that services know: newer and older names of a role are those of the same one. */
+function roleOf(role: unknown, type: unknown): string {
+  if (role === 'developer') return 'system';
+  if (role === 'function' || /_call_output$/.test(String(type ?? ''))) return 'tool';
+  return typeof role === 'string' ? role : 'user';
+}
+
+/** The texts of parts, those of tools' results and documents among them. */
 const plainText = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : listOf(content)
-        .map((part) => objectOf(part).text)
-        .filter((text): text is string => typeof text === 'string')
+        .map((part) => {
+          if (typeof part === 'string') return part;
+          const { text, content: inner, source } = objectOf(part);
+          if (typeof text === 'string') return text;
+          const { type, data, content: blocks } = objectOf(source);
+          return plainText(inner ?? (type === 'text' ? data : blocks));
+        })
+        .filter((text) => text !== '')
         .join('\n');
 
 /** A text in pieces that a service takes, cut at spaces where it can be. With an overlap, what stands at a cut is whole in one of them. */

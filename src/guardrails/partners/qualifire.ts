@@ -1,6 +1,6 @@
 /** Qualifire: evaluations of requests and answers. */
 import { z } from 'zod';
-import { listOf } from '../../providers/json.ts';
+import { listOf, objectsOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
 import type { Check } from '../check.ts';
 import { after, before, both } from '../checks/events.ts';
@@ -19,7 +19,10 @@ async function evaluate(asking: Asking, apiKey: string, fields: JsonObject) {
     { ...sides, ...fields },
     { 'X-Qualifire-API-Key': apiKey },
   );
-  return verdictOf(answer.status !== 'failed', 'Qualifire', {
+  const isFlagged = objectsOf(answer.evaluationResults)
+    .flatMap(({ results }) => objectsOf(results))
+    .some((result) => result.flagged === true);
+  return verdictOf(answer.status !== 'failed' && !isFlagged, 'Qualifire', {
     status: answer.status ?? null,
     score: answer.score ?? null,
     evaluationResults: answer.evaluationResults ?? [],
@@ -36,6 +39,7 @@ const flagged = (name: string, title: string, events: readonly HookEvent[], flag
     credentials,
     parameters: () => ({}),
     example: {},
+    answersWith: ['status', 'evaluationResults'],
     onError: false,
     run: (asking, _, { apiKey }) => evaluate(asking, apiKey, { [flag]: true }),
   });

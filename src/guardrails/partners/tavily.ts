@@ -5,6 +5,8 @@ import { before } from '../checks/events.ts';
 import { bearer, partnerCheck, secret, textsOf } from './partner.ts';
 import { withSearchContext } from './search-context.ts';
 
+/** A longer one is refused. */
+const longestQuery = 400;
 const flag = () => z.boolean().optional();
 const domains = () => z.array(z.string().max(253)).max(100).optional();
 const word = () => z.string().max(64).optional();
@@ -53,7 +55,7 @@ export const tavilyOnline = partnerCheck({
     );
     const answer = await ask(
       'https://api.tavily.com/search',
-      { query: textsOf(asking).join(' ').slice(0, 2_000), ...Object.fromEntries(fields) },
+      { query: textsOf(asking).join(' ').slice(0, longestQuery), ...Object.fromEntries(fields) },
       bearer(apiKey),
     );
     const results = objectsOf(answer.results);
