@@ -106,6 +106,11 @@ export function createClients(db: Db, http: UpstreamHttp, rules: RedirectRules, 
         ...(secret !== null && { client_secret: secret, client_secret_expires_at: 0 }),
       };
     },
+    /** Whether a client of this id was seen before. */
+    async isKept(id: string): Promise<boolean> {
+      const row = await db.selectFrom('oauth_clients').select('id').where('id', '=', id).executeTakeFirst();
+      return row !== undefined;
+    },
     async find(id: string): Promise<OauthClient | null> {
       if (id.length > 2048) return null;
       if (id.startsWith('https://')) return described(id);
@@ -116,6 +121,8 @@ export function createClients(db: Db, http: UpstreamHttp, rules: RedirectRules, 
     async authenticate(form: URLSearchParams, authorization: string | null): Promise<OauthClient> {
       const basic = basicIn(authorization);
       const id = basic?.id ?? form.get('client_id') ?? '';
+      // Who has a secret was registered here.
+      if (basic?.id.startsWith('https://')) throw new OauthError('invalid_client', 'the client is unknown');
       const client = id === '' ? null : await this.find(id);
       if (!client) throw new OauthError('invalid_client', 'the client is unknown');
       const secret = basic?.secret ?? form.get('client_secret');

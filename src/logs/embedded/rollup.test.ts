@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { segmentOf } from '../../../test/log-records.ts';
-import { sampleRecords } from '../../../test/log-store-suite.ts';
+import { sampleRecords } from '../../../test/sample-log-records.ts';
 import { edgesOf } from '../analytics/buckets.ts';
 import { exactCents } from '../cents.ts';
 import { bucketOf } from '../latency.ts';
