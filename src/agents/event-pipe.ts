@@ -12,6 +12,8 @@ import { AgentError, agentErrorOf } from './errors.ts';
 import type { Heartbeat } from './keep-alive.ts';
 
 export const largestEvent = 10 * 1024 * 1024;
+/** An agent that says nothing for so long is given up. */
+export const idleStreamMs = 300_000;
 const encoder = new TextEncoder();
 const alive = encoder.encode(': keep-alive\n\n');
 
@@ -31,8 +33,7 @@ export interface Passed {
 interface Pipe {
   body: ByteReader;
   abort: Abort;
-  idleMs: number;
-  deadlines: Deadlines;
+  deadlines: Pick<Deadlines, 'set'>;
   heartbeat: Heartbeat;
   /** Sees what whole events say before they leave; what it answers leaves in their place. */
   passing(bytes: Uint8Array, events: readonly { data: string }[]): MaybePromise<Passed>;
@@ -42,7 +43,7 @@ interface Pipe {
 }
 
 export function eventPipe(pipe: Pipe): BodySource {
-  const { body, abort, idleMs, deadlines, heartbeat, passing, farewell, ended } = pipe;
+  const { body, abort, deadlines, heartbeat, passing, farewell, ended } = pipe;
   const copy = new BodyCapture();
   const splitter = new EventSplitter();
   const startedAt = performance.now();
@@ -58,8 +59,8 @@ export function eventPipe(pipe: Pipe): BodySource {
 
   /** Counted only while we wait for the agent: a client may take its time. */
   const nextPiece = async () => {
-    const idle = deadlines.set(idleMs, () =>
-      abort.abort(new AgentError('upstream_timeout', `the agent was silent for ${idleMs} ms`)),
+    const idle = deadlines.set(idleStreamMs, () =>
+      abort.abort(new AgentError('upstream_timeout', `the agent was silent for ${idleStreamMs} ms`)),
     );
     try {
       return await body.read();

@@ -1,6 +1,7 @@
 /** An agent's answer on its way back: owners are noted, cards rewritten, lists filtered and guardrails asked before anything of it leaves. */
 import { readJson } from '../bounded-json.ts';
 import { readCard } from '../catalog/agents/card.ts';
+import { countedFrom } from '../gateway/request/body-budget.ts';
 import { arrivalHeaders } from '../gateway/response/reply.ts';
 import { pipeBody } from '../gateway/streaming/pipe-body.ts';
 import { EventReader, writeSse } from '../mcp/protocol/events.ts';
@@ -9,15 +10,15 @@ import { isOk, type WireAnswer } from '../wire/client/answer.ts';
 import { type Bytes, collected } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Reply } from '../wire/server/reply.ts';
+import { toldWhenSent } from '../wire/server/unsent-body.ts';
 import type { AgentCall } from './call.ts';
 import { AgentError } from './errors.ts';
-import { eventPipe, largestEvent } from './event-pipe.ts';
+import { eventPipe, idleStreamMs, largestEvent } from './event-pipe.ts';
 import { type Fields, isFields, textIn } from './fields.ts';
 import { rewrittenCard } from './rewritten-card.ts';
 import { sightingsIn, taskIn, withoutTotals } from './sightings.ts';
 
 const largestAnswer = 10 * 1024 * 1024;
-const idleStreamMs = 300_000;
 const longestFailure = 1_024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -99,6 +100,7 @@ export async function wholeReply(
     }
   }
   const headers = answerHeaders(call, answer);
+  call.unsent = bytes.length >= countedFrom;
   call.settle({
     status: answer.status,
     headers,
@@ -106,7 +108,8 @@ export async function wholeReply(
     failure,
     answerText: failure === null ? decoder.decode(bytes) : '',
   });
-  return { status: answer.status, headers, body: bytes };
+  const reply = { status: answer.status, headers, body: bytes };
+  return call.unsent ? toldWhenSent(reply, () => call.deps.services.release(call.identified.request)) : reply;
 }
 
 /** The result as it goes on; the very same object where nothing changed. */
@@ -223,7 +226,6 @@ export function streamReply(call: AgentCall, answer: WireAnswer): Reply {
   const body = eventPipe({
     body: answer.body,
     abort,
-    idleMs: idleStreamMs,
     deadlines: deps.upstream.deadlines,
     heartbeat: deps.heartbeat,
     async passing(bytes, events) {

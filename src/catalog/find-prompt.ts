@@ -43,27 +43,29 @@ const mostPartials = 200;
 /** A partial that a template names and that is not at hand yet. */
 class Unresolved extends Error {
   readonly reference: PartialReference;
+  readonly byCaller: boolean;
 
-  constructor(reference: PartialReference) {
+  constructor(reference: PartialReference, byCaller: boolean) {
     super('a partial is not at hand yet');
     this.reference = reference;
+    this.byCaller = byCaller;
   }
 }
 
-/** Renders with the partials of `home`. Which ones are needed shows itself on the way: a variable may name some too. */
+/** Renders with the partials of the prompt's home. Which ones are needed shows itself on the way: a variable may name some too, of those that the caller's own workspace may use. */
 export async function renderWithPartials<T>(
   catalog: Catalog,
-  home: WorkspaceCatalog,
+  { home, caller }: { home: WorkspaceCatalog; caller: WorkspaceCatalog },
   variables: Variables,
   render: (sources: RenderSources) => T,
 ): Promise<T> {
   const known = new Map<string, Template | null>();
-  const keyOf = ({ slug, version }: PartialReference) => `${slug}@${version}`;
+  const keyOf = ({ slug, version }: PartialReference, byCaller: boolean) => `${byCaller} ${slug}@${version}`;
   const sources: RenderSources = {
     variables,
-    findPartial(reference) {
-      const found = known.get(keyOf(reference));
-      if (found === undefined) throw new Unresolved(reference);
+    findPartial(reference, byCaller) {
+      const found = known.get(keyOf(reference, byCaller));
+      if (found === undefined) throw new Unresolved(reference, byCaller);
       return found;
     },
   };
@@ -73,7 +75,8 @@ export async function renderWithPartials<T>(
     } catch (fault) {
       if (!(fault instanceof Unresolved)) throw fault;
       if (known.size >= mostPartials) throw new TemplateFault(`more than ${mostPartials} partials are named`, null);
-      known.set(keyOf(fault.reference), await findPartial(catalog, home, fault.reference));
+      const { reference, byCaller } = fault;
+      known.set(keyOf(reference, byCaller), await findPartial(catalog, byCaller ? caller : home, reference));
     }
   }
 }

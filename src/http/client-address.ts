@@ -34,3 +34,10 @@ export function clientAddress(peer: string, headers: Headers, proxies: readonly 
 /** Some proxies write the port too; passed over as no address, the hop would let the one before it count, which any client can write. */
 const withoutPort = (hop: string): string =>
   hop.trim().replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, (_, ipv6 = '', __, ipv4 = '') => ipv6 + ipv4);
+
+/** A client with IPv6 owns a whole /64, so that is what counts as one client. What is no address stays as it is. */
+export function networkOf(clientIp: string): string {
+  if (!ipaddr.isValid(clientIp)) return clientIp;
+  const address = ipaddr.process(clientIp);
+  return address.kind() === 'ipv4' ? address.toString() : address.toByteArray().slice(0, 8).join('.');
+}

@@ -2,8 +2,9 @@
  * Slows down guessing of passwords, and keeps nobody out by it: failures count for an address and a source together, and whoever is
  * over their share waits for a turn in a slow lane, where the right password still opens. Counted by this node.
  */
-import ipaddr from 'ipaddr.js';
+
 import type { Clock } from '../clock.ts';
+import { networkOf } from '../http/client-address.ts';
 
 export interface LoginAttempt {
   email: string;
@@ -111,11 +112,4 @@ function createTallies({ free, pause, longestPause }: Share) {
       if (known) tallies.set(subject, { ...known, failures: known.failures - 1, turnAt: 0 });
     },
   };
-}
-
-/** A client with IPv6 owns a whole /64, so that is what counts as one client. */
-function networkOf(clientIp: string): string {
-  if (!ipaddr.isValid(clientIp)) return clientIp;
-  const address = ipaddr.process(clientIp);
-  return address.kind() === 'ipv4' ? address.toString() : address.toByteArray().slice(0, 8).join('.');
 }

@@ -1,4 +1,5 @@
 /** So many calls in a time, for each subject. */
+import { networkOf } from '../http/client-address.ts';
 
 /** Counts one call; answers 0, or the seconds until the next one is allowed. */
 export type CallLimiter = (subject: string) => number;
@@ -7,11 +8,14 @@ const mostSubjects = 50_000;
 
 export function createCallLimiter(now: () => number, most: number, windowMs: number): CallLimiter {
   const windows = new Map<string, { start: number; calls: number }>();
-  return (subject) => {
+  return (who) => {
+    const subject = networkOf(who);
     const at = now();
     const known = windows.get(subject);
     if (!known || at - known.start >= windowMs) {
-      if (windows.size >= mostSubjects) windows.clear();
+      windows.delete(subject);
+      const [oldest] = windows.keys();
+      if (windows.size >= mostSubjects && oldest !== undefined) windows.delete(oldest);
       windows.set(subject, { start: at, calls: 1 });
       return 0;
     }

@@ -117,7 +117,7 @@ export function createEndUserTokens(http: UpstreamHttp, now: () => number) {
 function tokenIn(headers: Headers, name: string): string {
   const value = headers[name.toLowerCase()];
   if (!value) throw unauthorized(`the header ${name} is missing`);
-  const token = value.replace(/^bearer\s+/i, '').trim();
+  const token = value.replace(/^bearer(?:\s+|$)/i, '').trim();
   if (token === '') throw unauthorized(`the header ${name} has a bad format`);
   return token;
 }

@@ -1,7 +1,7 @@
 /** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
 import { readJson, repeatsField } from '../bounded-json.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import type { HoldBytes } from '../gateway/request/body-budget.ts';
+import { countedFrom, type HoldBytes } from '../gateway/request/body-budget.ts';
 import { countedWhole } from '../gateway/upstream/counted-body.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Handler } from '../http/web.ts';
@@ -10,6 +10,7 @@ import type { Bytes } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
+import { toldWhenSent } from '../wire/server/unsent-body.ts';
 import { reachServer } from './access.ts';
 import { type CallContext, leaseFor, upstreamIdentityOf } from './call-context.ts';
 import { failed } from './called.ts';
@@ -29,7 +30,7 @@ import { JoinedStateless } from './joined/stateless.ts';
 import { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
 import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
-import { assumedVersion, isSessionVersion } from './protocol/versions.ts';
+import { assumedVersion, isSessionVersion, isStatelessVersion } from './protocol/versions.ts';
 import { createServerSideTools } from './server-side/handler.ts';
 import { filledUpstream } from './upstream/filled.ts';
 
@@ -104,12 +105,20 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   const serve = async (request: Incoming, slug: string, kind: string, query: string): Promise<Reply> => {
     let id: JsonRpcId | null = null;
-    const over = () => deps.services.release(request);
-    /** Some are answered while they are still at work. */
-    let goesOn = false;
+    /** Some are answered while they are still at work, and some answers wait for their clients. */
+    let atWork = 1;
+    const over = () => {
+      if (--atWork === 0) deps.services.release(request);
+    };
     const whenOver = () => {
-      goesOn = true;
+      atWork++;
       return over;
+    };
+    const counted = (reply: Reply): Reply => {
+      const { body } = reply;
+      return body instanceof Uint8Array && body.length >= countedFrom
+        ? toldWhenSent({ ...reply, body }, whenOver())
+        : reply;
     };
     try {
       const { fields } = request.headers;
@@ -119,16 +128,17 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       if (kind === 'sse') return pairs.open(context, slug);
       if (request.method === 'POST') {
         const posted = await postedOf(request, kind === 'mcp', deps.services.room(context.identified).hold);
-        if (Array.isArray(posted)) return await batched(context, posted);
+        if (Array.isArray(posted)) return counted(await batched(context, posted));
         if (posted.message.kind === 'request') id = posted.message.id;
         if (kind === 'messages') {
           const reply = pairs.post(context, new URLSearchParams(query).get('sessionId') ?? '', posted, over);
-          goesOn = true;
+          atWork++;
           return reply;
         }
-        return await answered(request, context, posted, whenOver);
+        return counted(await answered(request, context, posted, whenOver));
       }
       const session = fields['mcp-session-id'];
+      requireSessionEra(fields['mcp-protocol-version']);
       requireKnownVersion(fields['mcp-protocol-version']);
       const found = sessionEra.find(context, session);
       const era = erasOf(context).session;
@@ -139,11 +149,9 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       return await era.listen(found, fields['last-event-id']);
     } catch (fault) {
       const error = failed(fault, (one) => deps.onFault(one, slug));
-      const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
-      const status = error instanceof UpstreamRefusal ? 200 : error.status;
-      return jsonReply(status, JSON.stringify(errorMessage(id, shown)), error instanceof McpError ? error.headers : {});
+      return refusalOf(error, id);
     } finally {
-      if (!goesOn) over();
+      over();
     }
   };
 
@@ -260,6 +268,15 @@ class Gathered {
   }
 }
 
+/** A token of the end user is refused in words of HTTP, before anybody has read a message. */
+function refusalOf(error: McpError | UpstreamRefusal, id: JsonRpcId | null): Reply {
+  if (error instanceof UpstreamRefusal) return jsonReply(200, JSON.stringify(errorMessage(id, error.error)));
+  const description = error.kind === 'unauthorized' ? error.data?.error_description : undefined;
+  const body =
+    description === undefined ? errorMessage(id, error.rpc) : { error: 'unauthorized', error_description: description };
+  return jsonReply(error.status, JSON.stringify(body), error.headers);
+}
+
 const allows = (kind: string, method: string): boolean =>
   kind === 'mcp' ? ['POST', 'GET', 'DELETE'].includes(method) : method === (kind === 'sse' ? 'GET' : 'POST');
 
@@ -271,6 +288,14 @@ const notAllowed = (kind: string): McpError =>
 function requireOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined || allowed.length === 0 || allowed.includes(origin) || allowed.includes('*')) return;
   throw new McpError('forbidden', 'pages of this origin may not call');
+}
+
+/** There are no streams and no ends where there are no sessions. */
+function requireSessionEra(header: string | undefined): void {
+  if (header === undefined || !isStatelessVersion(header.trim())) return;
+  throw new McpError('method_not_allowed', `revision ${header.trim()} knows POST alone`, {
+    headers: { allow: 'POST' },
+  });
 }
 
 function requireKnownVersion(header: string | undefined): void {

@@ -122,7 +122,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
       const query = new URL(request.url).searchParams;
       const client = await clients.find(query.get('client_id') ?? '');
       if (!client) return errorPage('Unknown application', 'This client_id is not registered here.');
-      const redirectUri = query.get('redirect_uri') ?? client.redirectUris[0] ?? '';
+      // Only who has a single address need not name it.
+      const redirectUri =
+        query.get('redirect_uri') ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : '') ?? '';
       if (!isRegistered(client.redirectUris, redirectUri)) {
         return errorPage('Wrong address', 'The application asks to be sent to an address that it has not registered.');
       }
@@ -228,6 +230,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
 
     async exchange(client: OauthClient, form: URLSearchParams): Promise<IssuedTokens> {
       const handle = form.get('code') ?? '';
+      if (handle === '' || !form.get('code_verifier')) {
+        throw new OauthError('invalid_request', 'send the code and its code_verifier');
+      }
       const code = await flows.take<Code>('code', handle);
       if (!code) {
         // A code that comes twice was stolen by one of the two: what the first got ends.
@@ -257,6 +262,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
           workspaceId: code.workspaceId,
           resource: code.resource ?? resource,
           scope: code.scope,
+          mayRefresh: client.mayRefresh,
         },
         (tx, grantId) => flows.noteGrant(tx, handle, grantId),
       );

@@ -19,6 +19,8 @@ export interface OauthClient {
   redirectUris: readonly string[];
   scope: ReadonlySet<string>;
   method: 'none' | 'client_secret_post' | 'client_secret_basic';
+  /** It registered for refresh tokens. */
+  mayRefresh: boolean;
 }
 
 const short = () => z.string().max(255);
@@ -104,6 +106,11 @@ export function createClients(db: Db, http: UpstreamHttp, rules: RedirectRules, 
         ...(secret !== null && { client_secret: secret, client_secret_expires_at: 0 }),
       };
     },
+    /** Whether a client of this id was seen before. */
+    async isKept(id: string): Promise<boolean> {
+      const row = await db.selectFrom('oauth_clients').select('id').where('id', '=', id).executeTakeFirst();
+      return row !== undefined;
+    },
     async find(id: string): Promise<OauthClient | null> {
       if (id.length > 2048) return null;
       if (id.startsWith('https://')) return described(id);
@@ -114,6 +121,8 @@ export function createClients(db: Db, http: UpstreamHttp, rules: RedirectRules, 
     async authenticate(form: URLSearchParams, authorization: string | null): Promise<OauthClient> {
       const basic = basicIn(authorization);
       const id = basic?.id ?? form.get('client_id') ?? '';
+      // Who has a secret was registered here.
+      if (basic?.id.startsWith('https://')) throw new OauthError('invalid_client', 'the client is unknown');
       const client = id === '' ? null : await this.find(id);
       if (!client) throw new OauthError('invalid_client', 'the client is unknown');
       const secret = basic?.secret ?? form.get('client_secret');
@@ -134,7 +143,7 @@ export type Clients = ReturnType<typeof createClients>;
 const scopesIn = (scope: unknown): string[] => (typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []);
 
 function clientOf(id: string, secretDigest: string | null, metadata: Readonly<Record<string, unknown>>): OauthClient {
-  const { redirect_uris, client_name, token_endpoint_auth_method: method } = metadata;
+  const { redirect_uris, client_name, token_endpoint_auth_method: method, grant_types } = metadata;
   const scope = scopesIn(metadata.scope);
   return {
     id,
@@ -143,6 +152,7 @@ function clientOf(id: string, secretDigest: string | null, metadata: Readonly<Re
     redirectUris: Array.isArray(redirect_uris) ? redirect_uris.map(String) : [],
     scope: new Set(scope.length > 0 ? scope : supportedScopes),
     method: method === 'client_secret_post' || method === 'client_secret_basic' ? method : 'none',
+    mayRefresh: !Array.isArray(grant_types) || grant_types.includes('refresh_token'),
   };
 }
 

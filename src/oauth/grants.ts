@@ -21,13 +21,15 @@ export interface NewGrant {
   workspaceId: string;
   resource: string | null;
   scope: string;
+  /** The client gets a refresh token too. */
+  mayRefresh: boolean;
 }
 
 export interface IssuedTokens {
   access_token: string;
   token_type: 'Bearer';
   expires_in: number;
-  refresh_token: string;
+  refresh_token?: string;
   scope: string;
 }
 
@@ -47,7 +49,7 @@ export function createGrants(store: Store, feed: ChangeFeed, now: () => Date) {
     }
   });
 
-  const issue = async (tx: Db, grantId: string, scope: string): Promise<IssuedTokens> => {
+  const issue = async (tx: Db, grantId: string, scope: string, mayRefresh = true): Promise<IssuedTokens> => {
     const at = now();
     const token = () => oauthTokenPrefix + randomBytes(32).toString('base64url');
     const access = token();
@@ -63,9 +65,15 @@ export function createGrants(store: Store, feed: ChangeFeed, now: () => Date) {
     });
     await tx
       .insertInto('oauth_tokens')
-      .values([row('access', access, accessMs), row('refresh', refresh, refreshMs)])
+      .values([row('access', access, accessMs), ...(mayRefresh ? [row('refresh', refresh, refreshMs)] : [])])
       .execute();
-    return { access_token: access, token_type: 'Bearer', expires_in: accessMs / 1_000, refresh_token: refresh, scope };
+    return {
+      access_token: access,
+      token_type: 'Bearer',
+      expires_in: accessMs / 1_000,
+      ...(mayRefresh && { refresh_token: refresh }),
+      scope,
+    };
   };
 
   const revoke = async (grantId: string): Promise<void> => {
@@ -120,7 +128,7 @@ export function createGrants(store: Store, feed: ChangeFeed, now: () => Date) {
           })
           .execute();
         await note(tx, id);
-        return issue(tx, id, grant.scope);
+        return issue(tx, id, grant.scope, grant.mayRefresh);
       }),
     /** New tokens for a refresh token, which is used up; one that was used before takes the whole grant with it. */
     async refresh(

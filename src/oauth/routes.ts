@@ -51,24 +51,37 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
     if (serverForm.test(path) && request.method === 'GET') return json(serverDocument(origin));
     if (route === 'GET /.well-known/jwks.json') return json(await signing.jwks());
     if (route === 'GET /oauth/client.json') return json(ownDocument(origin));
-    if (route === 'GET /oauth/authorize') return authorization.authorize(request, origin);
+    if (route === 'GET /oauth/authorize') {
+      await admit(new URL(request.url).searchParams.get('client_id'), request, peer);
+      return authorization.authorize(request, origin);
+    }
     if (route === 'GET /oauth/upstream-callback') return callback(request);
     if (route === 'POST /oauth/register') return register(request, peer);
     if (route === 'POST /oauth/postAuthorizeConsent')
       return authorization.consent(request, await formOf(request), origin);
-    if (route === 'POST /oauth/token') return tokens(request);
-    if (route === 'POST /oauth/revoke') return revoke(request);
+    if (route === 'POST /oauth/token') return tokens(request, peer);
+    if (route === 'POST /oauth/revoke') return revoke(request, peer);
     if (route === 'POST /oauth/introspect') return introspect(request);
     return json({ error: 'not_found' }, 404);
   };
 
-  const register = async (request: Request, peer: string): Promise<Response> => {
+  const countRegistration = (request: Request, peer: string): void => {
     const wait = deps.registrations(deps.clientIpOf(request, peer));
-    if (wait > 0) {
-      return json({ error: 'slow_down', error_description: 'too many registrations' }, 429, {
-        'retry-after': String(wait),
-      });
-    }
+    if (wait > 0) throw new OauthError('slow_down', `too many registrations; try again in ${wait} seconds`);
+  };
+
+  /** A client that is described at its own address is fetched and kept: one that is new counts as a registration. */
+  const admit = async (clientId: string | null, request: Request, peer: string): Promise<void> => {
+    if (clientId?.startsWith('https://') && !(await clients.isKept(clientId))) countRegistration(request, peer);
+  };
+
+  const clientOf = async (form: URLSearchParams, request: Request, peer: string) => {
+    await admit(form.get('client_id'), request, peer);
+    return clients.authenticate(form, request.headers.get('authorization'));
+  };
+
+  const register = async (request: Request, peer: string): Promise<Response> => {
+    countRegistration(request, peer);
     const text = await textOf(request);
     let body: unknown;
     try {
@@ -79,21 +92,24 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
     return json(await clients.register(body), 201);
   };
 
-  const tokens = async (request: Request): Promise<Response> => {
+  const tokens = async (request: Request, peer: string): Promise<Response> => {
     const form = await formOf(request);
-    const client = await clients.authenticate(form, request.headers.get('authorization'));
+    const client = await clientOf(form, request, peer);
     const type = form.get('grant_type');
     if (type === 'authorization_code') return json(await authorization.exchange(client, form));
     if (type === 'refresh_token') {
+      if (!client.mayRefresh) {
+        throw new OauthError('unauthorized_client', 'the client is not registered for refresh tokens');
+      }
       const resource = form.get('resource')?.replace(/\/$/, '') ?? null;
       return json(await grants.refresh(client.id, form.get('refresh_token') ?? '', form.get('scope'), resource));
     }
     throw new OauthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token');
   };
 
-  const revoke = async (request: Request): Promise<Response> => {
+  const revoke = async (request: Request, peer: string): Promise<Response> => {
     const form = await formOf(request);
-    const client = await clients.authenticate(form, request.headers.get('authorization'));
+    const client = await clientOf(form, request, peer);
     await grants.revokeToken(client.id, form.get('token') ?? '');
     return json({});
   };

@@ -5,8 +5,8 @@ import { type Name, type PartialReference, parseTemplate, type Template } from '
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Finds a saved partial; null when there is none of that name and version. */
-export type FindPartial = (reference: PartialReference) => Template | null;
+/** Finds a saved partial; null when there is none of that name and version. `byCaller`: the text that names it was sent as a variable. */
+export type FindPartial = (reference: PartialReference, byCaller: boolean) => Template | null;
 
 export interface RenderSources {
   variables: Variables;
@@ -79,7 +79,7 @@ function fill(
       const { slug, version } = node.reference;
       const name = version === 'published' ? slug : `${slug}@${version}`;
       requireFree(name, chain, node.place);
-      const partial = rendering.findPartial(node.reference);
+      const partial = rendering.findPartial(node.reference, isOfCaller(chain));
       if (!partial) throw new TemplateFault(`there is no partial ${name}`, node.place, '', 'missing');
       fillPartial(partial, `partial ${name}`, scope, output, rendering, [...chain, name]);
     } else {
@@ -90,6 +90,9 @@ function fill(
     }
   }
 }
+
+/** Whether the text that is being rendered was sent as a variable. */
+const isOfCaller = (chain: readonly string[]): boolean => chain.at(-1)?.startsWith('>') ?? false;
 
 function fillPartial(
   partial: Template,

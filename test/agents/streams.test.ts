@@ -131,6 +131,33 @@ describe('limits', () => {
   });
 });
 
+test('a budget of the key that model calls have used up is a 412, in the words of the protocol', async () => {
+  await newAgent('spent');
+  const made = await gateway.post('/v1/api-keys/workspace/service', {
+    name: 'spent',
+    workspace_id: workspaceId,
+    scopes: ['agents.invoke', 'completions.write'],
+    usage_limits: { type: 'tokens', credit_limit: 10_000 },
+  });
+  expect({ status: made.status, body: made.body }).toMatchObject({ status: 200 });
+  const { id, key } = made.body;
+  expect((await open('spent', 'hello', { key })).status).toBe(200);
+  const question = { model: 'sandbox', messages: [{ role: 'user', content: 'x' }], max_tokens: 20 };
+  const asked = await gateway.post('/v1/chat/completions', question, { key, headers: { 'x-gw-provider': '@sandbox' } });
+  expect(asked.body.usage.total_tokens).toBeGreaterThan(1);
+  await gateway.put(`/v1/api-keys/${id}`, { usage_limits: { type: 'tokens', credit_limit: 1 } });
+  for (const [path, body] of [
+    ['', { jsonrpc: '2.0', id: 3, error: { code: -32000, data: { code: 'usage_limit_exceeded' } } }],
+    ['/message:send', { error: { code: 'usage_limit_exceeded' } }],
+  ] as const) {
+    const message = { kind: 'message', messageId: randomUUID(), role: 'user', parts: [{ kind: 'text', text: 'x' }] };
+    const params = { message };
+    const sent = path === '' ? { jsonrpc: '2.0', id: 3, method: 'message/stream', params } : params;
+    expect(await gateway.post(`/v1/agent/spent${path}`, sent, { key })).toMatchObject({ status: 412, body });
+  }
+  expect(await rowOf('spent')).toMatchObject({ response_status_code: 412, is_success: false });
+});
+
 describe('the log', () => {
   test('has the task, its last state, the tokens of both sides and the time of the first event', async () => {
     await newAgent('logged');

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const pair = await generateKeyPair('RS256');
   privateKey = pair.privateKey;
   configurations = {
-    external_auth_config: { issuer, scope: 'tools.use', client_id: 'gw', client_secret: 'hidden-from-readers' },
+    external_auth_config: { issuer, scope: 'tools.use' },
     jwt_validation: { jwks: { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'RS256' }] } },
   };
   await saveIntegration(gateway, { slug: 'plain', url: upstream.url });
@@ -114,9 +114,7 @@ test('keys work as before, beside the token that the server asks of everybody', 
   await client.close();
 });
 
-test('the secret is masked, rules for tokens are required, and one of several tenants may not have it', async () => {
-  const { body } = await gateway.get('/v1/mcp-integrations/elsewhere', { key: gateway.workspaceKey });
-  expect(JSON.stringify(body)).not.toContain('hidden-from-readers');
+test('what would have no effect is refused, rules for tokens are required, and one of several tenants may not have it', async () => {
   const save = (slug: string, sent: object) =>
     gateway.post(
       '/v1/mcp-integrations',
@@ -125,6 +123,27 @@ test('the secret is masked, rules for tokens are required, and one of several te
     );
   const { external_auth_config } = configurations;
   expect((await save('lacking', { external_auth_config })).status).toBe(400);
+  const fields = {
+    authorization_endpoint: issuer,
+    token_endpoint: issuer,
+    revocation_endpoint: issuer,
+    registration_endpoint: issuer,
+    client_id: 'gw',
+    client_secret: 'secret',
+    grant_types_supported: ['authorization_code'],
+    authorization_params: { prompt: 'login' },
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    const { status, body } = await save('idle', {
+      ...configurations,
+      external_auth_config: { ...external_auth_config, [name]: value },
+    });
+    expect({ status, path: body.data.errors[0].path }).toEqual({
+      status: 400,
+      path: `configurations.external_auth_config.${name}`,
+    });
+    expect(body.data.errors[0].message).toContain('has no effect here');
+  }
   await addOrganisation(gateway);
   expect((await save('shared', configurations)).status).toBe(403);
 });

@@ -95,6 +95,21 @@ describe('registration', () => {
   });
 });
 
+test('clients that are described at their own addresses count as registrations, where they are new', async () => {
+  const limited = await startGateway();
+  try {
+    const ask = (count: number) =>
+      fetch(`${limited.url}/oauth/authorize?client_id=${encodeURIComponent(`https://10.0.0.1/${count}`)}`);
+    const statuses = [];
+    for (let count = 0; count < 21; count++) statuses.push((await ask(count)).status);
+    expect(statuses).toEqual([...Array(20).fill(400), 429]);
+    const spoken = { grant_type: 'refresh_token', refresh_token: 'x', client_id: 'https://10.0.0.1/21' };
+    expect((await token(limited, spoken)).status).toBe(429);
+  } finally {
+    await limited.stopWithoutFaults();
+  }
+});
+
 describe('a person signs a client in', () => {
   test('and it uses the server with its token, which counts for that server alone', async () => {
     const { answer, sent } = await signInClient(gateway, session, resource);

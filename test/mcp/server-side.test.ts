@@ -389,6 +389,84 @@ describe('a tool that a person must approve', () => {
   });
 });
 
+describe('a conversation that goes on without the tools', () => {
+  /** What the provider is sent of turns in which tools of ours were called. */
+  const sentOn = async (path: string, body: object): Promise<string> => {
+    expect((await ask(path, body)).status).toBe(200);
+    return JSON.stringify(model.asked.at(-1));
+  };
+  const foreign = /mcpr_|gw_mcp|@gw-mcp|"mcp_call"|"mcp_tool_use"|mcp_approval/;
+
+  test('in chat', async () => {
+    model.script = [
+      [
+        { name: 'notes__echo', arguments: { text: 'free' } },
+        { name: 'notes__headers', arguments: {} },
+      ],
+    ];
+    const { body } = await ask('/chat/completions', { ...chatBody, tools: [mcpTool] });
+    const { message } = body.choices[0];
+    const rejected = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'reject' };
+    const messages = [...chatBody.messages, message, rejected, { role: 'user', content: 'never mind' }];
+    const sent = await sentOn('/chat/completions', { ...chatBody, messages });
+    expect(sent).not.toMatch(foreign);
+    expect(sent).toContain('did not approve');
+    expect(sent).toContain('free');
+  });
+
+  test('in responses, also where nobody answered the request for approval', async () => {
+    const body = { model: 'gpt-4o', input: 'hi', tools: [mcpTool] };
+    model.script = [
+      [
+        { name: 'notes__echo', arguments: { text: 'free' } },
+        { name: 'notes__headers', arguments: {} },
+      ],
+    ];
+    const { body: first } = await ask('/responses', body);
+    expect(first.output.at(-1).type).toBe('mcp_approval_request');
+    const input = [{ role: 'user', content: 'hi' }, ...first.output, { role: 'user', content: 'never mind' }];
+    const sent = await sentOn('/responses', { model: 'gpt-4o', input });
+    expect(sent).not.toMatch(foreign);
+    expect(sent).toContain('free');
+    expect(await sentOn('/responses', { ...body, input })).not.toMatch(/mcpr_|mcp_approval/);
+  });
+
+  test('in messages', async () => {
+    const messagesBody = { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
+    model.script = [
+      [
+        { name: 'notes__echo', arguments: { text: 'free' } },
+        { name: 'notes__headers', arguments: {} },
+      ],
+    ];
+    const { body } = await ask('/messages', {
+      ...messagesBody,
+      mcp_servers: [{ type: 'url', name: '@gw-mcp/notes' }],
+      tools: [{ type: 'mcp_toolset', mcp_server_name: '@gw-mcp/notes' }],
+    });
+    const waiting = body.content.at(-1);
+    expect(waiting.id).toStartWith('mcpr_');
+    const messages = [
+      ...messagesBody.messages,
+      { role: 'assistant', content: body.content },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: waiting.id, content: 'reject' }] },
+    ];
+    const sent = await sentOn('/messages', { ...messagesBody, messages });
+    expect(sent).not.toMatch(foreign);
+    expect(sent).toContain('did not approve');
+  });
+
+  test('a call that is approved without its server is refused', async () => {
+    model.script = [[{ name: 'notes__headers', arguments: {} }]];
+    const { body } = await ask('/chat/completions', { ...chatBody, tools: [mcpTool] });
+    const { message } = body.choices[0];
+    const approved = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'approve' };
+    const again = await ask('/chat/completions', { ...chatBody, messages: [...chatBody.messages, message, approved] });
+    expect(again.status).toBe(400);
+    expect(again.body.error.message).toContain('approval is unknown');
+  });
+});
+
 describe('messages', () => {
   test('calls and results are blocks before the text', async () => {
     model.script = [[{ name: 'notes__echo', arguments: { text: 'one' } }]];

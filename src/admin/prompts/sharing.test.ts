@@ -107,6 +107,30 @@ onEachEngine('shared prompts', (start) => {
     expect((await gateway.get(`/v1/prompts/partials/${inner.slug}`, theirs())).status).toBe(403);
   });
 
+  test('text that a caller sends names the partials of its own workspace, not those of the prompt’s', async () => {
+    const kept = await makePartial('a secret of the owner');
+    const named = await makePartial('told to everybody');
+    const { slug } = await makePrompt(`{{>${named.slug}}}: {{>>addition}}`);
+    const shared = { type: 'organisation', include_partials: true };
+    expect((await gateway.post(`/v2/prompts/${slug}/share`, shared, own())).status).toBe(200);
+    const scopes = ['prompts.render'];
+    const reader = await gateway.post('/v1/api-keys/workspace/service', { name: 'r', workspace_id: other.id, scopes });
+    const owners = await gateway.post('/v1/api-keys/workspace/service', { name: 'o', workspace_id: owner, scopes });
+    const render = async (key: string, addition: string) => {
+      const { status, body } = await gateway.post(`/v1/prompts/${slug}/render`, { variables: { addition } }, { key });
+      return { status, text: JSON.stringify(body) };
+    };
+    const refused = await render(reader.body.key, `{{>${kept.slug}}}`);
+    expect([refused.status, refused.text.includes('secret of the owner')]).toEqual([404, false]);
+    expect((await render(reader.body.key, `{{>${named.slug}}}`)).text).toContain(
+      'told to everybody: told to everybody',
+    );
+    const mine = await gateway.post('/v1/prompts/partials', { name: 'Mine', string: 'of the reader' }, theirs());
+    expect((await render(reader.body.key, `{{>${mine.body.slug}}}`)).text).toContain('of the reader');
+    expect((await render(owners.body.key, `{{>${kept.slug}}}`)).text).toContain('a secret of the owner');
+    expect((await render(owners.body.key, `{{>${mine.body.slug}}}`)).status).toBe(404);
+  });
+
   test('a fork needs the integration and the partials, and has a history of its own', async () => {
     const partial = await makePartial('x');
     const { slug } = await makePrompt(`Hello {{>${partial.slug}}}`);

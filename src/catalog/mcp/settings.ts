@@ -117,20 +117,26 @@ const oauthMetadata = () =>
 const externalAuthConfig = () =>
   z.strictObject({
     issuer: address(),
-    authorization_endpoint: address().optional(),
-    token_endpoint: address().optional(),
-    revocation_endpoint: address().optional(),
-    registration_endpoint: address().optional(),
-    client_id: text(2048).optional(),
-    client_secret: text(4096).optional(),
     scope: z.string().max(4096).optional(),
     scopes_supported: names(200).optional(),
-    response_types_supported: names(20).optional(),
-    grant_types_supported: names(20).optional(),
-    token_endpoint_auth_methods_supported: names(20).optional(),
-    code_challenge_methods_supported: names(20).optional(),
-    authorization_params: extraParameters().optional(),
+    authorization_endpoint: toldByIssuer(),
+    token_endpoint: toldByIssuer(),
+    revocation_endpoint: toldByIssuer(),
+    registration_endpoint: toldByIssuer(),
+    client_id: toldByIssuer(),
+    client_secret: toldByIssuer(),
+    response_types_supported: toldByIssuer(),
+    grant_types_supported: toldByIssuer(),
+    token_endpoint_auth_methods_supported: toldByIssuer(),
+    code_challenge_methods_supported: toldByIssuer(),
+    authorization_params: toldByIssuer(),
   });
+
+/** Clients speak to the provider themselves: what is said of it here would reach none of them. */
+const toldByIssuer = () =>
+  z
+    .never({ error: 'has no effect here: clients find it in the documents of the issuer, or are registered there' })
+    .optional();
 
 /** A wrapper written twice is a known slip, and fields that are ours to choose are left out. */
 function tidiedOauthMetadata(sent: unknown): unknown {

@@ -1,4 +1,5 @@
 /** Where the body comes from when the client names a saved prompt: the prompt, rendered with its variables, and the client's overrides. */
+import type { WorkspaceCatalog } from '../../catalog/catalog.ts';
 import { type FoundPrompt, findPrompt, renderWithPartials } from '../../catalog/find-prompt.ts';
 import type { PlanNode } from '../../catalog/plan.ts';
 import { parseAddress } from '../../prompts/address.ts';
@@ -70,7 +71,7 @@ async function usedPrompt(
       field: 'prompt_id',
     });
   }
-  const json = { ...(await rendered(deps, found, variables)), ...overrides };
+  const json = { ...(await rendered(deps, identified.workspace, found, variables)), ...overrides };
   const { prompt, home } = found;
   return {
     id: prompt.id,
@@ -85,11 +86,16 @@ async function usedPrompt(
 }
 
 /** Saved parameters and the filled template. Whether to stream is the client's to say. */
-async function rendered(deps: GatewayDeps, { prompt, home }: FoundPrompt, variables: Variables): Promise<JsonObject> {
+async function rendered(
+  deps: GatewayDeps,
+  caller: WorkspaceCatalog,
+  { prompt, home }: FoundPrompt,
+  variables: Variables,
+): Promise<JsonObject> {
   const content = prompt.content();
   const { stream: _, ...parameters } = content.parameters;
   try {
-    const filled = await renderWithPartials(deps.catalog, home, variables, (sources) =>
+    const filled = await renderWithPartials(deps.catalog, { home, caller }, variables, (sources) =>
       prompt.compiled().render(sources),
     );
     return {

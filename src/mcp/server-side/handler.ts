@@ -15,13 +15,15 @@ import type { KeepAlive } from '../client/event-stream.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, ofGateway } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
+import { approvalPrefix, resumeApproved } from './approvals.ts';
 import { chat } from './chat.ts';
 import type { ToolDialect } from './dialect.ts';
 import { answerOf, asReply, keptHeaders, liveLoop } from './live-loop.ts';
 import { runLoop } from './loop.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
-import { asObject, type Json } from './tool-calls.ts';
+import { asObject, type Json, marker } from './tool-calls.ts';
+import { replayedName } from './tools.ts';
 
 export const betaFlag = 'server-side-mcp-2026-06-01';
 
@@ -53,6 +55,9 @@ interface Received {
 }
 
 const encoder = new TextEncoder();
+
+/** What turns bear in which tools of ours were called. */
+const marks = [approvalPrefix, 'gw_mcp', marker];
 
 export function createServerSideTools({
   deps,
@@ -104,7 +109,8 @@ export function createServerSideTools({
     const { fields } = request.headers;
     const body = parsed(new TextDecoder().decode(bytes));
     const { servers, rest } = body ? dialect.references(body) : { servers: [], rest: {} };
-    if (!body || servers.length === 0) return ask(request, path, fields, bytes);
+    if (!body) return ask(request, path, fields, bytes);
+    if (servers.length === 0) return ask(request, path, fields, await withOrdinaryTurns(dialect, body, bytes));
     const traceId = fields['x-gw-trace-id'] ?? Bun.randomUUIDv7();
     const spanId = fields['x-gw-span-id'] ?? Bun.randomUUIDv7();
     try {
@@ -151,6 +157,17 @@ export function createServerSideTools({
         path,
       );
     }
+  };
+
+  /** No provider knows how our calls and approvals of earlier turns are written. */
+  const withOrdinaryTurns = async (
+    dialect: ToolDialect,
+    body: Json,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<Uint8Array<ArrayBuffer>> => {
+    if (!marks.some((mark) => Buffer.from(bytes).includes(mark))) return bytes;
+    const resumed = await resumeApproved(deps, { principalId: '', seal: deps.seal }, dialect, body, [], []);
+    return encoder.encode(JSON.stringify(dialect.replayed(resumed.body, replayedName)));
   };
 
   /** One model call, with everything that every other has: identity, limits, guardrails, retries, fallback and a log record. */

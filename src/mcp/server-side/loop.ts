@@ -15,7 +15,7 @@ import {
   type ToolRound,
 } from './tool-calls.ts';
 import { withChoice } from './tool-choice.ts';
-import { execute, nameFor, offeredTools, type ResolvedServer } from './tools.ts';
+import { execute, offeredTools, type ResolvedServer, replayedName } from './tools.ts';
 
 export interface ModelAnswer {
   status: number;
@@ -55,7 +55,7 @@ export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<Loop
   const resumed = await resumeApproved(deps, options, dialect, options.body, servers, offered);
   options.watch?.started({ tools: offered, servers: references, approved: resumed.executed });
   const executed: Executed[] = [...resumed.executed];
-  let body = dialect.replayed(resumed.body, (label, tool) => nameFor(label.replace(/^@gw-mcp\//, ''), tool));
+  let body = dialect.replayed(resumed.body, replayedName);
   let usage: Json = {};
   for (let round = 0; ; round++) {
     const late = round >= mostIterations || performance.now() - startedAt > loopMs;

@@ -29,6 +29,8 @@ export const responses: ToolDialect = {
     const input = asList(body.input).flatMap((item): Json[] => {
       if (!referenceIn(item.server_label)) return [item];
       if (item.type === 'mcp_list_tools') return [];
+      // Nobody has answered it, and no provider knows its id.
+      if (item.type === 'mcp_approval_request') return [];
       if (item.type !== 'mcp_call') return [item];
       const name = nameOf(String(item.server_label), String(item.name));
       return [

@@ -78,6 +78,9 @@ export function nameFor(slug: string, tool: string, taken: ReadonlySet<string> =
   return `${plain.slice(0, longestName - 9)}_${tail}`;
 }
 
+/** The name of a tool in turns that have been. */
+export const replayedName = (label: string, tool: string): string => nameFor(label.replace(/^@gw-mcp\//, ''), tool);
+
 /** A tool's failure is an answer to the model, never one of the request. */
 export async function execute(
   deps: McpDeps,

@@ -90,10 +90,14 @@ export async function readStream(
 }
 
 /** An answer that is no message: what a proxy or a server of another kind says. */
-export function strangeAnswer(status: number): McpError {
-  return status === 429
-    ? new McpError('rate_limited', 'the upstream allows no more calls at the moment', {})
-    : new McpError('upstream_error', `the upstream answered with status ${status} and no MCP message`);
+export function strangeAnswer({ status, headers }: WireAnswer): McpError {
+  if (status !== 429) {
+    return new McpError('upstream_error', `the upstream answered with status ${status} and no MCP message`);
+  }
+  const seconds = /^\d{1,6}$/.exec(headers.get('retry-after') ?? '')?.[0];
+  return new McpError('rate_limited', 'the upstream allows no more calls at the moment', {
+    headers: { 'retry-after': seconds ?? '1' },
+  });
 }
 
 const modernCodes = new Set([-32020, -32021, -32022]);

@@ -111,7 +111,7 @@ export class SessionLink implements Link {
     const found = answerIn(text, id, onEvent);
     if (!found) {
       if (answer.status >= 400 && isModernRefusal(answer.status, text)) throw new WrongEra(answer.status, true);
-      throw strangeAnswer(answer.status);
+      throw strangeAnswer(answer);
     }
     return { ...found, status: answer.status, streamed: false };
   }
@@ -186,7 +186,7 @@ export class SessionLink implements Link {
       );
       await answer.body?.cancel();
       if (answer.status === 404 && this.sessionId !== null) throw new SessionLost();
-      if (answer.status >= 400) throw strangeAnswer(answer.status);
+      if (answer.status >= 400) throw strangeAnswer(answer);
     } finally {
       time.done();
     }
@@ -275,7 +275,7 @@ async function initializeResult(answer: WireAnswer, id: string, time: CallTime):
     }
   }
   const found = message as RpcMessage | null;
-  if (found?.kind !== 'response') throw strangeAnswer(answer.status);
+  if (found?.kind !== 'response') throw strangeAnswer(answer);
   if (found.error) {
     throw new McpError(
       'upstream_error',

@@ -62,7 +62,7 @@ export class StatelessLink implements Link {
       if (!isEventStream(answer)) {
         const text = await textOf(answer, time);
         const found = answerIn(text, request.id, request.onEvent);
-        if (!found) throw strangeAnswer(status);
+        if (!found) throw strangeAnswer(answer);
         return { ...found, status, streamed: false, tokenRefreshed };
       }
       let found: { response: RpcResponse; text: string } | null = null;
