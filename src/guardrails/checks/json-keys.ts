@@ -1,6 +1,6 @@
 /** Which keys the JSON of an answer has. */
 import { isObject } from '../../providers/json.ts';
-import { defineCheck, excerptOf, failedCheck } from '../check.ts';
+import { defineCheck, excerptOf } from '../check.ts';
 import { holds } from './contains.ts';
 import { after } from './events.ts';
 import { operator, words } from './fields.ts';

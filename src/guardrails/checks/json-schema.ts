@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { compileSearch } from '../../patterns/search.ts';
-import { defineCheck, excerptOf, failedCheck, ParameterFault } from '../check.ts';
+import { defineCheck, excerptOf, ParameterFault } from '../check.ts';
 import { after } from './events.ts';
 import { not } from './fields.ts';
 import { jsonIn } from './json-candidates.ts';
