@@ -10,7 +10,7 @@ import { boundsOf, chunkRows, columnKey, openForReading, readColumns, type ScanC
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
 
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 
 /** Where a record's bodies stand. */
 export interface BodyPlace {
@@ -53,7 +53,7 @@ export class Month {
     this.name = name;
     this.#columns = columns;
     this.#owner = columns.newOwner();
-    this.#db = openForReading(file, patienceMs);
+    this.#db = openForReading(file, timeoutMs);
     this.#db.run('PRAGMA mmap_size = 4294967296');
   }
 
