@@ -17,6 +17,10 @@ const asked = process.argv.slice(2);
 const options = asked.filter((argument) => argument.startsWith('-'));
 const parts = asked.filter((argument) => !argument.startsWith('-')).map((part) => part.replace(/^\.\//, ''));
 const files = testFiles();
+if (files.length === 0) {
+  process.stderr.write(`No test file has ${parts.join(' or ')} in its path.\n`);
+  process.exit(1);
+}
 const folder = temporaryFolder();
 const { code, total, failed, skipped } = await run();
 rmSync(folder, { recursive: true, force: true });

@@ -35,6 +35,8 @@ export class AgentCall {
   /** The agent was asked. */
   reached = false;
   upstreamMs = 0;
+  /** A large answer waits for its client, and counts until it is taken. */
+  unsent = false;
   #seen: Sighting = { task: null, context: null, state: null };
   #settled = false;
 
@@ -101,7 +103,7 @@ export class AgentCall {
   }): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.deps.services.release(this.identified.request);
+    if (!this.unsent) this.deps.services.release(this.identified.request);
     const input = this.inputTokens();
     const output = this.isMessage && this.reached ? meteredTokens(end.answerText) : 0;
     // Before the settlers, who take a call without a provider for one that reached nobody.

@@ -1,6 +1,7 @@
 /** An agent's answer on its way back: owners are noted, cards rewritten, lists filtered and guardrails asked before anything of it leaves. */
 import { readJson } from '../bounded-json.ts';
 import { readCard } from '../catalog/agents/card.ts';
+import { countedFrom } from '../gateway/request/body-budget.ts';
 import { arrivalHeaders } from '../gateway/response/reply.ts';
 import { pipeBody } from '../gateway/streaming/pipe-body.ts';
 import { EventReader, writeSse } from '../mcp/protocol/events.ts';
@@ -9,6 +10,7 @@ import { isOk, type WireAnswer } from '../wire/client/answer.ts';
 import { type Bytes, collected } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Reply } from '../wire/server/reply.ts';
+import { toldWhenSent } from '../wire/server/unsent-body.ts';
 import type { AgentCall } from './call.ts';
 import { AgentError } from './errors.ts';
 import { eventPipe, idleStreamMs, largestEvent } from './event-pipe.ts';
@@ -98,6 +100,7 @@ export async function wholeReply(
     }
   }
   const headers = answerHeaders(call, answer);
+  call.unsent = bytes.length >= countedFrom;
   call.settle({
     status: answer.status,
     headers,
@@ -105,7 +108,8 @@ export async function wholeReply(
     failure,
     answerText: failure === null ? decoder.decode(bytes) : '',
   });
-  return { status: answer.status, headers, body: bytes };
+  const reply = { status: answer.status, headers, body: bytes };
+  return call.unsent ? toldWhenSent(reply, () => call.deps.services.release(call.identified.request)) : reply;
 }
 
 /** The result as it goes on; the very same object where nothing changed. */

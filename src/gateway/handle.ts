@@ -3,8 +3,10 @@ import type { CheckIo } from '../guardrails/io.ts';
 import { isReserved } from '../http/reserved-paths.ts';
 import { incomingOf, replyOf, responseOf } from '../http/web.ts';
 import { InFlight } from '../in-flight.ts';
+import type { Bytes } from '../wire/client/collected.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import type { BodySource, Reply } from '../wire/server/reply.ts';
+import { toldWhenSent } from '../wire/server/unsent-body.ts';
 import type { Answer, AttemptRecord } from './attempt/answer.ts';
 import { failed, newAttemptRecord } from './attempt/attempt.ts';
 import type { Arrival, Identified, RequestContext } from './context.ts';
@@ -22,6 +24,7 @@ import { sessionJourney } from './realtime/handshake.ts';
 import { openRealtimeSession } from './realtime/open-session.ts';
 import { withWords } from './realtime/refusal-words.ts';
 import { admit, refusedByLimits } from './request/admit.ts';
+import { countedFrom } from './request/body-budget.ts';
 import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify } from './request/identify.ts';
 import { type AskedPath, askedPath, dedicatedRoute, receive, remainingRoute } from './request/receive.ts';
@@ -63,6 +66,8 @@ export interface Gateway {
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const inFlight = new InFlight();
+  /** Requests whose large answers wait for their clients. */
+  const unsent = new WeakSet<Incoming>();
   const heads = new KnownHeaders(deps.settings.headerPrefixAliases);
 
   const serve = async (request: Incoming, asked: AskedPath, matched: MatchedRoute): Promise<Reply | Upgraded> => {
@@ -175,13 +180,22 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const headers = replyHeaders(context, answer);
     if (isUnpriced(deps, context, answer.record)) markUnpriced(headers, context);
     if (content.form === 'bytes') {
-      close(context, records, { status, headers, body: content.bytes });
-      return { status, headers, body: content.bytes };
+      const { bytes: body } = content;
+      if (body.length >= countedFrom) unsent.add(context.request);
+      close(context, records, { status, headers, body });
+      return body.length < countedFrom ? { status, headers, body } : counted(context, { status, headers, body });
     }
     if (isEventAnswer(answer)) return { status, headers, body: streamed(context, answer, records, headers) };
     if (content.form === 'raw') return carryThrough(context, answer, records, content, headers);
     throw new Error('Any other answer is a session, which replies by itself');
   };
+
+  /** A large answer counts until its client has taken it. */
+  const counted = ({ request }: RequestContext, reply: Reply & { body: Bytes }): Reply =>
+    toldWhenSent(reply, () => {
+      unsent.delete(request);
+      deps.bodies.release(request);
+    });
 
   const streamed = (
     context: RequestContext,
@@ -243,7 +257,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     } catch (fault) {
       deps.onFault(fault, context.requestId);
     } finally {
-      deps.bodies.release(context.request);
+      if (!unsent.has(context.request)) deps.bodies.release(context.request);
       deps.openTraces.end(context.request);
       // Whatever an attempt left behind is given back.
       admissionOf(context)?.end(false);

@@ -230,13 +230,6 @@ export function metricsFrom(fieldValue: (field: string) => unknown): LogMetrics 
   return fromNames(Object.fromEntries(fields.map((field) => [field, fieldValue(field)])) as Named);
 }
 
-/** The part of a record that many have in common, by name. */
-export type NamedContext = Pick<LogMetrics, ContextField>;
-
-/** Whoever wrote the values had them from a record. */
-export const namedContext = (fieldValue: (field: string) => unknown): NamedContext =>
-  Object.fromEntries(contextFields.map((field) => [field, fieldValue(field)])) as unknown as NamedContext;
-
 /** `Named` lacks no field of `LogMetrics`, or this does not compile. */
 function fromNames(named: Named): LogMetrics {
   for (const field of oftenId) named[field] ??= named.id;

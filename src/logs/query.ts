@@ -1,4 +1,5 @@
 /** What can be asked of the log store, the same for every engine. */
+import type { Latencies } from './latency.ts';
 import type { KeptRecord, LogMetrics } from './record.ts';
 
 /** The rows that the caller may see in one workspace; the scopes of a filter are alternatives. */
@@ -162,7 +163,7 @@ export interface Aggregate {
   lastSeen: number;
   outcomes: OutcomeCount[];
   /** With `latencies`: how many response times fell into each bucket of `latency.ts`. */
-  latencies: ReadonlyMap<number, number>;
+  latencies: Latencies;
   /** With `users`: how many different `_user` values. */
   users: number;
   /** With `feedback`: rows whose trace has feedback, and the weighted values of it. */

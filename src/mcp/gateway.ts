@@ -1,7 +1,7 @@
 /** The MCP data plane: finds the server that a path names, who calls it, and which era the client speaks. */
 import { readJson, repeatsField } from '../bounded-json.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import type { HoldBytes } from '../gateway/request/body-budget.ts';
+import { countedFrom, type HoldBytes } from '../gateway/request/body-budget.ts';
 import { countedWhole } from '../gateway/upstream/counted-body.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Handler } from '../http/web.ts';
@@ -10,6 +10,7 @@ import type { Bytes } from '../wire/client/collected.ts';
 import { WireFault } from '../wire/fault.ts';
 import type { Incoming } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
+import { toldWhenSent } from '../wire/server/unsent-body.ts';
 import { reachServer } from './access.ts';
 import { type CallContext, leaseFor, upstreamIdentityOf } from './call-context.ts';
 import { failed } from './called.ts';
@@ -104,12 +105,20 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
 
   const serve = async (request: Incoming, slug: string, kind: string, query: string): Promise<Reply> => {
     let id: JsonRpcId | null = null;
-    const over = () => deps.services.release(request);
-    /** Some are answered while they are still at work. */
-    let goesOn = false;
+    /** Some are answered while they are still at work, and some answers wait for their clients. */
+    let atWork = 1;
+    const over = () => {
+      if (--atWork === 0) deps.services.release(request);
+    };
     const whenOver = () => {
-      goesOn = true;
+      atWork++;
       return over;
+    };
+    const counted = (reply: Reply): Reply => {
+      const { body } = reply;
+      return body instanceof Uint8Array && body.length >= countedFrom
+        ? toldWhenSent({ ...reply, body }, whenOver())
+        : reply;
     };
     try {
       const { fields } = request.headers;
@@ -119,14 +128,14 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       if (kind === 'sse') return pairs.open(context, slug);
       if (request.method === 'POST') {
         const posted = await postedOf(request, kind === 'mcp', deps.services.room(context.identified).hold);
-        if (Array.isArray(posted)) return await batched(context, posted);
+        if (Array.isArray(posted)) return counted(await batched(context, posted));
         if (posted.message.kind === 'request') id = posted.message.id;
         if (kind === 'messages') {
           const reply = pairs.post(context, new URLSearchParams(query).get('sessionId') ?? '', posted, over);
-          goesOn = true;
+          atWork++;
           return reply;
         }
-        return await answered(request, context, posted, whenOver);
+        return counted(await answered(request, context, posted, whenOver));
       }
       const session = fields['mcp-session-id'];
       requireSessionEra(fields['mcp-protocol-version']);
@@ -142,7 +151,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       const error = failed(fault, (one) => deps.onFault(one, slug));
       return refusalOf(error, id);
     } finally {
-      if (!goesOn) over();
+      over();
     }
   };
 

@@ -1,5 +1,6 @@
 /** Bodies that would take more than their share of time or memory: refused early, and others are served meanwhile. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import type { IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { countedFrom } from '../../src/gateway/request/body-budget.ts';
 import { type Plane, savedProvider, startPlane, workspaceKey } from '../gateway-deps.ts';
@@ -97,4 +98,41 @@ test('a body that does not say how long it is counts as it grows', async () => {
   for (let sent = 0; sent < 12; sent++) request.write('x'.repeat(countedFrom));
   expect(await status).toBe(503);
   request.destroy();
+});
+
+test('an answer counts until its client has taken it, or has left', async () => {
+  const large = 64 * 1024 * 1024;
+  const roomy = startPlane({ settings: { bufferedBytes: 4 * large } });
+  roomy.providers.set('a', savedProvider('a', { customHost: provider.url }));
+  const answer = Buffer.from(`{"id":"x","choices":[],"padding":"${'x'.repeat(large)}"}`);
+  const held = async (isIt: (bytes: number) => boolean) => {
+    while (!isIt(roomy.deps.bodies.held)) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const slow = () => {
+    const call = openCall(`${roomy.url}/v1/chat/completions`, {
+      'x-gw-api-key': workspaceKey,
+      'x-gw-provider': '@a',
+      'content-type': 'application/json',
+    });
+    const begun = new Promise<IncomingMessage>((resolve) =>
+      call.on('response', (response) => resolve(response.pause())),
+    );
+    call.end(JSON.stringify(question));
+    return { call, begun };
+  };
+  provider.script(bytes(200, answer, { 'content-type': 'application/json' }));
+  const first = slow();
+  const response = await first.begun;
+  await roomy.settled();
+  expect(roomy.deps.bodies.held).toBeGreaterThanOrEqual(answer.length);
+  let taken = 0;
+  for await (const piece of response) taken += (piece as Buffer).length;
+  expect([taken, response.headers['content-length']]).toEqual([answer.length, String(answer.length)]);
+  await held((left) => left === 0);
+  const second = slow();
+  await second.begun;
+  expect(roomy.deps.bodies.held).toBeGreaterThanOrEqual(answer.length);
+  second.call.destroy();
+  await held((left) => left === 0);
+  await roomy.stop();
 });

@@ -1,7 +1,7 @@
 /** Answers queries from ClickHouse. */
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { exactCents } from '../cents.ts';
-import { mergeLatencies } from '../latency.ts';
+import { latenciesFrom, mergeLatencies } from '../latency.ts';
 import {
   type Aggregate,
   type AggregateQuery,
@@ -316,7 +316,9 @@ function merged(rows: readonly SumRow[], group: GroupBy, users: ReadonlyMap<stri
       latency: row.latency,
     })),
     latencies: mergeLatencies(
-      list.map((row) => new Map(Object.entries(row.latencies).map(([at, count]) => [Number(at), Number(count)]))),
+      list.map((row) =>
+        latenciesFrom(Object.entries(row.latencies).map(([at, count]) => [Number(at), Number(count)] as const)),
+      ),
     ),
     users: users.get(String(key)) ?? 0,
     feedback: {

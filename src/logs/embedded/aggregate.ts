@@ -1,8 +1,7 @@
 /** Sums over the chosen rows, by columns: each measure is one pass over an array. */
 
-import type { NamedContext } from '../layout.ts';
 import { type Aggregate, type AggregateQuery, type LogFilter, plainSums } from '../query.ts';
-import type { Chunk, Month } from './month.ts';
+import type { Chunk, ContextRow, Month } from './month.ts';
 import { scan, spanOf } from './scan.ts';
 import { type Checkpoint, isOfContexts, type RowFinder, type Selection, select } from './selection.ts';
 import { type CallOutcome, type ContextFacts, type GroupNumber, Sums } from './sums.ts';
@@ -122,10 +121,10 @@ const numbered = <T>(list: readonly T[], numberOf: (item: T) => number): Int32Ar
 const groupOf = (groups: Index<string | number>, value: unknown): GroupNumber =>
   typeof value === 'number' || (typeof value === 'string' && value !== '') ? groups.of(value) : -1;
 
-const cacheOf = (context: NamedContext | undefined): number =>
+const cacheOf = (context: ContextRow | undefined): number =>
   context?.cache_status === 'HIT' ? 1 : context?.cache_status === 'SEMANTIC HIT' ? 2 : 0;
 
-const outcomeOf = (context: NamedContext): CallOutcome => ({
+const outcomeOf = (context: ContextRow): CallOutcome => ({
   status: context.response_status_code,
   success: context.is_success,
   cacheStatus: context.cache_status,

@@ -1,7 +1,8 @@
 /** One month of rows as queries read it: contexts and metadata by their numbers, and chunks of columns. */
 import type { Database } from 'bun:sqlite';
-import { contextFields, metricsFrom, type NamedContext, namedContext } from '../layout.ts';
+import { metricsFrom } from '../layout.ts';
 import type { ListedLog } from '../query.ts';
+import type { LogMetrics } from '../record.ts';
 import type { Column, ColumnCache } from './column-cache.ts';
 import { type TraceKey, traceKey } from './feedback.ts';
 import { countColumns, partKey, type Rollup, type RollupPart, sumColumns } from './rollup.ts';
@@ -11,6 +12,39 @@ const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'i
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
 
 const timeoutMs = 1_000;
+
+/** What filters, groups and sums ask of a context. A month has thousands of contexts, and each further field delays the first query. */
+const queriedFields = [
+  'organisation_id',
+  'workspace_id',
+  'workspace_slug',
+  'api_key_id',
+  'user_id',
+  'endpoint_type',
+  'ai_org',
+  'ai_model',
+  'mode',
+  'virtual_key',
+  'config',
+  'source',
+  'is_success',
+  'cost_known',
+  'response_status_code',
+  'cache_status',
+  'retry_success_count',
+  'last_used_option_index',
+  'prompt_slug',
+  'mcp_server',
+  'mcp_method',
+  'mcp_tool',
+] as const satisfies readonly (keyof LogMetrics)[];
+
+export type ContextRow = Pick<LogMetrics, (typeof queriedFields)[number]>;
+type StoredContext = Omit<ContextRow, 'is_success' | 'cost_known'> & {
+  context: number;
+  is_success: number;
+  cost_known: number;
+};
 
 /** Where a record's bodies stand. */
 export interface BodyPlace {
@@ -47,7 +81,7 @@ export class Month {
   readonly #columns: ColumnCache;
   readonly #owner: number;
   /** By their number; they never change, so that only new ones are read. */
-  readonly #contexts: (NamedContext | undefined)[] = [];
+  readonly #contexts: (ContextRow | undefined)[] = [];
 
   constructor(name: string, file: string, columns: ColumnCache) {
     this.name = name;
@@ -68,12 +102,15 @@ export class Month {
   }
 
   /** The contexts by their number, from 1. */
-  contexts(): readonly (NamedContext | undefined)[] {
-    const columns = contextFields.join(', ');
+  contexts(): readonly (ContextRow | undefined)[] {
     const rows = this.#db
-      .query<Stored, [number]>(`select context, ${columns} from contexts where context >= ? order by context`)
+      .query<StoredContext, [number]>(
+        `select context, ${queriedFields.join(', ')} from contexts where context >= ? order by context`,
+      )
       .all(Math.max(1, this.#contexts.length));
-    for (const row of rows) this.#contexts[Number(row.context)] = namedContext((field) => parsed(field, row[field]));
+    for (const row of rows) {
+      this.#contexts[row.context] = { ...row, is_success: row.is_success === 1, cost_known: row.cost_known === 1 };
+    }
     return this.#contexts;
   }
 

@@ -1,4 +1,5 @@
 /** The reader of the embedded log store in a thread of its own, so that a query never holds up a request. */
+import { setPriority } from 'node:os';
 import { EmbeddedReader } from './reader.ts';
 
 /** What a reader can be asked. */
@@ -12,6 +13,9 @@ export type ThreadOrder =
 export type ThreadReport =
   | { call: number; outcome: 'answered'; answer: unknown }
   | { call: number; outcome: 'failed'; cause: string };
+
+/** About a third of the weight of a thread that serves calls. */
+const niceness = 5;
 
 declare const self: Worker;
 
@@ -37,8 +41,19 @@ function answer(call: number, method: QueryMethod, input: unknown[]): ThreadRepo
   }
 }
 
+/** Where processors are scarce, calls come before queries: Linux takes the priority for this thread alone, others for the whole process. */
+function yieldToCalls(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(0, niceness);
+  } catch {
+    // A sandbox may forbid it; queries then share alike.
+  }
+}
+
 self.onmessage = ({ data }: MessageEvent<ThreadOrder>) => {
   if (data.order === 'open') {
+    yieldToCalls();
     cancelled = new Int32Array(data.cancelled);
     reader = new EmbeddedReader(data.folder, checkpoint);
   } else if (data.order === 'ask') {

@@ -7,7 +7,7 @@ import { segmentOf } from '../../../test/log-records.ts';
 import { sampleRecords } from '../../../test/sample-log-records.ts';
 import { edgesOf } from '../analytics/buckets.ts';
 import { exactCents } from '../cents.ts';
-import { bucketOf } from '../latency.ts';
+import { bucketOf, latenciesFrom } from '../latency.ts';
 import type { Aggregate, AggregateQuery, LogFilter } from '../query.ts';
 import type { LogMetrics } from '../record.ts';
 import { framesIn } from '../segment.ts';
@@ -117,9 +117,7 @@ function expectSame(row: Aggregate, list: readonly LogMetrics[]): void {
   const times = list.map(({ created_at }) => created_at);
   expect([row.firstSeen, row.lastSeen]).toEqual(list.length === 0 ? [0, 0] : [Math.min(...times), Math.max(...times)]);
   const buckets = Map.groupBy(list, ({ response_time }) => bucketOf(response_time));
-  expect(new Map([...row.latencies].sort(([a], [b]) => a - b))).toEqual(
-    new Map([...buckets].map(([bucket, { length }]): [number, number] => [bucket, length]).sort(([a], [b]) => a - b)),
-  );
+  expect(row.latencies).toEqual(latenciesFrom([...buckets].map(([bucket, { length }]) => [bucket, length] as const)));
   expect(row.users).toBe(new Set(list.map(({ metadata }) => metadata._user)).size);
 }
 

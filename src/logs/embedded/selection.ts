@@ -1,9 +1,8 @@
 /** Which rows of a month a filter chooses, decided on columns and on the numbers of contexts and metadata. */
 
-import type { NamedContext } from '../layout.ts';
 import type { LogFilter, RangeField } from '../query.ts';
 import { rangeFields } from '../query.ts';
-import type { Chunk, Month } from './month.ts';
+import type { Chunk, ContextRow, Month } from './month.ts';
 import { chunkRows } from './schema.ts';
 
 /** Called between chunks; throws where the query was cancelled. */
@@ -12,7 +11,7 @@ export type Checkpoint = () => void;
 export interface Selection {
   /** The places of the chosen rows in a chunk, rising. The array is good until the next call. */
   rowsOf(chunk: Chunk): Uint32Array;
-  contexts: readonly (NamedContext | undefined)[];
+  contexts: readonly (ContextRow | undefined)[];
   /** By the number of the context: 1 where the filter allows it. */
   contextMask: Uint8Array;
 }
@@ -143,7 +142,7 @@ function firstAtLeast(numbers: readonly number[], bound: number): number {
 }
 
 /** What of a filter hangs on the context alone. */
-function matchesContext(context: NamedContext, { organisationId, scopes, values, models }: LogFilter): boolean {
+function matchesContext(context: ContextRow, { organisationId, scopes, values, models }: LogFilter): boolean {
   if (context.organisation_id !== organisationId) return false;
   const visible = scopes.some(
     ({ workspaceId, userId }) =>
@@ -157,7 +156,7 @@ function matchesContext(context: NamedContext, { organisationId, scopes, values,
     return false;
   }
   for (const [field, listed] of Object.entries(values ?? {})) {
-    const value = context[field as keyof NamedContext];
+    const value = context[field as keyof ContextRow];
     if (listed && !listed.includes(value === null || value === undefined ? '' : String(value))) return false;
   }
   return true;

@@ -1,6 +1,6 @@
 /** The sums of an aggregate, each in an array by the number of the group. */
 import { exactCents } from '../cents.ts';
-import { bucketOf } from '../latency.ts';
+import { bucketOf, packed } from '../latency.ts';
 import type { Aggregate, OutcomeCount, PlainSum } from '../query.ts';
 import { ExactSums } from './exact-sum.ts';
 import type { Chunk } from './month.ts';
@@ -243,7 +243,7 @@ export class Sums {
       firstSeen: this.#isSeen(requests) ? (this.#firstSeen[group] ?? 0) : 0,
       lastSeen: this.#isSeen(requests) ? (this.#lastSeen[group] ?? 0) : 0,
       outcomes: ended,
-      latencies: this.#latenciesOf(group),
+      latencies: packed(this.#histograms[group] ?? [], blockOfBuckets),
       users: this.#usersOf(group),
       feedback: {
         requests: this.#feedback[group * 3] ?? 0,
@@ -255,16 +255,6 @@ export class Sums {
 
   #isSeen(requests: number): boolean {
     return requests > 0 && this.wanted.has('seen');
-  }
-
-  #latenciesOf(group: GroupNumber): Map<number, number> {
-    const counts = new Map<number, number>();
-    for (const [number, block] of this.#histograms[group]?.entries() ?? []) {
-      block?.forEach((count, at) => {
-        if (count > 0) counts.set(number * blockOfBuckets + at, count);
-      });
-    }
-    return counts;
   }
 
   #usersOf(group: GroupNumber): number {

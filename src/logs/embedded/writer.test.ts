@@ -245,11 +245,12 @@ test('a month that an older release wrote, and nobody has written since, is read
   const file = join(folder, `rows-${monthOf(Date.now())}.db`);
   const old = new Database(file);
   old.run('alter table contexts drop column runtime');
+  old.run('alter table contexts drop column mcp_tool');
   old.run('alter table logs drop column mcp');
   old.close();
   const month = new Month('old', file, new ColumnCache());
-  expect(month.contexts()[1]).toMatchObject({ ai_model: record.metrics.ai_model, runtime: null });
+  expect(month.contexts()[1]).toMatchObject({ ai_model: record.metrics.ai_model, mcp_tool: null });
   month.close();
-  expect(find(record.metrics.id)?.metrics).toMatchObject({ id: record.metrics.id, mcp: null });
+  expect(find(record.metrics.id)?.metrics).toMatchObject({ id: record.metrics.id, mcp: null, runtime: null });
   writer = new EmbeddedWriter(folder, 100);
 });
