@@ -45,7 +45,7 @@ export function tellingInOrder<Event>(
 
 export type AskClient = (method: string, params: JsonRpcFields) => Promise<RpcResponse>;
 
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 
 /** Sends a request of ours on the client's stream and waits until the client posts the answer. */
 export const asker =
@@ -56,7 +56,7 @@ export const asker =
       const timer = setTimeout(() => {
         local.asked.delete(id);
         reject(new McpError('upstream_timeout', 'the client did not answer what it was asked'));
-      }, patienceMs);
+      }, timeoutMs);
       local.asked.set(id, (answer) => {
         clearTimeout(timer);
         local.asked.delete(id);

@@ -4,7 +4,7 @@ import { McpError } from '../errors.ts';
 import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import type { SessionSeal } from './session-token.ts';
 
-const patienceMs = 5 * 60_000;
+const timeoutMs = 5 * 60_000;
 const mostSuspended = 5_000;
 
 /** A call under way: it ends with an answer, or is interrupted by what the upstream asks. */
@@ -83,7 +83,7 @@ export class SuspendedCalls {
       const [oldest] = this.#kept.keys();
       if (oldest !== undefined) this.#drop(oldest);
     }
-    this.#kept.set(id, { call, owner, timer: setTimeout(() => this.#drop(id), patienceMs) });
+    this.#kept.set(id, { call, owner, timer: setTimeout(() => this.#drop(id), timeoutMs) });
     return this.#seal.seal(`suspended ${id}`);
   }
 
