@@ -312,3 +312,111 @@ describe('a stream', () => {
     });
   }
 });
+
+describe('what was replaced for the provider', () => {
+  const restore = { 'gw.pii': { categories: ['EMAIL_ADDRESS'], redact: true, restore: true } };
+  const token = '{{EMAIL_ADDRESS_1}}';
+  const mail = 'anna@example.com';
+  const ask = { messages: [{ role: 'user', content: `write to ${mail}` }] };
+
+  test('comes back in text and in arguments of tools, whole', async () => {
+    const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: `{"to":"${token}"}` } }];
+    a.script(json(200, chatAnswer({ content: `to ${token}`, tool_calls })));
+    const body: Json = await (await call('chat', { input_guardrails: [restore] }, ask)).json();
+    expect(a.calls[0]?.json.messages[0].content).toBe(`write to ${token}`);
+    const { message } = body.choices[0];
+    expect([message.content, JSON.parse(message.tool_calls[0].function.arguments)]).toEqual([
+      `to ${mail}`,
+      { to: mail },
+    ]);
+  });
+
+  test('comes back in a stream that cuts it anywhere, in text and in arguments', async () => {
+    const characters = [...`to ${token}!`];
+    const tool = (written: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: written } }] });
+    a.script(
+      stream([
+        ...characters.map((content) => chunk({ content })),
+        chunk({ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '' } }] }),
+        ...[...`{"to":"${token}"}`].map(tool),
+        ...chatEnd,
+      ]),
+    );
+    const answer = await call('chat', { input_guardrails: [restore] }, { ...ask, stream: true });
+    const chunks: Json[] = (await answer.text())
+      .split('\n')
+      .filter((line) => line.startsWith('data: {'))
+      .map((line) => JSON.parse(line.slice(6)));
+    const text = chunks.map(({ choices }) => choices[0].delta.content ?? '').join('');
+    const written = chunks.map(({ choices }) => choices[0].delta.tool_calls?.[0]?.function.arguments ?? '').join('');
+    expect([text, JSON.parse(written)]).toEqual([`to ${mail}!`, { to: mail }]);
+  });
+
+  test('stays replaced in thoughts, which the provider has signed', async () => {
+    a.script(
+      stream([
+        anthropic.start,
+        anthropic.blockStart(0, { type: 'thinking', thinking: '', signature: '' }),
+        anthropic.delta(0, { type: 'thinking_delta', thinking: `to ${token}` }),
+        anthropic.delta(0, { type: 'signature_delta', signature: 's' }),
+        anthropic.blockStop(0),
+        anthropic.blockStart(1, { type: 'text', text: '' }),
+        anthropic.text(`to ${token}`, 1),
+        anthropic.blockStop(1),
+        ...anthropic.end,
+      ]),
+    );
+    const answer = await call('messages', { input_guardrails: [restore] }, { ...ask, stream: true });
+    const text = await answer.text();
+    expect(text).toContain(`"thinking":"to ${token}"`);
+    expect(text).toContain(`"text":"to ${mail}"`);
+  });
+
+  test('of one request is in no other', async () => {
+    a.script(openai.says(`to ${token}`));
+    await call('chat', { input_guardrails: [restore] }, ask);
+    const other: Json = await (await call('chat', { input_guardrails: [restore] }, {})).json();
+    expect(other.choices[0].message.content).toBe(`to ${token}`);
+  });
+});
+
+describe('several choices of one stream', () => {
+  const of = (index: number, content: string) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index, delta: { content }, finish_reason: null }] })}\n\n`;
+  const ended = [0, 1].map(
+    (index) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index, delta: {}, finish_reason: 'stop' }] })}\n\n`,
+  );
+  /** A word that is whole only in the second choice, and one that neither has. */
+  const events = [
+    of(0, 'it is s'),
+    of(1, 'it is s'),
+    of(0, 'ome'),
+    of(1, 'k-abc'),
+    of(0, ' thing'),
+    ...ended,
+    'data: [DONE]\n\n',
+  ];
+
+  test('are looked at apart: what stands in one is found there, and pieces of two make nothing', async () => {
+    a.script(stream(events));
+    const answer = await call('chat', { output_guardrails: [hideKeys({ stream_window: true })] }, { stream: true });
+    const texts = ['', ''];
+    for (const line of (await answer.text()).split('\n')) {
+      if (!line.startsWith('data: {')) continue;
+      for (const { index, delta } of JSON.parse(line.slice(6)).choices) texts[index] += delta.content ?? '';
+    }
+    expect(texts).toEqual(['it is some thing', 'it is [KEY]']);
+  });
+
+  test('a pair of halves that is split over events stays one character', async () => {
+    const [high = '', low = ''] = ['\ud83d', '\ude00'];
+    a.script(stream([of(0, `a${high}`), of(0, `${low}b`), ...ended, 'data: [DONE]\n\n']));
+    const answer = await call('chat', { output_guardrails: [hideKeys({ stream_window: true })] }, { stream: true });
+    let text = '';
+    for (const line of (await answer.text()).split('\n')) {
+      if (line.startsWith('data: {')) text += JSON.parse(line.slice(6)).choices[0].delta.content ?? '';
+    }
+    expect(text).toBe('a\u{1f600}b');
+  });
+});

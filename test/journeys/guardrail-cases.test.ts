@@ -6,8 +6,9 @@ import { reportHooks } from '../../src/gateway/guardrails/report.ts';
 import { type Plane, savedProvider, startPlane } from '../gateway-deps.ts';
 import { eventsIn, hideKeys, jsonIn, noSecret, type Spoken, spoken, textIn } from '../guardrail-dialects.ts';
 import type { Json } from '../harness.ts';
+import * as anthropic from '../providers/anthropic.ts';
 import * as openai from '../providers/openai.ts';
-import { json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { json, type SimulatedProvider, startProvider, stream as streamOf } from '../providers/simulated.ts';
 
 let plane: Plane;
 let a: SimulatedProvider;
@@ -333,6 +334,96 @@ describe('answers that only call a tool', () => {
       const passed = await judge({ 'default.notNull': {}, 'default.contains': { words: ['sk-'] }, ...hideKeys() });
       expect([passed.status, argumentsOf(await passed.json())]).toEqual([200, { to: '[KEY]' }]);
       expect((await judge({ 'default.contains': { words: ['sk-'], operator: 'none' } })).status).toBe(446);
+    });
+  }
+
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const pieces = ['{"to":"s', 'k-a', 'bc"}'];
+  const item = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'mail', status: 'completed' };
+  const streams: Record<string, { events: string[]; part(json: Json): string }> = {
+    chat: {
+      events: [
+        chunk({
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'mail', arguments: '' } }],
+        }),
+        ...pieces.map((part) => chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] })),
+        chunk({}, 'tool_calls'),
+        'data: [DONE]\n\n',
+      ],
+      part: (told) => told.choices?.[0]?.delta?.tool_calls?.[0]?.function?.arguments ?? '',
+    },
+    messages: {
+      events: [
+        anthropic.start,
+        anthropic.blockStart(0, { type: 'tool_use', id: 'c1', name: 'mail', input: {} }),
+        ...pieces.map((partial_json) => anthropic.delta(0, { type: 'input_json_delta', partial_json })),
+        anthropic.blockStop(0),
+        ...anthropic.end,
+      ],
+      part: (told) => told.delta?.partial_json ?? '',
+    },
+    responses: {
+      events: [
+        event('response.created', {
+          response: { id: 'resp_1', object: 'response', status: 'in_progress', output: [] },
+        }),
+        event('response.output_item.added', { output_index: 0, item: { ...item, arguments: '' } }),
+        ...pieces.map((delta) =>
+          event('response.function_call_arguments.delta', { item_id: 'fc_1', output_index: 0, delta }),
+        ),
+        event('response.function_call_arguments.done', {
+          item_id: 'fc_1',
+          output_index: 0,
+          arguments: pieces.join(''),
+        }),
+        event('response.output_item.done', { output_index: 0, item: { ...item, arguments: pieces.join('') } }),
+        event('response.completed', {
+          response: {
+            id: 'resp_1',
+            object: 'response',
+            status: 'completed',
+            output: [{ ...item, arguments: pieces.join('') }],
+            usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+          },
+        }),
+      ],
+      part: (told) => (told.type === 'response.function_call_arguments.delta' ? told.delta : ''),
+    },
+  };
+  for (const [name, { events, part }] of Object.entries(streams)) {
+    test(`15: are not empty, and their arguments are looked at and redacted (${name}, streamed)`, async () => {
+      const dialect = spoken[name] as Spoken;
+      a.script(streamOf(events));
+      const judge = (guardrail: object) =>
+        plane.call(
+          dialect.path,
+          { ...dialect.ask('hello'), stream: true },
+          { 'x-gw-config': JSON.stringify({ ...dialect.target, output_guardrails: [guardrail] }), ...lax },
+        );
+      const watched = await told(
+        dialect,
+        await judge({ 'default.notNull': {}, 'default.contains': { words: ['sk-'] } }),
+      );
+      expect(watched.after[0].checks.map(({ verdict }: Json) => verdict)).toEqual([true, true]);
+      for (const manner of ['buffer_stream', 'stream_window']) {
+        const redacted = await (await judge(hideKeys({ [manner]: true }))).text();
+        const written = eventsIn(redacted).map(jsonIn).map(part).join('');
+        expect([manner, JSON.parse(written)]).toEqual([manner, { to: '[KEY]' }]);
+        const results = eventsIn(redacted).filter(({ data }) => !data.includes('hook_results'));
+        expect(JSON.stringify(results)).not.toContain('sk-abc');
+        const no = { 'default.contains': { words: ['sk-'], operator: 'none' }, deny: true, [manner]: true };
+        const stopped = await judge(no);
+        expect([manner, stopped.status]).toEqual([manner, manner === 'buffer_stream' ? 446 : 200]);
+        const delivered = eventsIn(await stopped.text())
+          .map(jsonIn)
+          .map(part)
+          .join('');
+        expect(delivered).not.toContain('sk-');
+      }
     });
   }
 });

@@ -74,7 +74,7 @@ function withRestored(kind: string, { restores }: GuardState, answer: Answer, by
 function restoringStages(kind: EndpointKind, { restores }: GuardState): PlainStage[] {
   const lens = lensOf(kind);
   if (!restores || restores.size === 0 || !lens) return [];
-  const window = new TextWindow(lens, [() => new TokenScanner(restores)]);
+  const window = new TextWindow(lens, [() => new TokenScanner(restores)], { leavesSigned: true });
   const passed = (events: readonly ServerEvent[] | string) => (typeof events === 'string' ? [] : events);
   return [{ name: 'restore', push: (events) => passed(window.push(events)), end: () => passed(window.end()) }];
 }

@@ -14,14 +14,16 @@ export type Refused = 'found' | 'not scanned';
 export class TextWindow {
   readonly #lens: Lens;
   readonly #scanners: readonly OpenScanner[];
+  readonly #leavesSigned: boolean;
   readonly #chains = new Map<string, { chain: FilterChain; like: JsonObject; written: JsonText | null }>();
   /** What the client has of each text. */
   readonly delivered = new Map<string, string>();
   #number = 0;
 
-  constructor(lens: Lens, scanners: readonly OpenScanner[]) {
+  constructor(lens: Lens, scanners: readonly OpenScanner[], { leavesSigned = false } = {}) {
     this.#lens = lens;
     this.#scanners = scanners;
+    this.#leavesSigned = leavesSigned;
   }
 
   push(events: readonly ServerEvent[]): readonly ServerEvent[] | Refused {
@@ -53,7 +55,11 @@ export class TextWindow {
     );
     if (refused) return refused;
     const parts: string[] = [];
-    for (const { key, text, inJson } of deltas) {
+    for (const { key, text, inJson, isSigned } of deltas) {
+      if (isSigned && this.#leavesSigned) {
+        parts.push(text);
+        continue;
+      }
       const { chain, written } = this.#chain(key, json, inJson);
       const isLast = closing.includes(key);
       const filtered = chain.push(written ? written.push(text, isLast) : text, isLast);

@@ -1,6 +1,6 @@
 /** Which keys the JSON of an answer has. */
 import { isObject } from '../../providers/json.ts';
-import { defineCheck, excerptOf, failedCheck } from '../check.ts';
+import { defineCheck, excerptOf } from '../check.ts';
 import { holds } from './contains.ts';
 import { after } from './events.ts';
 import { operator, words } from './fields.ts';
@@ -16,7 +16,6 @@ export const jsonKeys = defineCheck({
   example: { keys: ['name', 'email'], operator: 'all' },
   prepare: ({ keys, operator: wanted }) => ({
     run({ text }) {
-      if (text === '') return failedCheck('there is no text to look for JSON in');
       const candidates = jsonIn(text, true).map((json) => {
         const present = isObject(json) ? keys.filter((key) => Object.hasOwn(json, key)) : [];
         return { json, present, satisfies: holds(wanted, present.length, keys.length) };

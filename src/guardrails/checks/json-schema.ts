@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { compileSearch } from '../../patterns/search.ts';
-import { defineCheck, excerptOf, failedCheck, ParameterFault } from '../check.ts';
+import { defineCheck, excerptOf, ParameterFault } from '../check.ts';
 import { after } from './events.ts';
 import { not } from './fields.ts';
 import { jsonIn } from './json-candidates.ts';
@@ -22,7 +22,6 @@ export const jsonSchema = defineCheck({
     const validate = validatorOf(schema);
     return {
       run({ text }) {
-        if (text === '') return failedCheck('there is no text to look for JSON in');
         const candidates = jsonIn(text, false);
         if (candidates.length === 0) {
           const explanation = 'There is no JSON in the text.';

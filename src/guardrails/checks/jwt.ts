@@ -61,7 +61,9 @@ export const jwt = defineCheck({
     }));
     const algorithms = rules.algorithms.length > 0 ? rules.algorithms : ['RS256'];
 
-    const judged = (payload: JsonObject, context: CheckContext): CheckResult => {
+    const judged = (claims: JsonObject, context: CheckContext): CheckResult => {
+      // Names that every object has are no claims.
+      const payload: JsonObject = Object.assign(Object.create(null), claims);
       const missing = rules.requiredClaims.filter((claim) => payload[claim] === undefined || payload[claim] === null);
       const failed = matchers
         .filter(({ claim, listed, matches }) => !matches(valuesOf(payload[claim], listed)))

@@ -5,7 +5,7 @@ import { defineCheck } from '../check.ts';
 import { holds } from './contains.ts';
 import { before } from './events.ts';
 import { operator, words } from './fields.ts';
-import { valuesOf } from './models.ts';
+import { ownValue, valuesOf } from './models.ts';
 import { newFuel, plainRule } from './rule.ts';
 
 export const requiredMetadataKeys = defineCheck({
@@ -82,7 +82,7 @@ export const requiredMetadataKeyPairs = defineCheck({
     return {
       run({ facts }) {
         const found = matchers
-          .filter(({ key, matches }) => matches(valuesOf(facts.metadata[key])))
+          .filter(({ key, matches }) => matches(valuesOf(ownValue(facts.metadata, key))))
           .map(({ key }) => key);
         const verdict = holds(wanted, found.length, matchers.length);
         return {

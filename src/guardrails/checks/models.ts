@@ -72,7 +72,7 @@ function resolved({ defaults = [], metadata = {} }: Rules, given: Readonly<Recor
   const models = new Set<string>();
   let matched = false;
   for (const [key, byValue] of Object.entries(metadata)) {
-    for (const value of valuesOf(given[key])) {
+    for (const value of valuesOf(ownValue(given, key))) {
       const own = Object.hasOwn(byValue, value) ? byValue[value] : undefined;
       if (!own) continue;
       matched = true;
@@ -81,6 +81,10 @@ function resolved({ defaults = [], metadata = {} }: Rules, given: Readonly<Recor
   }
   return matched ? [...models] : defaults;
 }
+
+/** Names that every object has are no metadata. */
+export const ownValue = (metadata: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(metadata, key) ? metadata[key] : undefined;
 
 /** Metadata are texts; a list arrives as its JSON. */
 export function valuesOf(value: string | undefined): string[] {

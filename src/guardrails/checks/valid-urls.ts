@@ -24,7 +24,6 @@ export const validUrls = defineCheck({
   prepare({ onlyDNS, not: inverted }, setup) {
     return {
       async run({ text }, io) {
-        if (text === '') return failedCheck('there is no text to look for addresses in');
         const urls = [...new Set(text.match(found) ?? [])].map((url) => url.replace(/[.;:!?]+$/, ''));
         const validationMethod = onlyDNS ? 'dns' : 'http';
         if (urls.length === 0) {

@@ -8,6 +8,8 @@ export interface TextDelta {
   text: string;
   /** It is a part of JSON. */
   inJson: boolean;
+  /** The provider has signed it: what is not refused or redacted stays as it is, so that the client can send it back. */
+  isSigned?: true;
 }
 
 export interface Lens {

@@ -20,7 +20,15 @@ export const messagesLens: Lens = {
   deltas(json): TextDelta[] {
     const field = fieldOf(json);
     const text = field === null ? startText(json) : objectOf(json.delta)[field];
-    return typeof text === 'string' ? [{ key: keyOf(json), text, inJson: field === 'partial_json' }] : [];
+    if (typeof text !== 'string') return [];
+    return [
+      {
+        key: keyOf(json),
+        text,
+        inJson: field === 'partial_json',
+        ...(field === 'thinking' && { isSigned: true as const }),
+      },
+    ];
   },
   withTexts(json, [text = '']) {
     const field = fieldOf(json);
