@@ -14,9 +14,10 @@ import { toldWhenSent } from '../wire/server/unsent-body.ts';
 import { reachServer } from './access.ts';
 import { type CallContext, leaseFor, upstreamIdentityOf } from './call-context.ts';
 import { failed } from './called.ts';
+import { shownFailure } from './client/ended.ts';
 import { checkEnvelope, isStateless } from './client/envelope.ts';
 import { KeepAlive } from './client/event-stream.ts';
-import { Responder } from './client/responder.ts';
+import { Gathered, Responder } from './client/responder.ts';
 import { jsonReply, type Posted, SessionEra } from './client/session-era.ts';
 import { Sessions } from './client/sessions.ts';
 import { SsePairs } from './client/sse-pair.ts';
@@ -27,9 +28,9 @@ import { identifyPrincipal, type McpArrival, messageRoute } from './identify.ts'
 import { joinedServer, joinedSlug } from './joined/servers.ts';
 import { JoinedSessions } from './joined/session.ts';
 import { JoinedStateless } from './joined/stateless.ts';
-import { UpstreamRefusal } from './lists.ts';
+import type { UpstreamRefusal } from './lists.ts';
 import { mcpCors } from './mcp-cors.ts';
-import { errorMessage, type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
+import { type JsonRpcId, messageIn, type RpcMessage } from './protocol/json-rpc.ts';
 import { assumedVersion, isSessionVersion, isStatelessVersion } from './protocol/versions.ts';
 import { createServerSideTools } from './server-side/handler.ts';
 import { filledUpstream } from './upstream/filled.ts';
@@ -251,30 +252,13 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
   };
 }
 
-/** The last word of an answer that belongs into a list. */
-class Gathered {
-  last = '';
-  event(): void {
-    // A batch is answered in one piece; what comes before is not told.
-  }
-  message(): void {
-    // As above.
-  }
-  finish(text: string): void {
-    this.last = text;
-  }
-  end(): void {
-    // Nothing is open.
-  }
-}
-
 /** A token of the end user is refused in words of HTTP, before anybody has read a message. */
 function refusalOf(error: McpError | UpstreamRefusal, id: JsonRpcId | null): Reply {
-  if (error instanceof UpstreamRefusal) return jsonReply(200, JSON.stringify(errorMessage(id, error.error)));
-  const description = error.kind === 'unauthorized' ? error.data?.error_description : undefined;
-  const body =
-    description === undefined ? errorMessage(id, error.rpc) : { error: 'unauthorized', error_description: description };
-  return jsonReply(error.status, JSON.stringify(body), error.headers);
+  const { body, status, headers } = shownFailure(error, id, 'session');
+  const isOfToken = error instanceof McpError && error.kind === 'unauthorized';
+  const description = isOfToken ? error.data?.error_description : undefined;
+  if (description === undefined) return jsonReply(status, body, headers);
+  return jsonReply(status, JSON.stringify({ error: 'unauthorized', error_description: description }), headers);
 }
 
 const allows = (kind: string, method: string): boolean =>

@@ -25,11 +25,18 @@ const statuses: Partial<Record<OauthErrorCode, number>> = {
 export class OauthError extends UntracedError {
   readonly code: OauthErrorCode;
   readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: OauthErrorCode, description: string, status?: number) {
+  constructor(
+    code: OauthErrorCode,
+    description: string,
+    status?: number,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(description);
     this.code = code;
     this.status = status ?? statuses[code] ?? 400;
+    this.headers = this.status === 401 ? { 'www-authenticate': 'Basic realm="gw"', ...headers } : headers;
   }
 
   get body(): object {

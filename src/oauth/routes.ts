@@ -67,7 +67,10 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
 
   const countRegistration = (request: Request, peer: string): void => {
     const wait = deps.registrations(deps.clientIpOf(request, peer));
-    if (wait > 0) throw new OauthError('slow_down', `too many registrations; try again in ${wait} seconds`);
+    if (wait > 0) {
+      const told = `too many registrations; try again in ${wait} seconds`;
+      throw new OauthError('slow_down', told, 429, { 'retry-after': String(wait) });
+    }
   };
 
   /** A client that is described at its own address is fetched and kept: one that is new counts as a registration. */
@@ -154,10 +157,7 @@ export function createOauthRoutes(deps: OauthDeps): WebHandler {
     try {
       return await handle(request, pathname, deps.originOf(request, peer()), peer());
     } catch (fault) {
-      if (fault instanceof OauthError) {
-        const basic: Record<string, string> = fault.status === 401 ? { 'www-authenticate': 'Basic realm="gw"' } : {};
-        return json(fault.body, fault.status, basic);
-      }
+      if (fault instanceof OauthError) return json(fault.body, fault.status, { ...fault.headers });
       deps.onFault(fault);
       return json({ error: 'server_error', error_description: 'something went wrong on our side' }, 500);
     }

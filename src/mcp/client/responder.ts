@@ -83,3 +83,23 @@ export class Responder implements McpResponder {
     this.#stream?.end();
   }
 }
+
+/** For messages that nobody waits for an answer to. */
+export const silent: McpResponder = {
+  event: () => undefined,
+  message: () => undefined,
+  finish: () => undefined,
+  end: () => undefined,
+};
+
+/** Keeps the last word of an answer; what comes before it concerns nobody. */
+export class Gathered implements McpResponder {
+  last = '';
+  event = silent.event;
+  message = silent.message;
+  end = silent.end;
+
+  finish(text: string): void {
+    this.last = text;
+  }
+}

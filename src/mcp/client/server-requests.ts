@@ -45,7 +45,7 @@ export function tellingInOrder<Event>(
 
 export type AskClient = (method: string, params: JsonRpcFields) => Promise<RpcResponse>;
 
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 /** Answers to an upstream's requests that are on their way at once. */
 export const mostAnswered = 100;
 
@@ -58,7 +58,7 @@ export const asker =
       const timer = setTimeout(() => {
         local.asked.delete(id);
         reject(new McpError('upstream_timeout', 'the client did not answer what it was asked'));
-      }, patienceMs);
+      }, timeoutMs);
       local.asked.set(id, (answer) => {
         clearTimeout(timer);
         local.asked.delete(id);

@@ -1,15 +1,13 @@
 /** Clients of the session era: initialize, then messages, a stream of their own, and an end. */
 import type { Reply } from '../../wire/server/reply.ts';
 import type { CallContext } from '../call-context.ts';
-import { type Called, failed, forClient, textOfCalled, type Way } from '../called.ts';
+import { type Called, textOfCalled, type Way } from '../called.ts';
 import { call } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod, sessionLost } from '../errors.ts';
-import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
 import { metadataOf } from '../probe.ts';
 import {
-  errorMessage,
   type JsonRpcFields,
   type RpcMessage,
   type RpcNotification,
@@ -21,6 +19,7 @@ import { isSessionVersion, newestSessionVersion, sessionMethods } from '../proto
 import { withoutTasks } from '../tasks/capability.ts';
 import { type Link, type LinkEvent, type ServerFacts, SessionLost } from '../upstream/link.ts';
 import { clientOf, initializeResult, paramHeaders } from './capabilities.ts';
+import { answerHere, failedAnswer, type ShownFailure } from './ended.ts';
 import type { KeepAlive } from './event-stream.ts';
 import { withInputs } from './inputs.ts';
 import type { McpResponder } from './responder.ts';
@@ -80,7 +79,8 @@ export class SessionEra {
       logAnswer(this.#deps, context, { message: request, text }, { text: body, status: 200, upstreamMs });
       return jsonReply(200, body, { 'mcp-session-id': token });
     } catch (fault) {
-      return this.#refused(context, { message: request, text }, fault, startedAt);
+      const { body, status, headers } = this.#failure(context, { message: request, text }, fault, startedAt);
+      return jsonReply(status, body, headers);
     }
   }
 
@@ -141,7 +141,7 @@ export class SessionEra {
       });
       responder.finish('', 202);
     } catch (fault) {
-      const { body, status, headers } = this.#failure(session.context, posted, fault, null, startedAt);
+      const { body, status, headers } = this.#failure(session.context, posted, fault, startedAt);
       responder.finish(body, status, headers);
     }
   }
@@ -161,9 +161,7 @@ export class SessionEra {
     try {
       const local = this.#answeredHere(session, request);
       if (local) {
-        const body = asText(resultMessage(request.id, local));
-        logAnswer(this.#deps, context, posted, { text: body, status: 200, upstreamMs: 0 });
-        responder.finish(body, 200);
+        answerHere(this.#deps, context, request, posted, responder, local);
         return;
       }
       let eventId: string | null = null;
@@ -181,7 +179,7 @@ export class SessionEra {
       logAnswer(this.#deps, context, posted, { text: body, status: 200, upstreamMs, called });
       responder.finish(body, 200, {}, eventId);
     } catch (fault) {
-      const { body, status, headers } = this.#failure(context, posted, fault, request.id, startedAt);
+      const { body, status, headers } = this.#failure(context, posted, fault, startedAt);
       responder.finish(body, status, headers);
     }
   }
@@ -258,28 +256,8 @@ export class SessionEra {
     return { status: 204, headers: {}, body: null };
   }
 
-  #refused(context: CallContext, posted: Omit<Posted, 'bytes'>, fault: unknown, startedAt: number): Reply {
-    const id = posted.message.kind === 'request' ? posted.message.id : null;
-    const { body, status, headers } = this.#failure(context, posted, fault, id, startedAt);
-    return jsonReply(status, body, headers);
-  }
-
-  #failure(
-    context: CallContext,
-    posted: Omit<Posted, 'bytes'>,
-    fault: unknown,
-    id: RpcRequest['id'] | null,
-    startedAt: number,
-  ): { body: string; status: number; headers: Readonly<Record<string, string>> } {
-    const error = forClient(
-      failed(fault, (one) => this.#deps.onFault(one, context.requestId)),
-      context.client,
-    );
-    const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
-    const status = error instanceof UpstreamRefusal ? 200 : error.status;
-    const body = asText(errorMessage(id, shown));
-    logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
-    return { body, status, headers: error instanceof McpError ? error.headers : {} };
+  #failure(context: CallContext, posted: Omit<Posted, 'bytes'>, fault: unknown, startedAt: number): ShownFailure {
+    return failedAnswer(this.#deps, context, posted, fault, { era: 'session', startedAt });
   }
 }
 

@@ -4,9 +4,9 @@ import { type CallContext, leaseFor } from '../call-context.ts';
 import { failed } from '../called.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, sessionLost } from '../errors.ts';
-import { UpstreamRefusal } from '../lists.ts';
 import { type SseEvent, writeSse } from '../protocol/events.ts';
-import { errorMessage, resultMessage } from '../protocol/json-rpc.ts';
+import { resultMessage } from '../protocol/json-rpc.ts';
+import { shownFailure } from './ended.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
 import type { McpResponder } from './responder.ts';
 import type { Posted, SessionEra } from './session-era.ts';
@@ -83,7 +83,7 @@ export class SsePairs {
       answer.message(resultMessage(message.id, result));
     } catch (fault) {
       const error = failed(fault, (one) => this.#deps.onFault(one, context.requestId));
-      answer.message(errorMessage(message.id, error instanceof UpstreamRefusal ? error.error : error.rpc));
+      answer.finish(shownFailure(error, message.id, 'session').body);
     }
   }
 }

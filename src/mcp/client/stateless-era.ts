@@ -2,14 +2,12 @@
 import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
-import { type Called, failed, forClient, textOfCalled, type Way } from '../called.ts';
+import { type Called, textOfCalled, type Way } from '../called.ts';
 import { call } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
-import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
 import {
-  errorMessage,
   isFields,
   type JsonRpcFields,
   methodNotFound,
@@ -23,6 +21,7 @@ import { isTaskMethod } from '../tasks/relay.ts';
 import type { Link, LinkEvent, ServerFacts } from '../upstream/link.ts';
 import type { Wanted } from '../upstream/open.ts';
 import { paramHeaders, proxiedCapabilities } from './capabilities.ts';
+import { failedAnswer } from './ended.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
 import type { McpResponder } from './responder.ts';
 import { mostAnswered } from './server-requests.ts';
@@ -96,15 +95,11 @@ export class StatelessEra {
       logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, called });
       responder.finish(body, status);
     } catch (fault) {
-      const error = forClient(
-        failed(fault, (one) => this.#deps.onFault(one, context.requestId)),
-        context.client,
-      );
-      const shown = error instanceof UpstreamRefusal ? error.error : error.rpc;
-      const status = error instanceof UpstreamRefusal ? error.status : error.status;
-      const body = JSON.stringify(errorMessage(request.id, shown));
-      logAnswer(this.#deps, context, posted, { text: body, status, upstreamMs: performance.now() - startedAt, error });
-      responder.finish(body, status, error instanceof McpError ? error.headers : {});
+      const { body, status, headers } = failedAnswer(this.#deps, context, posted, fault, {
+        era: 'stateless',
+        startedAt,
+      });
+      responder.finish(body, status, headers);
     }
   }
 

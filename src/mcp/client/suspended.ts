@@ -4,7 +4,7 @@ import { McpError } from '../errors.ts';
 import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import type { SessionSeal } from './session-token.ts';
 
-const patienceMs = 5 * 60_000;
+const timeoutMs = 5 * 60_000;
 const mostSuspended = 5_000;
 /** Of one organisation. */
 const mostOfTenant = 1_250;
@@ -97,7 +97,7 @@ export class SuspendedCalls {
     const [oldest] =
       own.length >= mostOfTenant ? (own[0] ?? []) : this.#kept.size >= mostSuspended ? this.#kept.keys() : [];
     if (typeof oldest === 'string') this.#drop(oldest);
-    this.#kept.set(id, { call, owner, tenant, timer: setTimeout(() => this.#drop(id), patienceMs) });
+    this.#kept.set(id, { call, owner, tenant, timer: setTimeout(() => this.#drop(id), timeoutMs) });
     return this.#seal.seal(`suspended ${id}`);
   }
 

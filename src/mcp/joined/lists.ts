@@ -1,7 +1,7 @@
 /** One list from the lists of several servers: what one of them cannot tell does not keep the others from being listed. */
 import { readJson } from '../../bounded-json.ts';
 import type { McpServer } from '../../catalog/mcp/server.ts';
-import type { McpResponder } from '../client/responder.ts';
+import { Gathered, type McpResponder } from '../client/responder.ts';
 import { McpError } from '../errors.ts';
 import { UpstreamRefusal } from '../lists.ts';
 import { pageOf } from '../paging.ts';
@@ -52,7 +52,7 @@ async function wholeList(
   for (let page = 0; page < mostPages; page++) {
     const gathered = new Gathered();
     await send(server, { ...request, params: cursor === undefined ? params : { ...params, cursor } }, gathered);
-    const { error, result } = gathered.answer;
+    const { error, result } = answerIn(gathered);
     // A server without prompts has none to list.
     if (isFields(error) && error.code === methodNotFound) return items;
     if (isFields(error)) throw new McpError('upstream_error', String(error.message));
@@ -67,28 +67,7 @@ async function wholeList(
 const reasonOf = (fault: unknown): string =>
   fault instanceof McpError || fault instanceof UpstreamRefusal ? fault.message : 'the server could not be asked';
 
-/** Keeps the last word of an answer; what comes before it concerns nobody. */
-class Gathered implements McpResponder {
-  #text = '{}';
-
-  get answer(): JsonRpcFields {
-    const parsed: unknown = readJson(this.#text);
-    return isFields(parsed) ? parsed : {};
-  }
-
-  event(): void {
-    // Lists tell nothing before they are there.
-  }
-
-  message(): void {
-    // As above.
-  }
-
-  finish(text: string): void {
-    if (text !== '') this.#text = text;
-  }
-
-  end(): void {
-    // Nothing is open.
-  }
+function answerIn({ last }: Gathered): JsonRpcFields {
+  const parsed: unknown = last === '' ? {} : readJson(last);
+  return isFields(parsed) ? parsed : {};
 }

@@ -4,20 +4,19 @@ import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
 import { failed } from '../called.ts';
 import { clientOf, initializeResult } from '../client/capabilities.ts';
+import { answerHere, failedAnswer } from '../client/ended.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
-import type { McpResponder } from '../client/responder.ts';
+import { type McpResponder, silent } from '../client/responder.ts';
 import { digestOf, jsonReply, type Posted, type SessionEra } from '../client/session-era.ts';
 import { listenTo } from '../client/session-listen.ts';
 import { type SessionState, sealSession } from '../client/session-token.ts';
 import type { InSession } from '../client/session-upstream.ts';
 import type { Sessions } from '../client/sessions.ts';
 import type { McpDeps } from '../deps.ts';
-import { McpError, noSuchMethod, noSuchTask, unknownPrompt, unknownResource, unknownTool } from '../errors.ts';
-import { UpstreamRefusal } from '../lists.ts';
+import { noSuchMethod } from '../errors.ts';
 import { logAnswer } from '../log.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
-  errorMessage,
   type JsonRpcFields,
   type JsonRpcId,
   type RpcMessage,
@@ -31,8 +30,8 @@ import { isListMethod, isSessionVersion, newestSessionVersion } from '../protoco
 import { isTaskMethod } from '../tasks/relay.ts';
 import { SessionLost } from '../upstream/link.ts';
 import { joinedList } from './lists.ts';
-import { routedRequest } from './names.ts';
 import { JoinedResponder, joinedMessage, type Relay } from './responder.ts';
+import { postedOf, routedTo } from './routed.ts';
 import { contextFor, joinedFacts, usableServers } from './servers.ts';
 
 const mostAsked = 1_000;
@@ -84,23 +83,17 @@ export class JoinedSessions {
     try {
       await this.#request(session, message, posted, responder);
     } catch (fault) {
-      const error = failed(fault, (one) => this.#deps.onFault(one, session.context.requestId));
-      const isRefusal = error instanceof UpstreamRefusal;
-      const text = JSON.stringify(errorMessage(message.id, isRefusal ? error.error : error.rpc));
-      const status = isRefusal ? 200 : error.status;
-      const upstreamMs = performance.now() - startedAt;
-      logAnswer(this.#deps, session.context, posted, { text, status, upstreamMs, error });
-      responder.finish(text, status, isRefusal ? {} : error.headers);
+      const { body, status, headers } = failedAnswer(this.#deps, session.context, posted, fault, {
+        era: 'session',
+        startedAt,
+      });
+      responder.finish(body, status, headers);
     }
   }
 
   async #request(session: InSession, request: RpcRequest, posted: Posted, responder: McpResponder): Promise<void> {
     const { context, local } = session;
-    const answer = (result: JsonRpcFields) => {
-      const text = JSON.stringify(resultMessage(request.id, result));
-      logAnswer(this.#deps, context, posted, { text, status: 200, upstreamMs: 0 });
-      responder.finish(text, 200);
-    };
+    const answer = (result: JsonRpcFields) => answerHere(this.#deps, context, request, posted, responder, result);
     if (request.method === 'ping') return answer({});
     if (request.method === 'logging/setLevel') {
       local.logLevel = typeof request.params.level === 'string' ? request.params.level : null;
@@ -117,17 +110,12 @@ export class JoinedSessions {
         ),
       );
     }
-    const routed = routedRequest(
-      request,
-      servers.map(({ slug }) => slug),
-    );
-    const server = routed && servers.find(({ slug }) => slug === routed.slug);
-    if (!routed || !server) throw unroutable(request);
+    const { server, request: asked } = routedTo(request, servers);
     const child = await this.#child(session, server);
     local.inFlight.set(String(request.id), server.id);
     try {
       const to = new JoinedResponder(responder, server.slug, request.method, this.#relay(session, server));
-      await this.#era.post(child, postedOf(routed.request), to);
+      await this.#era.post(child, postedOf(asked), to);
     } finally {
       local.inFlight.delete(String(request.id));
     }
@@ -282,28 +270,3 @@ export class JoinedSessions {
 }
 
 const initialized: RpcNotification = { kind: 'notification', method: 'notifications/initialized', params: {} };
-
-const encoder = new TextEncoder();
-
-export function postedOf(message: RpcMessage): Posted {
-  const text = JSON.stringify(written(message));
-  return { message, text, bytes: encoder.encode(text) };
-}
-
-/** In the words of a single server that knows no such thing. */
-export function unroutable({ method, params }: RpcRequest) {
-  if (method === 'tools/call') return unknownTool(String(params.name));
-  if (method === 'prompts/get') return unknownPrompt(String(params.name));
-  if (method.startsWith('resources/')) return unknownResource(String(params.uri));
-  if (isTaskMethod(method)) return noSuchTask();
-  if (method === 'completion/complete') return new McpError('invalid_params', 'params.ref names nothing of any server');
-  return noSuchMethod(method);
-}
-
-/** For messages that nobody waits for an answer to. */
-const silent: McpResponder = {
-  event: () => undefined,
-  message: () => undefined,
-  finish: () => undefined,
-  end: () => undefined,
-};

@@ -3,6 +3,7 @@ import { Abort } from '../../wire/abort.ts';
 import type { Reply } from '../../wire/server/reply.ts';
 import { type CallContext, leaseFor } from '../call-context.ts';
 import { failed } from '../called.ts';
+import { answerHere, failedAnswer } from '../client/ended.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
 import type { McpResponder } from '../client/responder.ts';
 import type { Posted } from '../client/session-era.ts';
@@ -10,9 +11,8 @@ import { discoverResult, listHints, type StatelessEra } from '../client/stateles
 import { acknowledged, tellOn } from '../client/stateless-listen.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
-import { UpstreamRefusal } from '../lists.ts';
 import { logAnswer } from '../log.ts';
-import { errorMessage, isFields, type JsonRpcFields, type RpcRequest, resultMessage } from '../protocol/json-rpc.ts';
+import { isFields, type JsonRpcFields, type RpcRequest } from '../protocol/json-rpc.ts';
 import { isListMethod, statelessMethods } from '../protocol/versions.ts';
 import { requireTaskExtension, taskExtension } from '../tasks/capability.ts';
 import { isTaskMethod } from '../tasks/relay.ts';
@@ -20,8 +20,8 @@ import type { ServerFacts } from '../upstream/link.ts';
 import { joinedList } from './lists.ts';
 import { joinedName, joinedNotification, joinedUri, routedRequest } from './names.ts';
 import { JoinedResponder } from './responder.ts';
+import { postedOf, routedTo } from './routed.ts';
 import { contextFor, joinedFacts, usableServers } from './servers.ts';
-import { postedOf, unroutable } from './session.ts';
 
 export class JoinedStateless {
   readonly #deps: McpDeps;
@@ -45,12 +45,11 @@ export class JoinedStateless {
     try {
       await this.#answered(context, request, posted, responder, abort);
     } catch (fault) {
-      const error = failed(fault, (one) => this.#deps.onFault(one, context.requestId));
-      const isRefusal = error instanceof UpstreamRefusal;
-      const text = JSON.stringify(errorMessage(request.id, isRefusal ? error.error : error.rpc));
-      const upstreamMs = performance.now() - startedAt;
-      logAnswer(this.#deps, context, posted, { text, status: error.status, upstreamMs, error });
-      responder.finish(text, error.status, isRefusal ? {} : error.headers);
+      const { body, status, headers } = failedAnswer(this.#deps, context, posted, fault, {
+        era: 'stateless',
+        startedAt,
+      });
+      responder.finish(body, status, headers);
     }
   }
 
@@ -63,11 +62,7 @@ export class JoinedStateless {
   ): Promise<void> {
     if (!statelessMethods.has(request.method)) throw noSuchMethod(request.method, 404);
     const servers = usableServers(context.principal);
-    const answer = (result: JsonRpcFields) => {
-      const text = JSON.stringify(resultMessage(request.id, result));
-      logAnswer(this.#deps, context, posted, { text, status: 200, upstreamMs: 0 });
-      responder.finish(text, 200);
-    };
+    const answer = (result: JsonRpcFields) => answerHere(this.#deps, context, request, posted, responder, result);
     if (request.method === 'server/discover') return answer(discoverResult(withTasks(joinedFacts(context.principal))));
     if (isTaskMethod(request.method)) requireTaskExtension(context.client.capabilities);
     if (isListMethod(request.method)) {
@@ -76,15 +71,10 @@ export class JoinedStateless {
       );
       return answer({ resultType: 'complete', ...list, ...listHints });
     }
-    const routed = routedRequest(
-      request,
-      servers.map(({ slug }) => slug),
-    );
-    const server = routed && servers.find(({ slug }) => slug === routed.slug);
-    if (!routed || !server) throw unroutable(request);
+    const { server, request: asked } = routedTo(request, servers);
     const to = new JoinedResponder(responder, server.slug, request.method, (id) => id);
     const own = await contextFor(this.#deps, context, server);
-    await this.#era.post(own, routed.request, postedOf(routed.request), to, abort);
+    await this.#era.post(own, asked, postedOf(asked), to, abort);
   }
 
   /** The changes of all servers on one stream. */

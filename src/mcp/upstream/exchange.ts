@@ -96,6 +96,21 @@ const mostExtensions = 10;
 export const timeoutOf = ({ settings }: McpUpstream, { requestTimeout }: UpstreamDeps): number =>
   Math.min(settings.timeout_ms ?? requestTimeout, requestTimeout);
 
+/** Runs a call within its time: that of the request, else that of the integration. */
+export async function inTime<T>(
+  deps: UpstreamDeps,
+  upstream: McpUpstream,
+  { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: Abortable | undefined },
+  work: (time: CallTime) => Promise<T>,
+): Promise<T> {
+  const time = new CallTime(deps.deadlines, timeoutMs ?? timeoutOf(upstream, deps), signal);
+  try {
+    return await work(time);
+  } finally {
+    time.done();
+  }
+}
+
 export interface Exchanged {
   answer: WireAnswer;
   tokenRefreshed: boolean;

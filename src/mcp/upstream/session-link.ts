@@ -17,7 +17,7 @@ import {
   strangeAnswer,
   textOf,
 } from './answers.ts';
-import { CallTime, exchange, timeoutOf, type UpstreamDeps } from './exchange.ts';
+import { type CallTime, exchange, inTime, type UpstreamDeps } from './exchange.ts';
 import {
   type ClientFacts,
   type Link,
@@ -30,7 +30,7 @@ import {
   WrongEra,
 } from './link.ts';
 
-const acceptBoth = 'application/json, text/event-stream';
+export const acceptBoth = 'application/json, text/event-stream';
 const encoder = new TextEncoder();
 export const bytesOf = (value: object): Bytes => encoder.encode(JSON.stringify(value));
 
@@ -68,12 +68,7 @@ export class SessionLink implements Link {
   }
 
   async request(request: LinkRequest): Promise<LinkAnswer> {
-    const time = new CallTime(
-      this.#deps.deadlines,
-      request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps),
-      request.signal,
-    );
-    try {
+    return inTime(this.#deps, this.#upstream, request, async (time) => {
       const { answer, tokenRefreshed } = await exchange(
         this.#deps,
         this.#upstream,
@@ -101,9 +96,7 @@ export class SessionLink implements Link {
       if (!isEventStream(answer)) return { ...(await this.#whole(answer, request, time)), tokenRefreshed };
       const streamed = await this.#streamed(answer, request, time);
       return { ...streamed, status, streamed: true, tokenRefreshed };
-    } finally {
-      time.done();
-    }
+    });
   }
 
   async #whole(answer: WireAnswer, { id, onEvent }: LinkRequest, time: CallTime) {
@@ -169,8 +162,7 @@ export class SessionLink implements Link {
   }
 
   async send(message: RpcMessage, bytes?: Bytes): Promise<void> {
-    const time = new CallTime(this.#deps.deadlines, timeoutOf(this.#upstream, this.#deps));
-    try {
+    return inTime(this.#deps, this.#upstream, {}, async (time) => {
       const { answer } = await exchange(
         this.#deps,
         this.#upstream,
@@ -187,16 +179,13 @@ export class SessionLink implements Link {
       await answer.body?.cancel();
       if (answer.status === 404 && this.sessionId !== null) throw new SessionLost();
       if (answer.status >= 400) throw strangeAnswer(answer);
-    } finally {
-      time.done();
-    }
+    });
   }
 
   async listen({ signal, lastEventId = null, opened, onEvent }: ListenOptions): Promise<boolean> {
-    const time = new CallTime(this.#deps.deadlines, timeoutOf(this.#upstream, this.#deps), signal);
-    // Some servers send not even the head before they have something to say.
-    time.lift();
-    try {
+    return inTime(this.#deps, this.#upstream, { signal }, async (time) => {
+      // Some servers send not even the head before they have something to say.
+      time.lift();
       const answer = await this.#get(lastEventId, time);
       if (!answer) return false;
       opened();
@@ -205,27 +194,22 @@ export class SessionLink implements Link {
         return false;
       });
       return true;
-    } finally {
-      time.done();
-    }
+    });
   }
 
   async close(): Promise<void> {
     if (this.sessionId === null) return;
-    const time = new CallTime(this.#deps.deadlines, closingMs);
-    try {
+    return inTime(this.#deps, this.#upstream, { timeoutMs: closingMs }, async (time) => {
       const asked = { method: 'DELETE', headers: this.#sessionHeaders, body: null } as const;
       const { answer } = await exchange(this.#deps, this.#upstream, this.#identity, asked, time);
       await answer.body?.cancel();
-    } finally {
-      time.done();
-    }
+    });
   }
 }
 
 const closingMs = 5_000;
 
-const isProgress = (message: RpcMessage | null): boolean =>
+export const isProgress = (message: RpcMessage | null): boolean =>
   message?.kind === 'notification' && message.method === 'notifications/progress';
 
 /** Opens a session; throws `WrongEra` where the upstream wants to be spoken to in another way. */
@@ -237,10 +221,9 @@ export async function openSessionLink(
   version: string,
   signal?: CallTime,
 ): Promise<SessionLink> {
-  const time = new CallTime(deps.deadlines, timeoutOf(upstream, deps), signal);
   const id = 'gw-initialize';
   const params = { protocolVersion: version, capabilities: client.capabilities, clientInfo: client.info };
-  try {
+  return inTime(deps, upstream, { signal }, async (time) => {
     const { answer } = await exchange(
       deps,
       upstream,
@@ -255,9 +238,7 @@ export async function openSessionLink(
     const result = await initializeResult(answer, id, time);
     const facts = factsOf(result);
     return new SessionLink(deps, upstream, identity, { id: answer.headers.get('mcp-session-id'), facts });
-  } finally {
-    time.done();
-  }
+  });
 }
 
 async function initializeResult(answer: WireAnswer, id: string, time: CallTime): Promise<JsonRpcFields> {

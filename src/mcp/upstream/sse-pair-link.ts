@@ -7,7 +7,7 @@ import type { UpstreamIdentity } from '../principal.ts';
 import type { SseEvent } from '../protocol/events.ts';
 import { type JsonRpcId, type RpcMessage, type RpcResponse, written } from '../protocol/json-rpc.ts';
 import { isEventStream, readStream } from './answers.ts';
-import { CallTime, exchange, timeoutOf, type UpstreamDeps } from './exchange.ts';
+import { CallTime, exchange, inTime, timeoutOf, type UpstreamDeps } from './exchange.ts';
 import {
   type ClientFacts,
   type Link,
@@ -182,12 +182,9 @@ export class SsePairLink implements Link {
   }
 
   async send(message: RpcMessage, bytes?: Bytes): Promise<void> {
-    const time = new CallTime(this.#deps.deadlines, timeoutOf(this.#upstream, this.#deps));
-    try {
+    return inTime(this.#deps, this.#upstream, {}, async (time) => {
       await this.#post(this.#renamed(message), time, message.kind === 'response' ? bytes : undefined);
-    } finally {
-      time.done();
-    }
+    });
   }
 
   /** Requests went out under ids of ours, and so does what cancels them. */

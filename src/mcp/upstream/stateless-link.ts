@@ -13,7 +13,7 @@ import {
 } from '../protocol/json-rpc.ts';
 import { metaKeys, nameField, statelessVersion } from '../protocol/versions.ts';
 import { answerIn, answers, isEventStream, readStream, strangeAnswer, textOf } from './answers.ts';
-import { CallTime, exchange, timeoutOf, type UpstreamDeps } from './exchange.ts';
+import { CallTime, exchange, inTime, timeoutOf, type UpstreamDeps } from './exchange.ts';
 import {
   type ClientFacts,
   type Link,
@@ -23,9 +23,7 @@ import {
   type ServerFacts,
   WrongEra,
 } from './link.ts';
-import { bytesOf } from './session-link.ts';
-
-const acceptBoth = 'application/json, text/event-stream';
+import { acceptBoth, bytesOf, isProgress } from './session-link.ts';
 
 export class StatelessLink implements Link {
   readonly era = 'stateless';
@@ -51,12 +49,7 @@ export class StatelessLink implements Link {
   }
 
   async request(request: LinkRequest): Promise<LinkAnswer> {
-    const time = new CallTime(
-      this.#deps.deadlines,
-      request.timeoutMs ?? timeoutOf(this.#upstream, this.#deps),
-      request.signal,
-    );
-    try {
+    return inTime(this.#deps, this.#upstream, request, async (time) => {
       const { answer, tokenRefreshed } = await this.#post(request, time);
       const { status } = answer;
       if (!isEventStream(answer)) {
@@ -67,16 +60,14 @@ export class StatelessLink implements Link {
       }
       let found: { response: RpcResponse; text: string } | null = null;
       await readStream(answer, time, ({ message, event }) => {
-        if (message?.kind === 'notification' && message.method === 'notifications/progress') time.extend();
+        if (isProgress(message)) time.extend();
         request.onEvent?.({ message, event });
         if (answers(message, request.id)) found = { response: message, text: event.data };
         return found !== null;
       });
       if (!found) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
       return { ...(found as { response: RpcResponse; text: string }), status, streamed: true, tokenRefreshed };
-    } finally {
-      time.done();
-    }
+    });
   }
 
   #post(request: LinkRequest, time: CallTime) {
