@@ -118,6 +118,9 @@ function ask(call: AttemptContext, joined: Joining): Promise<Answer> {
 function askFor(call: AttemptContext, operation: Operation, joined: Joining): Promise<Answer> {
   const upstream = buildUpstream(call.context, call.leaf, call.target, operation);
   call.record.upstream = upstream;
+  const { body } = call.context;
+  if (operation.translation && body.form === 'json' && call.shaped !== body.json)
+    call.record.finalRequest = call.shaped;
   const once = call.target.saved?.secrets
     ? renewingExchange(exchange, (renewed) => upstreamFor(renewed, operation))
     : exchange;
