@@ -41,7 +41,7 @@ async function benchHits(): Promise<object> {
 }
 
 async function benchIndex(): Promise<object> {
-  const index = new ThreadedIndex({ mostPerWorkspace: entries, patienceMs: 60_000, warn: console.error });
+  const index = new ThreadedIndex({ mostPerWorkspace: entries, timeoutMs: 60_000, warn: console.error });
   for (let at = 0; at < entries; at++) {
     index.add('p', random(), { workspaceId: 'w', namespace: '', key: String(at) }, 3_600);
     // The thread keeps up: otherwise all of them would wait in memory twice.

@@ -109,7 +109,7 @@ export async function startApp(settings: Settings, options: AppOptions = {}): Pr
       redisUrl: settings.limits.redisUrl,
       memoryBytes: settings.cacheMemoryBytes,
       semanticEntries: settings.semanticCacheEntries,
-      patienceMs: settings.cacheTimeoutMs,
+      timeoutMs: settings.cacheTimeoutMs,
       now: () => clock.now().getTime(),
       feed,
       warn: (message) => log.warn(message),

@@ -13,7 +13,7 @@ const compiler = join(typescript, 'typescript/bin/tsc');
 const pythonGenerator = join(python, 'openapi-python-client');
 
 /** Generators and compilers take long on a machine that has other things to do. */
-const patienceMs = 600_000;
+const timeoutMs = 600_000;
 
 let folder: string;
 let gateway: Served;
@@ -111,7 +111,7 @@ process.stdout.write(
       await outputOf(process.execPath, compiler, '-p', '.');
       expect(JSON.parse(await outputOf(process.execPath, 'program.ts'))).toEqual(told);
     },
-    patienceMs,
+    timeoutMs,
   );
 });
 
@@ -159,6 +159,6 @@ print(json.dumps({
       await Bun.write(join(folder, 'program.py'), program);
       expect(JSON.parse(await outputOf(join(python, 'python'), 'program.py'))).toEqual(told);
     },
-    patienceMs,
+    timeoutMs,
   );
 });

@@ -4,7 +4,7 @@ import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { Json } from './harness.ts';
 import { sharedByTests } from './journey.ts';
 import { type LiveSession, type SimulatedLive, startLive } from './providers/gemini-live.ts';
-import type { Farewell } from './providers/realtime.ts';
+import type { CloseFrame } from './providers/realtime.ts';
 import * as vertex from './providers/vertex.ts';
 import { startTlsFront, type TlsFront } from './servers/tls-front.ts';
 import { startWorld, type World } from './world.ts';
@@ -12,7 +12,7 @@ import { startWorld, type World } from './world.ts';
 /** The SDK's client, with everything that it is told in order. */
 class LiveClient {
   readonly socket: OpenAIRealtimeWS;
-  readonly closed: Promise<Farewell>;
+  readonly closed: Promise<CloseFrame>;
   readonly #arrived: Json[] = [];
   #waiting: ((event: Json) => void) | null = null;
 

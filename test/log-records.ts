@@ -23,6 +23,7 @@ export function logRecord(
       { 'x-gw-api-key': '***1234' },
     ),
     transformedRequest: null,
+    finalRequest: null,
     response: jsonMessage({ id: 'chatcmpl-1', choices: [{ message: { role: 'assistant', content: 'Paris.' } }] }),
     originalResponse: null,
   },

@@ -1,10 +1,10 @@
 /** A WebSocket client for tests: what arrives is waited for one by one. */
 import { openClientSocket } from '../src/wire/websocket/client-socket.ts';
-import type { Farewell, Frame } from './providers/realtime.ts';
+import type { CloseFrame, Frame } from './providers/realtime.ts';
 
 export class RealtimeClient {
   readonly socket: Bun.WebSocket;
-  readonly closed: Promise<Farewell>;
+  readonly closed: Promise<CloseFrame>;
   readonly #arrived: Frame[] = [];
   #waiting: ((frame: Frame) => void) | null = null;
 

@@ -35,12 +35,12 @@ interface Kept {
 
 export function createAgentCards(deps: UpstreamDeps, now: () => number): LiveCards {
   const kept = new Map<string, Kept>();
-  const patienceMs = Math.min(longestMs, deps.requestTimeout);
+  const timeoutMs = Math.min(longestMs, deps.requestTimeout);
 
   const atPlaces = async (base: string, ask: Ask, version: string | null): Promise<CardResult> => {
     const startedAt = performance.now();
     const abort = new Abort();
-    const timer = setTimeout(() => abort.abort(timedOut(patienceMs)), patienceMs);
+    const timer = setTimeout(() => abort.abort(timedOut(timeoutMs)), timeoutMs);
     const elapsed = () => Math.round(performance.now() - startedAt);
     const headers = { accept: 'application/json', ...(version !== null && { 'a2a-version': version }) };
     let refused: CardResult | null = null;

@@ -49,7 +49,7 @@ function newStream() {
       };
     }),
     passing: (bytes) => ({ bytes }),
-    farewell: (error) => `data: ${JSON.stringify(error.rpc)}\n\n`,
+    lastEvent: (error) => `data: ${JSON.stringify(error.rpc)}\n\n`,
     ended: (end) => void ends.push(end),
   });
   source.deliver({

@@ -38,12 +38,12 @@ interface Pipe {
   /** Sees what whole events say before they leave; what it answers leaves in their place. */
   passing(bytes: Uint8Array, events: readonly { data: string }[]): MaybePromise<Passed>;
   /** The last event of a stream that broke. */
-  farewell(error: AgentError): string;
+  lastEvent(error: AgentError): string;
   ended(end: PipeEnd): void;
 }
 
 export function eventPipe(pipe: Pipe): BodySource {
-  const { body, abort, deadlines, heartbeat, passing, farewell, ended } = pipe;
+  const { body, abort, deadlines, heartbeat, passing, lastEvent, ended } = pipe;
   const copy = new BodyCapture();
   const splitter = new EventSplitter();
   const startedAt = performance.now();
@@ -105,7 +105,7 @@ export function eventPipe(pipe: Pipe): BodySource {
             ? reason
             : (agentErrorOf(fault) ?? agentErrorOf(explained(fault, abort)) ?? brokeOff());
         if (!over) {
-          const last = encoder.encode(farewell(error));
+          const last = encoder.encode(lastEvent(error));
           copy.push(last);
           await to.write(last);
         }

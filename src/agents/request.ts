@@ -10,7 +10,7 @@ import { AgentError, type AgentErrorKind } from './errors.ts';
 import { type Fields, isFields } from './fields.ts';
 
 const largestBody = 10 * 1024 * 1024;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 export interface Posted {
   bytes: Bytes | null;
@@ -89,7 +89,7 @@ async function bodyOf({ body, length }: Incoming, hold: HoldBytes): Promise<Byte
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new AgentError('body_too_slow', 'the body took too long', { headers: { connection: 'close' } })),
-    patienceMs,
+    timeoutMs,
   );
   try {
     return await Promise.race([countedWhole(body, largestBody, hold), late.promise]);

@@ -242,7 +242,7 @@ export function streamReply(call: AgentCall, answer: WireAnswer): Reply {
       }
       return { bytes: encoder.encode(text) };
     },
-    farewell: (error) => lastEvent(error, posted.id),
+    lastEvent: (error) => lastEvent(error, posted.id),
     ended({ copy, fault, firstEventMs }) {
       leaveDone();
       call.settle({

@@ -66,7 +66,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     },
     guarded: unasked,
     pause: async () => undefined,
-    patienceMs: 1,
+    timeoutMs: 1,
     holder: 'here',
   });
   const statusOf = async (name: string) => {
@@ -88,7 +88,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     call: async () => Response.json({ ok: false }),
     guarded: unasked,
     pause: async () => undefined,
-    patienceMs: 1_000,
+    timeoutMs: 1_000,
     holder: 'elsewhere',
   });
   await elsewhere.round();
@@ -130,7 +130,7 @@ test.each([
     },
     guarded: unasked,
     pause: async () => undefined,
-    patienceMs: 1_000,
+    timeoutMs: 1_000,
     holder: 'here',
   });
   const look = () => store.db.selectFrom('managed_batches').selectAll().where('id', '=', id).executeTakeFirstOrThrow();

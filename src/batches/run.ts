@@ -27,7 +27,7 @@ interface RunnerParts {
   /** Between two tries of a line. */
   pause(ms: number): Promise<void>;
   /** How long a round waits for those that are slow. */
-  patienceMs: number;
+  timeoutMs: number;
   /** Names this node. */
   holder: string;
 }
@@ -91,7 +91,7 @@ export function createBatchRunner(parts: RunnerParts): BatchRunner {
         .where('status', 'in', openStatuses)
         .execute();
       for (const { organisation_id } of tenants) rounds.queue(organisation_id, await dueOf(organisation_id));
-      await within(parts.patienceMs, rounds.ended());
+      await within(parts.timeoutMs, rounds.ended());
       const faults = rounds.takeFaults();
       if (faults.length > 0)
         throw new AggregateError(faults, `batches could not go on: ${faults.map(String).join('; ')}`);

@@ -17,7 +17,7 @@ export function createCache(
   engine: CacheEngine,
   semanticIndex: SemanticIndex,
   /** How long a request waits to be told of a hit. */
-  patienceMs: number,
+  timeoutMs: number,
   warn: (message: string) => void,
 ): ResponseCache {
   const told = (fault: unknown) =>
@@ -27,7 +27,7 @@ export function createCache(
   return {
     get(place) {
       const found = engine.get(place);
-      return found instanceof Promise ? inTime(found, patienceMs, told) : found;
+      return found instanceof Promise ? inTime(found, timeoutMs, told) : found;
     },
     set(place, entry, ttlSeconds) {
       const stored = engine.set(place, entry, ttlSeconds);
@@ -47,14 +47,14 @@ export function createCache(
 
 function inTime(
   reading: Promise<CacheEntry | null>,
-  patienceMs: number,
+  timeoutMs: number,
   told: (fault: unknown) => void,
 ): Promise<CacheEntry | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      told(new Error(`no answer within ${patienceMs} ms`));
+      told(new Error(`no answer within ${timeoutMs} ms`));
       resolve(null);
-    }, patienceMs);
+    }, timeoutMs);
     reading.then(
       (entry) => {
         clearTimeout(timer);

@@ -16,16 +16,16 @@ interface CacheNeeds {
   /** Questions that the semantic index keeps for each workspace. */
   semanticEntries: number;
   /** How long a request waits to be told of a hit. */
-  patienceMs: number;
+  timeoutMs: number;
   now(): number;
   feed: ChangeFeed;
   warn(message: string): void;
 }
 
 export function openCache(needs: CacheNeeds): ResponseCache {
-  const { redisUrl, memoryBytes, semanticEntries, patienceMs, now, feed, warn } = needs;
+  const { redisUrl, memoryBytes, semanticEntries, timeoutMs, now, feed, warn } = needs;
   const told = throttled(warn);
-  const local = new ThreadedIndex({ mostPerWorkspace: semanticEntries, patienceMs, warn: told });
+  const local = new ThreadedIndex({ mostPerWorkspace: semanticEntries, timeoutMs, warn: told });
   const redis =
     redisUrl && connectRedis(redisUrl, (fault) => told(`The cache in Redis cannot be reached (${fault.message}).`));
   const cache = redis
@@ -36,14 +36,14 @@ export function openCache(needs: CacheNeeds): ResponseCache {
           local,
           nodeId: Bun.randomUUIDv7(),
           mostPerWorkspace: semanticEntries,
-          patienceMs,
+          timeoutMs,
           now,
           warn: told,
         }),
-        patienceMs,
+        timeoutMs,
         told,
       )
-    : createCache(createMemoryEngine(memoryBytes, now), local, patienceMs, told);
+    : createCache(createMemoryEngine(memoryBytes, now), local, timeoutMs, told);
   feed.subscribe((changes) => {
     if (changes === 'all') return;
     for (const scope of purgesIn(changes)) {

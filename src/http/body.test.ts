@@ -8,12 +8,9 @@ const limit = 64;
 const request = (body: BodyInit | null, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
   new Request('http://gw.test/', { method: 'POST', body, headers });
 
-async function refusal(
-  asked: Request,
-  patienceMs?: number,
-): Promise<{ status: number; code: string; message: string }> {
+async function refusal(asked: Request, timeoutMs?: number): Promise<{ status: number; code: string; message: string }> {
   try {
-    await readJsonBody(asked, limit, patienceMs === undefined ? {} : { patienceMs });
+    await readJsonBody(asked, limit, timeoutMs === undefined ? {} : { timeoutMs });
   } catch (error) {
     if (error instanceof ApiError) return { status: error.status, code: error.code, message: error.message };
     throw error;

@@ -13,7 +13,7 @@ export interface BodyRoom {
 }
 
 export interface ReadingTerms {
-  patienceMs?: number;
+  timeoutMs?: number;
   /** Where large bodies are counted while they come; absent for those that are small at most. */
   room?: BodyRoom;
 }
@@ -44,7 +44,7 @@ export async function readBytes(request: Request, limit: number, terms: ReadingT
 async function readAtMost(
   stream: ReadableStream<Uint8Array>,
   limit: number,
-  { patienceMs = patience, room }: ReadingTerms,
+  { timeoutMs = patience, room }: ReadingTerms,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -55,7 +55,7 @@ async function readAtMost(
   const timer = setTimeout(() => {
     late = true;
     leave();
-  }, patienceMs);
+  }, timeoutMs);
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.byteLength;
@@ -76,7 +76,7 @@ async function readAtMost(
     clearTimeout(timer);
     if (held > 0) room?.give(held);
   }
-  if (late) throw tooSlow(patienceMs);
+  if (late) throw tooSlow(timeoutMs);
   return Buffer.concat(chunks);
 }
 

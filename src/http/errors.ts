@@ -100,8 +100,8 @@ export const gone = (message: string): ApiError => new ApiError('AB08', message,
 export const tooLarge = (limit: number): ApiError =>
   new ApiError('AB01', `The body is larger than ${limit} bytes`, { status: 413 });
 
-export const tooSlow = (patienceMs: number): ApiError =>
-  new ApiError('AB01', `The body was not complete after ${patienceMs / 1000} seconds`, {
+export const tooSlow = (timeoutMs: number): ApiError =>
+  new ApiError('AB01', `The body was not complete after ${timeoutMs / 1000} seconds`, {
     status: 408,
     // What is still to come of the body must not be taken for the next request.
     headers: { connection: 'close' },

@@ -13,7 +13,7 @@ export interface OrderedWork {
 }
 
 /** Less than the pace of the job, so that slow batches do not slow it down. */
-const patienceMs = 4_000;
+const timeoutMs = 4_000;
 
 export function createManagedBatchRun({ store, vault, clock }: Services, { files, call, guarded }: OrderedWork): Job {
   const runner = createBatchRunner({
@@ -24,7 +24,7 @@ export function createManagedBatchRun({ store, vault, clock }: Services, { files
     call,
     guarded,
     pause: (ms) => Bun.sleep(ms),
-    patienceMs,
+    timeoutMs,
     holder: Bun.randomUUIDv7(),
   });
   return {

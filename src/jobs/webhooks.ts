@@ -17,14 +17,14 @@ interface OutsideCall {
 export type PostOutside = (call: OutsideCall) => Promise<number>;
 
 const answerBytes = 64 * 1024;
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** Every address is checked before it is dialled, also behind a redirect. */
 export const postThrough =
   (http: OutsideHttp): PostOutside =>
   async ({ url, headers, body, organisationId }) => {
     const call = { url, method: 'POST' as const, headers, body: Buffer.from(body), tenant: organisationId };
-    const { status } = await http.fetch(call, { bytes: answerBytes, ms: patienceMs });
+    const { status } = await http.fetch(call, { bytes: answerBytes, ms: timeoutMs });
     return status;
   };
 

@@ -2,7 +2,7 @@
 import type { RateLimit, StoredUsageLimit } from './entries.ts';
 import { type Limit, type LimitScope, rateCounter, toUnits, usageCounter } from './limit.ts';
 
-interface Carrier {
+interface LimitedEntity {
   organisationId: string;
   scope: Exclude<LimitScope, 'policy'>;
   entityId: string;
@@ -12,7 +12,7 @@ interface Carrier {
 
 /** Rates first: they refuse for a moment only. */
 export function entityLimits(
-  { organisationId, scope, entityId, name }: Carrier,
+  { organisationId, scope, entityId, name }: LimitedEntity,
   rates: readonly RateLimit[],
   usage: readonly StoredUsageLimit[],
 ): Limit[] {

@@ -46,7 +46,7 @@ type Unsettled = Pick<Reservation, 'id' | 'organisationId'>;
 class NotAsked extends LimitStoreAway {}
 
 /** A call is answered within 50 ms, whatever the store does; the rest is for the answer itself. */
-const patienceMs = 40;
+const defaultTimeoutMs = 40;
 /** After so many failures in a row the store is asked only now and then. */
 const failuresUntilAway = 3;
 const probeEveryMs = 250;
@@ -74,7 +74,7 @@ export class RedisEngine implements LimitEngine {
     this.#redis = redis;
     this.#options = options;
     this.#timing = options.timing ?? systemTiming;
-    this.#deadlines = new Deadlines(options.timeoutMs ?? patienceMs, this.#timing);
+    this.#deadlines = new Deadlines(options.timeoutMs ?? defaultTimeoutMs, this.#timing);
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveResult> {

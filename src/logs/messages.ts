@@ -12,6 +12,7 @@ const slots = [
   'response',
   'originalResponse',
   'hookResults',
+  'finalRequest',
 ] as const satisfies (keyof LogBodies)[];
 
 type Headers = LogMessage['headers'];

@@ -156,6 +156,8 @@ export interface LogBodies {
   request: LogMessage;
   /** What went upstream, where it differs from what the client sent. */
   transformedRequest: LogMessage | null;
+  /** The request in the client's dialect as parameters and guardrails left it, where neither of the other two is that. */
+  finalRequest: LogMessage | null;
   /** What the client got. */
   response: LogMessage;
   /** What the provider sent, where it differs from what the client got. */

@@ -381,11 +381,12 @@ export class Spool implements LogSink {
 const weightOf = (record: LogRecord): number => recordBytes + (record.weight ?? bytesOf(record.bodies));
 
 function bytesOf(bodies: LogRecord['bodies']): number {
-  const { request, transformedRequest, response, originalResponse } = bodies;
+  const { request, transformedRequest, response, originalResponse, finalRequest } = bodies;
   return (
     (request?.body?.length ?? 0) +
     (transformedRequest?.body?.length ?? 0) +
     (response?.body?.length ?? 0) +
-    (originalResponse?.body?.length ?? 0)
+    (originalResponse?.body?.length ?? 0) +
+    (finalRequest?.body?.length ?? 0)
   );
 }

@@ -22,16 +22,16 @@ export interface MailSettings {
   from: string;
 }
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 export function createMailer({ url, from }: MailSettings): Mailer {
   const transport = createTransport({
     url,
     pool: true,
     maxConnections: 2,
-    connectionTimeout: patienceMs,
-    greetingTimeout: patienceMs,
-    socketTimeout: patienceMs,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     // What we mail is ours: no attachment may read a file or call an address.
     disableFileAccess: true,
     disableUrlAccess: true,

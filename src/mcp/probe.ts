@@ -11,7 +11,7 @@ import { type ListMethod, listMethods } from './protocol/versions.ts';
 import type { ClientFacts, Link, ServerFacts } from './upstream/link.ts';
 import type { Opener } from './upstream/open.ts';
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 export const ourselves: ClientFacts = { info: { name: 'gw', version }, capabilities: {} };
 
@@ -44,7 +44,7 @@ export function createProbe(opener: Opener, { revoke, now }: { revoke: McpProbe[
       const startedAt = now();
       const elapsed = () => Math.round(now() - startedAt);
       try {
-        const discovery = await within(patienceMs, discover(upstream, userId));
+        const discovery = await within(timeoutMs, discover(upstream, userId));
         const serverName = discovery.metadata?.name ?? null;
         return { success: true, statusCode: 200, responseTimeMs: elapsed(), serverName, discovery };
       } catch (fault) {

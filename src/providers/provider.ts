@@ -91,7 +91,7 @@ export interface ProviderEndpoint {
 export type OfferedEndpoint = ProviderEndpoint | ((facts: CallFacts) => ProviderEndpoint | null);
 
 /** Something that a provider must be asked before calls to a target can be made. */
-export interface Lesson {
+export interface Discovery {
   /** To a full address. */
   call: ProviderCall;
   /** The settings that the answer adds to the target's own. */
@@ -145,7 +145,7 @@ export interface Provider {
   /** The model that is paid for, where the name that a call has for it says nothing; null: the one that the answer names. Absent: the one that was asked for. */
   billedModel?(target: Pick<CallFacts, 'fields' | 'model'>): string | null;
   /** Where a target's settings and model do not tell all that calls need, such as which model a customer's own name stands for; null: they do. */
-  learns?(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Lesson | null;
+  discovers?(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Discovery | null;
   /** Tells the usage of a stream of chat where `stream_options` asks for it, and not otherwise. */
   takesStreamOptions?: true;
   /** The usage in its answers tells what the call cost: that is what it bills. */

@@ -6,7 +6,7 @@ import { isAway } from './unavailable.ts';
 /** How long a database that did not answer is left alone before it is asked again. */
 const restMs = 1_000;
 /** How long a call that a copy could answer waits for the database: one that hangs keeps a statement for seconds. */
-const patienceMs = 500;
+const timeoutMs = 500;
 const silent = Symbol('silent');
 
 export class StaleCache<Value> {
@@ -61,6 +61,6 @@ export class StaleCache<Value> {
 /** The answer, or that none came in time. */
 function inTime<T>(answer: Promise<T>): Promise<T | typeof silent> {
   const { promise, resolve } = Promise.withResolvers<typeof silent>();
-  const timer = setTimeout(() => resolve(silent), patienceMs);
+  const timer = setTimeout(() => resolve(silent), timeoutMs);
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
 }

@@ -195,7 +195,7 @@ describe('the end', () => {
     expect(answer).toMatchObject({ response_status_code: 500, is_success: false });
   });
 
-  test('a line that breaks is no farewell', async () => {
+  test('a line that breaks is no close frame', async () => {
     const session = await gemini.open();
     const { client, live, traceId } = session;
     client.ask('Hi');

@@ -1,7 +1,7 @@
-/** What the Live API refuses: it says why in the reason of its farewell, and no more. */
+/** What the Live API refuses: it says why in the reason of its close frame, and no more. */
 import type { Json } from '../harness.ts';
 import { contentShape, refusedWord, type Shape, unknownField } from './gemini-rules.ts';
-import type { Farewell } from './realtime.ts';
+import type { CloseFrame } from './realtime.ts';
 
 const messageShape: Shape = {
   setup: {
@@ -59,7 +59,7 @@ const messageShape: Shape = {
   contextUpdate: { systemInstruction: contentShape, tools: { tools: true } },
 };
 
-const invalid = (reason = 'Request contains an invalid argument.'): Farewell => ({ code: 1007, reason });
+const invalid = (reason = 'Request contains an invalid argument.'): CloseFrame => ({ code: 1007, reason });
 
 /** One session's rules: they depend on what was said before. */
 export class LiveRules {
@@ -76,7 +76,7 @@ export class LiveRules {
   }
 
   /** Why the session ends; null where the message is taken. */
-  refusalOf(message: Json): Farewell | null {
+  refusalOf(message: Json): CloseFrame | null {
     const unknown = unknownField(message, messageShape, '');
     if (unknown) return invalid(unknown);
     if (Object.keys(message).length !== 1) return invalid();
@@ -92,7 +92,7 @@ export class LiveRules {
     return Number(/gemini-(?:live-)?(\d+(?:\.\d+)?)/.exec(this.#setup?.model ?? '')?.[1] ?? 2.5);
   }
 
-  #begin(setup: Json): Farewell | null {
+  #begin(setup: Json): CloseFrame | null {
     this.#setup = setup;
     const place = this.#vertex ? /^projects\/[^/]+\/locations\/[^/]+\/publishers\/google\/models\// : /^models\//;
     if (!place.test(setup.model ?? '') || !/live|native-audio/.test(setup.model)) {
@@ -108,7 +108,7 @@ export class LiveRules {
     return null;
   }
 
-  #content({ turns = [], turnComplete }: Json): Farewell | null {
+  #content({ turns = [], turnComplete }: Json): CloseFrame | null {
     if (turns.some(({ role, parts }: Json) => !['user', 'model'].includes(role) || !parts?.length)) return invalid();
     const isRestricted = this.#generation >= 3 && this.#generation < 3.8;
     if (isRestricted && !this.#seeding) return invalid();
@@ -116,7 +116,7 @@ export class LiveRules {
     return null;
   }
 
-  #input(input: Json): Farewell | null {
+  #input(input: Json): CloseFrame | null {
     const manual = this.#setup.realtimeInputConfig?.automaticActivityDetection?.disabled === true;
     if (this.#seeding) return invalid();
     if ((input.activityStart || input.activityEnd) && !manual) {
@@ -127,7 +127,7 @@ export class LiveRules {
     return null;
   }
 
-  #results(results: Json[]): Farewell | null {
+  #results(results: Json[]): CloseFrame | null {
     const known = results.every(({ id, name, response }) => {
       const isAsked = this.#vertex || this.calls.delete(id);
       return isAsked && name && typeof response === 'object';
@@ -136,7 +136,7 @@ export class LiveRules {
   }
 }
 
-function modalityFault({ model, generationConfig = {} }: Json, generation: number): Farewell | null {
+function modalityFault({ model, generationConfig = {} }: Json, generation: number): CloseFrame | null {
   const { responseModalities: modalities = ['AUDIO'], speechConfig } = generationConfig;
   const speaksOnly = generation >= 3 || model.includes('native-audio');
   if (modalities.length !== 1 || (modalities[0] !== 'AUDIO' && speaksOnly)) {
@@ -148,7 +148,7 @@ function modalityFault({ model, generationConfig = {} }: Json, generation: numbe
   return voice && !/^[A-Z]/.test(voice) ? invalid(`Requested voice api_name '${voice}' is not available.`) : null;
 }
 
-function toolFault({ tools = [] }: Json, generation: number): Farewell | null {
+function toolFault({ tools = [] }: Json, generation: number): CloseFrame | null {
   const functions = tools.flatMap((tool: Json) => tool.functionDeclarations ?? []);
   const worded = functions.map((one: Json) => refusedWord(one.parameters)).find((one: string | null) => one);
   if (worded) return invalid(worded);

@@ -12,7 +12,7 @@ import {
   startLive,
   turnEnds,
 } from './gemini-live.ts';
-import type { Farewell } from './realtime.ts';
+import type { CloseFrame } from './realtime.ts';
 
 let provider: SimulatedLive;
 beforeAll(() => {
@@ -25,7 +25,7 @@ interface Talk {
   client: Session;
   session: LiveSession;
   next(): Promise<LiveServerMessage>;
-  closed: Promise<Farewell>;
+  closed: Promise<CloseFrame>;
 }
 
 const studio = (apiKey = 'key-1') =>
@@ -34,8 +34,8 @@ const studio = (apiKey = 'key-1') =>
 async function connect(ai: GoogleGenAI, model: string, config: LiveConnectConfig): Promise<Talk> {
   const arrived: LiveServerMessage[] = [];
   let waiting: ((message: LiveServerMessage) => void) | null = null;
-  let leave: (farewell: Farewell) => void = () => undefined;
-  const closed = new Promise<Farewell>((resolve) => {
+  let leave: (closeFrame: CloseFrame) => void = () => undefined;
+  const closed = new Promise<CloseFrame>((resolve) => {
     leave = resolve;
   });
   const opening = provider.session();

@@ -1,7 +1,7 @@
 /** Gemini's Live API for tests: a real WebSocket server on loopback, at both of its addresses, that speaks its messages in binary frames. */
 import type { Json } from '../harness.ts';
 import { LiveRules } from './gemini-live-rules.ts';
-import { type Farewell, type Frame, type Handshake, Openings, RealtimeSession } from './realtime.ts';
+import { type CloseFrame, type Frame, type Handshake, Openings, RealtimeSession } from './realtime.ts';
 
 /** One session: what the caller sent, and what the model says. */
 export class LiveSession {
@@ -26,7 +26,7 @@ export class LiveSession {
   }
 
   /** How the caller left. */
-  get closed(): Promise<Farewell> {
+  get closed(): Promise<CloseFrame> {
     return this.#session.closed;
   }
 
@@ -63,8 +63,8 @@ export class LiveSession {
   /** Leaves `setupComplete` to the test. */
   slow = false;
 
-  left(farewell: Farewell): void {
-    this.#session.left(farewell);
+  left(closeFrame: CloseFrame): void {
+    this.#session.left(closeFrame);
   }
 }
 
@@ -86,7 +86,7 @@ const vertexPath = '/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGener
 interface Caller extends Handshake {
   vertex: boolean;
   /** Of AI Studio, which accepts everybody first. */
-  farewell: Farewell | null;
+  closeFrame: CloseFrame | null;
 }
 
 export function startLive(): SimulatedLive {
@@ -107,7 +107,7 @@ export function startLive(): SimulatedLive {
       const vertex = path === vertexPath;
       if (vertex && !isVertexCaller(request.headers)) return new Response('Unauthorized', { status: 401 });
       const key = searchParams.get('key') ?? request.headers.get('x-goog-api-key');
-      const data: Caller = { ...handshake, vertex, farewell: vertex ? null : keyFault(key) };
+      const data: Caller = { ...handshake, vertex, closeFrame: vertex ? null : keyFault(key) };
       return self.upgrade(request, { data }) ? undefined : new Response(null, { status: 400 });
     },
     websocket: {
@@ -116,8 +116,8 @@ export function startLive(): SimulatedLive {
       backpressureLimit: 0,
       open(socket) {
         if (socket.data instanceof LiveSession) throw new Error('A session opens once');
-        const { vertex, farewell } = socket.data;
-        if (farewell) return socket.close(farewell.code, farewell.reason);
+        const { vertex, closeFrame } = socket.data;
+        if (closeFrame) return socket.close(closeFrame.code, closeFrame.reason);
         const own = socket as unknown as Bun.ServerWebSocket<RealtimeSession>;
         const session = new LiveSession(new RealtimeSession(socket.data, own), new LiveRules(vertex));
         session.slow = slow;
@@ -147,7 +147,7 @@ export function startLive(): SimulatedLive {
 const isVertexCaller = (headers: Headers): boolean =>
   headers.get('authorization')?.startsWith('Bearer ya29.') === true || headers.has('x-goog-api-key');
 
-function keyFault(key: string | null): Farewell | null {
+function keyFault(key: string | null): CloseFrame | null {
   if (!key) return { code: 1008, reason: "Method doesn't allow unregistered callers." };
   return key.includes('wrong') ? { code: 1007, reason: 'API key not valid. Please pass a valid API key.' } : null;
 }

@@ -3,7 +3,7 @@ import type { Json } from '../harness.ts';
 
 export type Frame = string | Buffer<ArrayBuffer>;
 
-export interface Farewell {
+export interface CloseFrame {
   code: number;
   reason: string;
 }
@@ -15,11 +15,11 @@ export class RealtimeSession {
   readonly headers: Record<string, string>;
   readonly socket: Bun.ServerWebSocket<RealtimeSession>;
   /** How the caller left. */
-  readonly closed: Promise<Farewell>;
+  readonly closed: Promise<CloseFrame>;
   pings = 0;
   readonly #arrived: Frame[] = [];
   #waiting: ((frame: Frame) => void) | null = null;
-  #leave: (farewell: Farewell) => void = () => undefined;
+  #leave: (closeFrame: CloseFrame) => void = () => undefined;
 
   constructor(request: Handshake, socket: Bun.ServerWebSocket<RealtimeSession>) {
     this.path = request.path;
@@ -48,8 +48,8 @@ export class RealtimeSession {
     }
   }
 
-  left(farewell: Farewell): void {
-    this.#leave(farewell);
+  left(closeFrame: CloseFrame): void {
+    this.#leave(closeFrame);
   }
 }
 

@@ -28,7 +28,7 @@ export function clientFrame(kind: number, content: string | Uint8Array = '', odd
 }
 
 /** The payload of a close frame. */
-export const farewell = (code: number, reason: string | Uint8Array = ''): Buffer =>
+export const closePayload = (code: number, reason: string | Uint8Array = ''): Buffer =>
   Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
 
 interface ServerFrame {

@@ -1,7 +1,7 @@
 /** A WebSocket of the server's on a connection that a test plays by hand. */
 import type { Relay, SocketMessage } from '../../src/wire/websocket/relay.ts';
 import { type Line, ServerSocket } from '../../src/wire/websocket/server-socket.ts';
-import { clientFrame, farewell, kinds, serverFrames } from './client-frames.ts';
+import { clientFrame, closePayload, kinds, serverFrames } from './client-frames.ts';
 
 /** A connection that takes as many bytes as it is told to, and writes down what is done to it. */
 export class ScriptedLine implements Line {
@@ -79,11 +79,11 @@ export function opened(reactions: Reactions = {}) {
 /** Our close frame, as `frames` shows it. */
 export const closing = (code: number, reason = ''): [kind: number, content: string] => [
   kinds.close,
-  farewell(code, reason).toString('latin1'),
+  closePayload(code, reason).toString('latin1'),
 ];
 
 /** A new one each time, as its mask is taken off in place. */
-export const lastWord = (): Buffer => clientFrame(kinds.close, farewell(1_000));
+export const lastWord = (): Buffer => clientFrame(kinds.close, closePayload(1_000));
 
 /** The time that it will be. */
 export const later = (ms: number): number => performance.now() + ms;

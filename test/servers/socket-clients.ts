@@ -1,7 +1,7 @@
 /** Real clients of WebSockets: the runtime's, and that of the package `ws` where it is installed. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Farewell, Frame } from '../providers/realtime.ts';
+import type { CloseFrame, Frame } from '../providers/realtime.ts';
 import { RealtimeClient } from '../realtime-client.ts';
 import { until } from './wire-calls.ts';
 
@@ -17,7 +17,7 @@ export interface Client {
   protocol: string;
   /** Bytes that were sent and have not left. */
   waiting(): number;
-  closed: Promise<Farewell>;
+  closed: Promise<CloseFrame>;
 }
 
 export type Open = (url: string, protocols?: string[]) => Promise<Client>;
@@ -72,7 +72,7 @@ export async function newWs(url: string, protocols: string[]): Promise<WsSocket>
 export const openWs: Open = async (url, protocols = []) => {
   const socket = await newWs(url, protocols);
   const arrived: Frame[] = [];
-  const closed = new Promise<Farewell>((resolve) => {
+  const closed = new Promise<CloseFrame>((resolve) => {
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });
   socket.on('message', (bytes, isBinary) => void arrived.push(isBinary ? bytes : bytes.toString()));

@@ -4,7 +4,7 @@ import { readFields } from '../../src/wire/http1/fields.ts';
 import { acceptance } from '../../src/wire/websocket/handshake.ts';
 import type { SocketMessage } from '../../src/wire/websocket/relay.ts';
 import { ServerSocket } from '../../src/wire/websocket/server-socket.ts';
-import type { Farewell } from '../providers/realtime.ts';
+import type { CloseFrame } from '../providers/realtime.ts';
 
 /** One accepted WebSocket. */
 export interface Served {
@@ -17,7 +17,7 @@ export interface Served {
   /** How often everything had left that had waited. */
   drains: number;
   /** How the client left. */
-  closed: Promise<Farewell>;
+  closed: Promise<CloseFrame>;
   /** Nothing more is asked of the connection. */
   ended: Promise<void>;
 }
@@ -95,7 +95,7 @@ export function startSocketServer(protocol = ''): SocketServer {
 }
 
 function serve(line: Socket<Connection>): Served {
-  const closed = Promise.withResolvers<Farewell>();
+  const closed = Promise.withResolvers<CloseFrame>();
   const ended = Promise.withResolvers<void>();
   const relay = {
     opened: () => undefined,

@@ -24,7 +24,7 @@ export function showLog(
   };
   if (!withBodies) return known;
   const address = { url: metrics.request_url, method: metrics.request_method };
-  const { request, response, transformedRequest, originalResponse, hookResults } = bodies;
+  const { request, response, transformedRequest, originalResponse, hookResults, finalRequest } = bodies;
   return {
     ...known,
     request: { ...address, gwHeaders: ownHeaders(request), ...showMessage(request) },
@@ -34,6 +34,7 @@ export function showLog(
       lastUsedOptionJsonPath: metrics.last_used_option_path,
       ...showMessage(response),
     },
+    ...(finalRequest && { finalUntransformedRequest: { ...address, ...showMessage(finalRequest) } }),
     ...(transformedRequest && { transformedRequest: { ...address, ...showMessage(transformedRequest) } }),
     ...(originalResponse && { originalResponse: { ...address, ...showMessage(originalResponse) } }),
     ...(hookResults && { hook_results: shownResults(hookResults) }),

@@ -143,6 +143,7 @@ export const logSchema = lazy(() =>
     created_at: text(),
     request: message().extend({ url: text(), method: text(), gwHeaders: headers() }).optional(),
     response: message().extend({ status: z.int(), responseTime: z.int(), lastUsedOptionJsonPath: text() }).optional(),
+    finalUntransformedRequest: message().extend({ url: text(), method: text() }).optional(),
     transformedRequest: message().extend({ url: text(), method: text() }).optional(),
     originalResponse: message().extend({ url: text(), method: text() }).optional(),
     hook_results: hookResultsSchema().optional().describe('What guardrails said, sync and async ones'),

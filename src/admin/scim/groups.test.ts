@@ -68,7 +68,7 @@ onEachEngine('SCIM groups', (start) => {
 
     test('a deleted user is in no group any more', async () => {
       const id = await person();
-      const { body } = await group('Farewells', id);
+      const { body } = await group('Leavers', id);
       await door.ask('DELETE', `/Users/${id}`);
       expect((await door.ask('GET', `/Groups/${body.id}`)).body.members).toBeUndefined();
     });

@@ -181,6 +181,19 @@ onEachEngine('SCIM users', (start) => {
       expect(rows).toEqual([{ status: 'archived' }]);
     };
 
+    test('whoever is suspended invites nobody any more', async () => {
+      const admin = await addPerson(gateway, here.organisationId, 'admin', { email: fresh() });
+      const email = `invited-${count++}@elsewhere.test`;
+      const invited = await gateway.post('/v1/admin/users/invites', { email, role: 'admin' }, { key: admin.session });
+      expect(invited.status).toBe(200);
+      const link = `/v1/invites/${invited.body.invite_link.split('/').at(-1)}`;
+      expect((await gateway.get(link, { key: '' })).status).toBe(200);
+      expect((await patch(admin.userId, { op: 'replace', path: 'active', value: false })).status).toBe(200);
+      expect((await gateway.get(link, { key: '' })).status).toBe(410);
+      const accepted = { password: 'a password of my own', first_name: 'New', last_name: 'Comer' };
+      expect((await gateway.post(`${link}/accept`, accepted, { key: '' })).status).toBe(410);
+    });
+
     test('active: false ends sessions, keys and memberships at once, and the person can come back', async () => {
       const person = await equip();
       const { body } = await patch(person.id, { op: 'replace', value: { active: false } });

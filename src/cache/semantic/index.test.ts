@@ -35,19 +35,19 @@ afterAll(() => Promise.all(threads.map((thread) => thread.close())));
 const made: Record<string, () => Tested> = {
   'in this thread': () => new VectorIndex(mostPerWorkspace, () => 0),
   'in a thread of its own': () => {
-    const index = new ThreadedIndex({ mostPerWorkspace, patienceMs: 60_000, warn: () => undefined });
+    const index = new ThreadedIndex({ mostPerWorkspace, timeoutMs: 60_000, warn: () => undefined });
     threads.push(index);
     return index;
   },
 };
 
-const sharedIndex = (nodeId: string, redis: RedisCommands, patienceMs = 60_000, warnings: string[] = []) =>
+const sharedIndex = (nodeId: string, redis: RedisCommands, timeoutMs = 60_000, warnings: string[] = []) =>
   new SharedIndex({
     redis,
     local: Object.assign(new VectorIndex(mostPerWorkspace, () => 0), { close: async () => undefined }),
     nodeId,
     mostPerWorkspace: 2 * mostPerWorkspace,
-    patienceMs,
+    timeoutMs,
     now: () => 0,
     warn: (message) => void warnings.push(message),
   });
@@ -171,7 +171,7 @@ test('entries end with their age', () => {
 });
 
 test('a thread that does not answer in time is a miss', async () => {
-  const index = new ThreadedIndex({ mostPerWorkspace, patienceMs: 0, warn: () => undefined });
+  const index = new ThreadedIndex({ mostPerWorkspace, timeoutMs: 0, warn: () => undefined });
   threads.push(index);
   const next = numbers(11);
   for (let at = 0; at < 2_000; at++) index.add('p', vector(next, 1_536), place(String(at)), 60);

@@ -13,7 +13,7 @@ export interface SharedIndexOptions {
   nodeId: string;
   mostPerWorkspace: number;
   /** How long a request waits for questions of other nodes. */
-  patienceMs: number;
+  timeoutMs: number;
   now(): number;
   warn(message: string): void;
 }
@@ -96,7 +96,7 @@ export class SharedIndex implements SemanticIndex {
         follower.reading = null;
       });
     const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, this.#options.patienceMs);
+    const timer = setTimeout(patience.resolve, this.#options.timeoutMs);
     return Promise.race([follower.reading, patience.promise]).finally(() => clearTimeout(timer));
   }
 

@@ -11,7 +11,7 @@ const threadFile = isExecutable
 export interface ThreadedIndexOptions {
   mostPerWorkspace: number;
   /** How long a request waits to be told of a neighbour. */
-  patienceMs: number;
+  timeoutMs: number;
   warn(message: string): void;
 }
 
@@ -34,7 +34,7 @@ export class ThreadedIndex implements SemanticIndex {
     this.#calls += 1;
     const call = this.#calls;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#told({ call, found: null }), this.#options.patienceMs);
+      const timer = setTimeout(() => this.#told({ call, found: null }), this.#options.timeoutMs);
       this.#waiting.set(call, { resolve, timer });
       this.#send({ order: 'nearest', call, workspaceId, partition, vector });
     });

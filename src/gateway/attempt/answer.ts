@@ -78,6 +78,8 @@ export interface AttemptRecord {
   cache?: PendingEntry | null;
   /** What a recalled answer would have cost, in US cents. */
   savedCents?: number;
+  /** The request as parameters and guardrails left it, where the provider gets it in another dialect. */
+  finalRequest?: JsonObject;
   /** It is the answer to a row of a batch that the provider ran, at the price of batches. */
   inBatch?: true;
 }

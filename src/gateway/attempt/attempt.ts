@@ -54,7 +54,7 @@ export function attempt(
 
 function begin(call: AttemptContext, delivered: Delivered | null): Promise<Answer> {
   const begun = delivered?.text ? delivered : null;
-  if (!begun && !call.target.provider.learns && !hasSendSteps(call)) return ask(call, 'fresh');
+  if (!begun && !call.target.provider.discovers && !hasSendSteps(call)) return ask(call, 'fresh');
   return prepared(call, begun).catch((fault) => asFailure(call, fault));
 }
 
@@ -80,7 +80,7 @@ function withPromptOf(context: RequestContext, { swaps }: PromptUse, promptId: s
 async function prepared(asked: AttemptContext, delivered: Delivered | null): Promise<Answer> {
   const answered = await runSendSteps(asked);
   if (answered) return reported(asked, answered);
-  const call = asked.target.provider.learns ? await withDiscoveries(asked) : asked;
+  const call = asked.target.provider.discovers ? await withDiscoveries(asked) : asked;
   if (!delivered) return ask(call, 'fresh');
   const continued = call.target.provider.continuesPrefix ? await continueFrom(call, delivered) : null;
   return continued ?? ask(call, 'restarted');
@@ -118,6 +118,9 @@ function ask(call: AttemptContext, joined: Joining): Promise<Answer> {
 function askFor(call: AttemptContext, operation: Operation, joined: Joining): Promise<Answer> {
   const upstream = buildUpstream(call.context, call.leaf, call.target, operation);
   call.record.upstream = upstream;
+  const { body } = call.context;
+  if (operation.translation && body.form === 'json' && call.shaped !== body.json)
+    call.record.finalRequest = call.shaped;
   const once = call.target.saved?.secrets
     ? renewingExchange(exchange, (renewed) => upstreamFor(renewed, operation))
     : exchange;

@@ -1,7 +1,7 @@
 /** What a provider must be asked before calls to a target can be made; remembered, so that few of them wait for it. */
 import type { Leaf } from '../../catalog/plan.ts';
 import { objectIn } from '../../providers/json.ts';
-import type { CallFacts, JsonObject, Lesson, TargetFields } from '../../providers/provider.ts';
+import type { CallFacts, Discovery, JsonObject, TargetFields } from '../../providers/provider.ts';
 import { Abort } from '../../wire/abort.ts';
 import { isOk } from '../../wire/client/answer.ts';
 import { type RequestContext, timeoutOf } from '../context.ts';
@@ -20,7 +20,7 @@ const rememberedMs = 24 * 60 * 60_000;
 /** Not long, because rights may be given meanwhile. */
 const unknownMs = 10 * 60_000;
 /** Calls can go on without an answer. */
-const patienceMs = 5_000;
+const discoveryTimeoutMs = 5_000;
 
 /** The very same target where there is nothing to ask. */
 export function discovered(
@@ -30,12 +30,12 @@ export function discovered(
   target: Target,
   shaped: JsonObject,
 ): Target | Promise<Target> {
-  const lesson = target.provider.learns?.(target);
-  if (!lesson) return target;
+  const discovery = target.provider.discovers?.(target);
+  if (!discovery) return target;
   // Who may not ask is told nothing by what others have learned.
-  const asked = { path: lesson.call.path, credential: target.credential, fields: target.fields };
+  const asked = { path: discovery.call.path, credential: target.credential, fields: target.fields };
   const facts = factsOf(context, target, shaped, false, true);
-  const told = deps.discoveries.get(asked, () => ask(deps, target, lesson, facts, context.caller.organisationId));
+  const told = deps.discoveries.get(asked, () => ask(deps, target, discovery, facts, context.caller.organisationId));
   return inTime(deps, context, leaf, told).then((fields) => ({ ...target, fields: { ...target.fields, ...fields } }));
 }
 
@@ -60,7 +60,7 @@ async function inTime<T>(deps: GatewayDeps, context: RequestContext, leaf: Leaf,
 async function ask(
   deps: GatewayDeps,
   target: Target,
-  { call, read }: Lesson,
+  { call, read }: Discovery,
   facts: CallFacts,
   tenant: string,
 ): Promise<Token<TargetFields>> {
@@ -90,7 +90,7 @@ async function ask(
 async function answerTo(deps: GatewayDeps, target: Target, upstream: Upstream): Promise<JsonObject | null> {
   const abort = new Abort();
   const silent = new GivenUp(new GatewayError('upstream_unreachable', 'the provider does not answer'));
-  const deadline = deps.deadlines.set(patienceMs, () => abort.abort(silent));
+  const deadline = deps.deadlines.set(discoveryTimeoutMs, () => abort.abort(silent));
   const lease = deps.bodies.lease(upstream.tenant);
   try {
     const response = await sendAuthorised(deps, target, upstream, abort.signal);

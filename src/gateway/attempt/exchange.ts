@@ -62,7 +62,7 @@ class PendingCall {
   }
 
   /** No deadline counts any more. */
-  land(): void {
+  end(): void {
     this.#answerBy.clear();
     this.#firstTokenBy?.clear();
   }
@@ -79,9 +79,9 @@ class PendingCall {
 export async function exchange(call: AttemptContext, upstream: Upstream, joined: Joining): Promise<Answer> {
   const { deps, record, target } = call;
   forgetEarlierTry(record);
-  const flight = new PendingCall(call, upstream.facts.stream, joined);
-  const { signal } = flight.abort;
-  record.sentAt ??= flight.sentAt;
+  const pending = new PendingCall(call, upstream.facts.stream, joined);
+  const { signal } = pending.abort;
+  record.sentAt ??= pending.sentAt;
   try {
     const special = sentSpecially(call, upstream, signal);
     const response = await (special ?? send(deps, target, upstream, signal));
@@ -90,7 +90,7 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
     if (response.replayed) record.replays++;
     record.status = response.status;
     record.error = null;
-    const reading = isStatus(response.status) ? readContent(call, upstream, flight, response) : noAnswer(response);
+    const reading = isStatus(response.status) ? readContent(call, upstream, pending, response) : noAnswer(response);
     const content = reading instanceof Promise ? await reading : reading;
     if (content.form === 'error') return failed(record, content.error);
     if (content.form === 'translated') {
@@ -102,9 +102,9 @@ export async function exchange(call: AttemptContext, upstream: Upstream, joined:
     if (!(fault instanceof GatewayError)) throw fault;
     return failed(record, fault);
   } finally {
-    flight.land();
+    pending.end();
     record.endedAt = performance.now();
-    record.upstreamMs += record.endedAt - flight.sentAt;
+    record.upstreamMs += record.endedAt - pending.sentAt;
   }
 }
 
@@ -173,10 +173,10 @@ type ReadContent = Content | { form: 'translated'; answer: TranslatedAnswer };
 function readContent(
   call: AttemptContext,
   upstream: Upstream,
-  flight: PendingCall,
+  pending: PendingCall,
   response: WireAnswer,
 ): MaybePromise<ReadContent> {
-  const { abort } = flight;
+  const { abort } = pending;
   const { translation, endpoint } = upstream;
   const { kind } = call.context.matched.route;
   const idleMs = call.leaf.streamIdleTimeout ?? call.deps.settings.streamIdleTimeout;
@@ -185,7 +185,7 @@ function readContent(
     return { form: 'raw', body: response.body, abort, idleMs };
   }
   if (isStream(response, endpoint.framing ?? 'sse') && response.body) {
-    return readStream(call, upstream, flight, response, response.body, idleMs);
+    return readStream(call, upstream, pending, response, response.body, idleMs);
   }
   const terms = { limit: call.deps.settings.answerLimit, hold: holdFor(call) };
   const bytes = bytesOf(response, abort.signal, call.target, terms);

@@ -2,7 +2,7 @@
 import type { CacheEntry, CachePlace } from '../../cache/engine.ts';
 
 /** Waits for the call that leads; null: it brought nothing that can be shared. */
-export type Wait = (patienceMs: number) => Promise<CacheEntry | null | 'too late'>;
+export type Wait = (timeoutMs: number) => Promise<CacheEntry | null | 'too late'>;
 
 export class Coalescing {
   readonly #underway = new Map<string, Set<(entry: CacheEntry | null) => void>>();
@@ -15,14 +15,14 @@ export class Coalescing {
       this.#underway.set(name, new Set());
       return 'lead';
     }
-    return (patienceMs) =>
+    return (timeoutMs) =>
       new Promise((resolve) => {
         const timer = setTimeout(
           () => {
             waiting.delete(told);
             resolve('too late');
           },
-          Math.max(0, patienceMs),
+          Math.max(0, timeoutMs),
         );
         const told = (entry: CacheEntry | null) => {
           clearTimeout(timer);

@@ -67,10 +67,10 @@ async function read(surroundings: CredentialDeps, url: string, init: RequestInit
 }
 
 /** A machine that is not on AWS has nobody to ask: the wait for an answer must not be long. */
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 
 async function ask({ fetch }: CredentialDeps, url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(patienceMs) }).catch(() => null);
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }).catch(() => null);
   if (response?.ok) return response;
   throw new GatewayError(
     'missing_credential',

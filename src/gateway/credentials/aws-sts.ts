@@ -68,14 +68,14 @@ function asked(region: string, { env }: CredentialDeps, parameters: Record<strin
   };
 }
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 async function answered(
   { url, method, headers, body }: AuthorisedRequest,
   whose: string,
   { fetch }: CredentialDeps,
 ): Promise<Token<AwsKeys>> {
-  const { response, xml } = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(patienceMs) })
+  const { response, xml } = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(timeoutMs) })
     .then(async (answer) => ({ response: answer, xml: await answer.text() }))
     .catch(() => {
       throw new GatewayError('upstream_unreachable', `AWS cannot be reached for credentials for ${whose}`);

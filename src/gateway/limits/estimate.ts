@@ -41,7 +41,7 @@ export interface Estimate {
   units: Readonly<Record<string, number>>;
 }
 
-interface Lesson {
+interface UsageHistory {
   /** The most that calls produced lately. */
   outputTokens: number;
   /** What they produced on average, the latest counting most. */
@@ -92,16 +92,16 @@ const takesTokenLimit: ReadonlySet<EndpointKind> = new Set<EndpointKind>([
 
 /** Learns what calls take, and tells what the next one may. */
 export class Estimates {
-  readonly #lessons = new Map<string, Lesson>();
+  readonly #histories = new Map<string, UsageHistory>();
 
   of(call: AttemptContext): Estimate {
     const { kind } = call.context.matched.route;
     const { shaped } = call;
-    const lesson = this.#lessons.get(lessonKey(call));
+    const history = this.#histories.get(historyKey(call));
     const { tokens: asked, mostTokens } = askedSize(call);
-    const inputTokens = Math.ceil(asked * (lesson?.inputRatio ?? 1) * headroom + (lesson?.overhead ?? 0));
-    const mostInputTokens = lesson ? inputTokens : asked * unknownFactor + unknownOverhead;
-    const inputBound = Math.max(inputTokens, mostTokens + Math.ceil(lesson?.overhead ?? 0));
+    const inputTokens = Math.ceil(asked * (history?.inputRatio ?? 1) * headroom + (history?.overhead ?? 0));
+    const mostInputTokens = history ? inputTokens : asked * unknownFactor + unknownOverhead;
+    const inputBound = Math.max(inputTokens, mostTokens + Math.ceil(history?.overhead ?? 0));
     const answers = countOf(shaped.n) * countOf(shaped.best_of);
     if (!generating.has(kind)) {
       const units = imagesOf(kind, shaped);
@@ -109,17 +109,17 @@ export class Estimates {
     }
     const limit = tokenLimit(shaped);
     const output: Output =
-      limit === null ? openOutput(call, lesson, answers) : { kind: 'bounded', tokens: limit * answers };
+      limit === null ? openOutput(call, history, answers) : { kind: 'bounded', tokens: limit * answers };
     return { asked, inputTokens, mostInputTokens, inputBound, output, answers, units: {} };
   }
 
   learn(call: Pick<AttemptContext, 'context' | 'target'>, asked: number, { inputTokens, outputTokens }: Usage): void {
     if (asked <= 0 || inputTokens + outputTokens <= 0) return;
-    const key = lessonKey(call);
-    const before = this.#lessons.get(key);
+    const key = historyKey(call);
+    const before = this.#histories.get(key);
     const isShort = asked < shortText;
     const faded = (figure: number | undefined) => (figure ?? 0) * fading;
-    this.#lessons.set(key, {
+    this.#histories.set(key, {
       outputTokens: Math.max(outputTokens, faded(before?.outputTokens)),
       meanOutputTokens: before
         ? before.meanOutputTokens + (outputTokens - before.meanOutputTokens) * weightOfLatest
@@ -127,27 +127,27 @@ export class Estimates {
       inputRatio: isShort ? (before?.inputRatio ?? 1) : Math.max(inputTokens / asked, faded(before?.inputRatio)),
       overhead: isShort ? Math.max(inputTokens - asked, faded(before?.overhead)) : (before?.overhead ?? 0),
     });
-    if (this.#lessons.size <= mostLessons) return;
-    const [oldest] = this.#lessons.keys();
-    if (oldest !== undefined) this.#lessons.delete(oldest);
+    if (this.#histories.size <= mostLessons) return;
+    const [oldest] = this.#histories.keys();
+    if (oldest !== undefined) this.#histories.delete(oldest);
   }
 }
 
 const noOutput: Output = { kind: 'none' };
 
-function openOutput({ context, target }: AttemptContext, lesson: Lesson | undefined, answers: number): Output {
+function openOutput({ context, target }: AttemptContext, history: UsageHistory | undefined, answers: number): Output {
   const { kind } = context.matched.route;
   const longest = longestAnswer(target.rule?.baseModel ?? target.model);
   const most = (kind === 'realtime' ? longestTurn : longest.tokens) * answers;
-  const least = Math.max(leastOutputTokens, Math.ceil((lesson?.meanOutputTokens ?? 0) * aboveMean));
-  const usual = lesson ? Math.max(usualOutputTokens, Math.ceil(lesson.outputTokens * headroom)) : unknownOutputTokens;
+  const least = Math.max(leastOutputTokens, Math.ceil((history?.meanOutputTokens ?? 0) * aboveMean));
+  const usual = history ? Math.max(usualOutputTokens, Math.ceil(history.outputTokens * headroom)) : unknownOutputTokens;
   const isSettable = takesTokenLimit.has(kind) && context.body.form === 'json';
   return {
     kind: 'open',
     least: Math.min(most, least),
     usual: Math.min(most, Math.max(least, usual)),
     most,
-    settable: isSettable ? longest.settable(Math.floor((lesson?.outputTokens ?? 0) / answers)) : null,
+    settable: isSettable ? longest.settable(Math.floor((history?.outputTokens ?? 0) / answers)) : null,
   };
 }
 
@@ -158,7 +158,7 @@ export const usageOf = ({ units }: Estimate, inputTokens: number, outputTokens: 
   units,
 });
 
-const lessonKey = ({ context, target }: Pick<AttemptContext, 'context' | 'target'>): string =>
+const historyKey = ({ context, target }: Pick<AttemptContext, 'context' | 'target'>): string =>
   `${context.workspace.workspaceId} ${context.matched.route.kind} ${target.provider.id} ${target.model}`;
 
 const noPrompt: PromptSize = { tokens: 0, mostTokens: 0 };

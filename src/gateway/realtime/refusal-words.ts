@@ -33,7 +33,7 @@ export class SessionRefused extends GatewayError {
 }
 
 const longestWords = 64 * 1024;
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /** The refusal that the client gets, with the provider's words; as it was where there are none, or where they belong to another refusal. */
 export async function withWords(deps: GatewayDeps, { request }: RequestContext, answer: Answer): Promise<Answer> {
@@ -59,7 +59,7 @@ async function askedAgain(
     'sec-websocket-key': randomBytes(16).toString('base64'),
     ...(protocols.length > 0 && { 'sec-websocket-protocol': protocols.join(', ') }),
   };
-  const signal = AbortSignal.any([gone, AbortSignal.timeout(patienceMs)]);
+  const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
   try {
     const response = await deps.http.call(
       { url, pinned, method: 'GET', headers: handshake, unlessSaid: {}, body: null, upgrade: 'websocket' },

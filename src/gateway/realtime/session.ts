@@ -10,7 +10,7 @@ const roomAgainAt = fullAt / 2;
 /** Nobody tells when an upstream queue has drained, so a full one is looked at again. */
 const lookAgainMs = 20;
 /** A provider that does not answer a close frame in this time is disconnected. */
-const farewellMs = 5_000;
+const closeTimeoutMs = 5_000;
 /** A private close code, after the status of the same fault before a session. */
 const flooded = 4429;
 /** Between two looks at whether the key still counts. */
@@ -201,7 +201,7 @@ export class Session implements Relay {
     // It may be paused, and then its answer would never be read.
     this.#upstream.resume();
     this.#upstream.close(code, reason);
-    this.#silence = this.#deadlines.set(farewellMs, () => this.#upstream.terminate());
+    this.#silence = this.#deadlines.set(closeTimeoutMs, () => this.#upstream.terminate());
   }
 
   /** False when it has ended before. */

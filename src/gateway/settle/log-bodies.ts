@@ -42,6 +42,10 @@ function bodiesOf(
   };
   const transformed = transformedRequest(deps, context, record);
   if (transformed) bodies.transformedRequest = transformed;
+  if (record.finalRequest && bodies.request) {
+    const body = Buffer.from(JSON.stringify(record.finalRequest));
+    bodies.finalRequest = { headers: bodies.request.headers, body, contentType: 'application/json' };
+  }
   const response = responseOf(deps, context, record, outcome);
   if (response) bodies.response = response;
   const results = record.guard && loggedResults(record.guard);

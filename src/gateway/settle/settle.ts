@@ -108,8 +108,9 @@ class CallRecord implements LogRecord {
 }
 
 /** The bytes that a record keeps alive until it is written. What was received and what was sent are mostly the same ones. */
-function weightOf({ context: { body }, record: { received, upstream }, outcome }: SettledCall): number {
-  const asked = 'bytes' in body ? body.bytes.length : 0;
+function weightOf({ context: { body }, record: { received, upstream, finalRequest }, outcome }: SettledCall): number {
+  const sent = 'bytes' in body ? body.bytes.length : 0;
+  const asked = finalRequest ? 2 * sent : sent;
   const changed = upstream?.changed && upstream.body instanceof Uint8Array ? upstream.body.length : 0;
   return asked + changed + Math.max(received?.length ?? 0, outcome?.body?.length ?? 0);
 }

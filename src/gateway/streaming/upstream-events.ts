@@ -57,7 +57,7 @@ export class UpstreamEvents implements Polled<Piece> {
   readonly #splitter: EventSplitter;
   readonly #idle: Deadline;
   /** How long it may be silent. */
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   /** How much of that is left until content must have come: what brings none wins no time. */
   #leftMs: number;
   #waitingSince = 0;
@@ -78,14 +78,14 @@ export class UpstreamEvents implements Polled<Piece> {
     this.#splitter = new EventSplitter(undefined, timing.hold);
     this.#hidesUsage = timing.hidesUsage ?? false;
     this.#secrets = timing.secrets ?? none;
-    this.#patienceMs = timing.idleMs;
+    this.#timeoutMs = timing.idleMs;
     this.#leftMs = timing.idleMs;
     this.#idle = timing.deadlines.set(timing.idleMs, this);
   }
 
   /** It was silent for too long. */
   expired(): void {
-    const message = `the stream brought nothing for ${this.#patienceMs} ms`;
+    const message = `the stream brought nothing for ${this.#timeoutMs} ms`;
     this.#abort.abort(new GivenUp(new GatewayError('stream_stalled', message)));
   }
 
@@ -100,7 +100,7 @@ export class UpstreamEvents implements Polled<Piece> {
       if (read === null || 'is' in read) return read;
       if (read.done) return this.#atEnd();
       this.#rest();
-      if (read.progress) this.#leftMs = this.#patienceMs;
+      if (read.progress) this.#leftMs = this.#timeoutMs;
       this.received.push(read.value);
       const whole = this.#wholeEvents(read.value);
       if (whole instanceof GatewayError) return { is: 'broken', error: whole, reported: null };
@@ -124,7 +124,7 @@ export class UpstreamEvents implements Polled<Piece> {
     const { characters, otherContent } = this.state;
     if (characters + otherContent === this.#content) return;
     this.#content = characters + otherContent;
-    this.#leftMs = this.#patienceMs;
+    this.#leftMs = this.#timeoutMs;
   }
 
   #read(waker: Waker): ReadBytes | Piece | null {
@@ -184,7 +184,7 @@ export class UpstreamEvents implements Polled<Piece> {
       if (meaning === 'part') continue;
       if (meaning === 'end') {
         this.#ended = true;
-        this.#leftMs = Math.min(this.#patienceMs, lingerMs);
+        this.#leftMs = Math.min(this.#timeoutMs, lingerMs);
         continue;
       }
       this.abandon();

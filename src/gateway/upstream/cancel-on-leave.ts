@@ -8,7 +8,7 @@ import { GivenUp } from './send.ts';
 type Make = (next: ProviderCall, signal: Abortable) => Promise<RawAnswer>;
 
 /** Providers may hold the answer back for a minute, in case that the work is done by then. */
-const patienceMs = 90_000;
+const timeoutMs = 90_000;
 
 /** The answer to the call, which goes on when it is given up: only its answer tells how to end what it began. After `over` nothing is left to end. */
 export async function begin(
@@ -21,7 +21,7 @@ export async function begin(
   const own = new Abort();
   const made = make(begins, own.signal);
   const end = async () => {
-    const deadline = call.deps.deadlines.set(patienceMs, () => own.abort());
+    const deadline = call.deps.deadlines.set(timeoutMs, () => own.abort());
     try {
       // A call that failed began nothing.
       const answer = await made.catch(() => null);

@@ -11,7 +11,7 @@ export const lookupBounds = {
   /** Of one tenant, behind those. */
   waitingOfTenant: 64,
   /** Living names answer in far less; the system itself would wait for ten seconds. */
-  patienceMs: 3_000,
+  timeoutMs: 3_000,
   namesKept: 10_000,
   /** Long enough to spare busy hosts a look-up for each call, short enough to follow a name that moves. */
   keptMs: 5_000,
@@ -79,7 +79,7 @@ export class FairLookups {
       );
     }
     if (queue.push(waiting) === 1) this.#queues.set(tenant, queue);
-    const stop = this.#after(lookupBounds.patienceMs, () => this.#giveUpWaiting(waiting));
+    const stop = this.#after(lookupBounds.timeoutMs, () => this.#giveUpWaiting(waiting));
     return outcome.promise.finally(stop);
   }
 
@@ -92,7 +92,7 @@ export class FairLookups {
   #start({ name, tenant, outcome }: Waiting): void {
     this.#runningOf.set(tenant, (this.#runningOf.get(tenant) ?? 0) + 1);
     this.#running.set(name, outcome.promise);
-    const stop = this.#after(lookupBounds.patienceMs, () => {
+    const stop = this.#after(lookupBounds.timeoutMs, () => {
       this.#remember(name, null, tooSlow(name), lookupBounds.deadKeptMs);
       outcome.reject(tooSlow(name));
     });
@@ -168,5 +168,5 @@ export class FairLookups {
 const tooSlow = (name: string): GatewayError =>
   new GatewayError(
     'upstream_unreachable',
-    `the name of the custom host ${name} could not be looked up within ${lookupBounds.patienceMs} ms`,
+    `the name of the custom host ${name} could not be looked up within ${lookupBounds.timeoutMs} ms`,
   );

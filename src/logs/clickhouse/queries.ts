@@ -70,6 +70,7 @@ interface StoredBodies {
   response: string;
   original_response: string;
   hook_results: string;
+  final_request: string;
 }
 
 type StoredFeedback = Omit<Feedback, 'created_at'> & { created_ms: number };
@@ -92,7 +93,8 @@ export class ClickHouseQueries implements OpenQueries {
     });
     if (!row) return null;
     const [stored] = await this.#rows<StoredBodies>(
-      `select messages, request, transformed_request, response, original_response, hook_results from gw_log_bodies
+      `select messages, request, transformed_request, response, original_response, hook_results, final_request
+       from gw_log_bodies
        where organisation_id = {organisation:String} and workspace_id = {workspace:String}
          and created_at = fromUnixTimestamp64Milli({at:Int64}) and id = {id:String} limit 1`,
       { id, organisation: row.organisation_id, workspace: row.workspace_id, at: row.created_ms },
@@ -366,6 +368,7 @@ function bodiesFrom(stored: StoredBodies): KeptBodies {
     response: stored.response,
     originalResponse: stored.original_response,
     hookResults: stored.hook_results,
+    finalRequest: stored.final_request,
   };
   const bodies: KeptBodies = {};
   for (const [name, text] of Object.entries(texts) as [keyof KeptBodies, string][]) {

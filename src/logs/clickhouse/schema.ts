@@ -122,11 +122,22 @@ alter table gw_logs
   add column if not exists mcp_tool LowCardinality(String),
   add column if not exists mcp String codec(ZSTD)`;
 
+const finalRequest = 'alter table gw_log_bodies add column if not exists final_request String codec(ZSTD(3))';
+
 /** Where bodies lie in an object store. */
 const objectPath = 'alter table gw_logs add column if not exists object_path String codec(ZSTD)';
 
 /** In their order; a released one is never changed, a new one is appended. */
-const migrations: readonly string[] = [logs, bodies, feedbacks, mcpColumns, timings, guardrails, objectPath];
+const migrations: readonly string[] = [
+  logs,
+  bodies,
+  feedbacks,
+  mcpColumns,
+  timings,
+  guardrails,
+  objectPath,
+  finalRequest,
+];
 
 /** Brings the tables to this release's form. Two nodes that do it at once do the same, since every step may be repeated. */
 export async function migrateClickHouse(client: ClickHouseClient, { bodyMs, rowMs }: Retention): Promise<void> {

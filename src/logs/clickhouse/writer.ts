@@ -111,13 +111,14 @@ function rowValue(metrics: LogMetrics, { prompt, answer }: Previews): object {
 }
 
 function bodyValue({ id, organisation_id, workspace_id, created_at }: LogMetrics, bodies: KeptBodies): object {
-  const { request, transformedRequest, response, originalResponse, hookResults } = bodies;
+  const { request, transformedRequest, response, originalResponse, hookResults, finalRequest } = bodies;
   const texts = {
     request: textOf(request),
     transformed_request: textOf(transformedRequest),
     response: textOf(response),
     original_response: textOf(originalResponse),
     hook_results: textOf(hookResults),
+    final_request: textOf(finalRequest),
   };
   const heads = {
     request: headOf(request, texts.request),
@@ -125,6 +126,7 @@ function bodyValue({ id, organisation_id, workspace_id, created_at }: LogMetrics
     response: headOf(response, texts.response),
     originalResponse: headOf(originalResponse, texts.original_response),
     hookResults: headOf(hookResults, texts.hook_results),
+    finalRequest: headOf(finalRequest, texts.final_request),
   };
   const plain = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? '']));
   return {

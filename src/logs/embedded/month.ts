@@ -11,7 +11,7 @@ import { boundsOf, chunkRows, columnKey, openForReading, readColumns, type ScanC
 const flags = new Set<string>(['is_success', 'cost_known', 'usage_estimated', 'is_proxy_call']);
 const texts = new Set<string>(['ignored_config_keys', 'metadata', 'attempt', 'mcp', 'timings', 'guardrails']);
 
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 
 /** What filters, groups and sums ask of a context. A month has thousands of contexts, and each further field delays the first query. */
 const queriedFields = [
@@ -87,7 +87,7 @@ export class Month {
     this.name = name;
     this.#columns = columns;
     this.#owner = columns.newOwner();
-    this.#db = openForReading(file, patienceMs);
+    this.#db = openForReading(file, timeoutMs);
     this.#db.run('PRAGMA mmap_size = 4294967296');
   }
 

@@ -21,6 +21,7 @@ const documentSchema = z.object({
   response: messageSchema.optional(),
   original_response: messageSchema.optional(),
   hook_results: messageSchema.optional(),
+  final_request: messageSchema.optional(),
 });
 
 type StoredMessage = z.infer<typeof messageSchema>;
@@ -36,6 +37,7 @@ export function documentOf(metrics: LogMetrics, bodies: KeptBodies): string {
     response: stored(bodies.response),
     original_response: stored(bodies.originalResponse),
     hook_results: stored(bodies.hookResults),
+    final_request: stored(bodies.finalRequest),
   };
   return JSON.stringify(document);
 }
@@ -50,6 +52,7 @@ export function bodiesIn(text: string): KeptBodies | null {
     ['response', data.response],
     ['originalResponse', data.original_response],
     ['hookResults', data.hook_results],
+    ['finalRequest', data.final_request],
   ];
   const bodies: KeptBodies = {};
   for (const [name, message] of named) if (message) bodies[name] = read(message);

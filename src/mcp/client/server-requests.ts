@@ -45,7 +45,9 @@ export function tellingInOrder<Event>(
 
 export type AskClient = (method: string, params: JsonRpcFields) => Promise<RpcResponse>;
 
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
+/** Answers to an upstream's requests that are on their way at once. */
+export const mostAnswered = 100;
 
 /** Sends a request of ours on the client's stream and waits until the client posts the answer. */
 export const asker =
@@ -56,7 +58,7 @@ export const asker =
       const timer = setTimeout(() => {
         local.asked.delete(id);
         reject(new McpError('upstream_timeout', 'the client did not answer what it was asked'));
-      }, patienceMs);
+      }, timeoutMs);
       local.asked.set(id, (answer) => {
         clearTimeout(timer);
         local.asked.delete(id);
@@ -85,9 +87,16 @@ export function passes(deps: McpDeps, session: InSession, { message }: LinkEvent
   const offered = session.state.client.capabilities;
   if (message.method === 'ping' || (capability && offered[capability] !== undefined)) return true;
   if (capability === undefined && offered.tasks !== undefined && message.method.startsWith('tasks/')) return true;
+  const { local } = session;
+  // An upstream that asks without end is not answered without end.
+  if (local.answering >= mostAnswered) return false;
+  local.answering++;
   const error = { code: methodNotFound, message: `The client does not support ${message.method}` };
   linkOf(deps, session, false)
     .then((link) => link.send({ kind: 'response', id: message.id, error }))
-    .catch((fault) => deps.onFault(fault, session.context.requestId));
+    .catch((fault) => deps.onFault(fault, session.context.requestId))
+    .finally(() => {
+      local.answering--;
+    });
   return false;
 }

@@ -19,6 +19,8 @@ export class LocalSession {
   /** Which of them answers a request that is under way, by the request's id. */
   readonly inFlight = new Map<string, string>();
   logLevel: string | null = null;
+  /** Refusals of the upstream's requests that are on their way. */
+  answering = 0;
   readonly subscriptions = new Set<string>();
 
   constructor(now: number) {

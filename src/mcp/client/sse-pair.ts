@@ -10,6 +10,7 @@ import { shownFailure } from './ended.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
 import type { McpResponder } from './responder.ts';
 import type { Posted, SessionEra } from './session-era.ts';
+import { TenantShares } from './tenant-shares.ts';
 
 interface Pair {
   stream: EventStream;
@@ -26,6 +27,7 @@ export class SsePairs {
   readonly #era: SessionEra;
   readonly #keeper: KeepAlive;
   readonly #pairs = new Map<string, Pair>();
+  readonly #places = new TenantShares(mostPairs);
 
   constructor(deps: McpDeps, era: SessionEra, keeper: KeepAlive) {
     this.#deps = deps;
@@ -34,7 +36,9 @@ export class SsePairs {
   }
 
   open(context: CallContext, slug: string): Reply {
-    if (this.#pairs.size >= mostPairs) throw new McpError('rate_limited', 'too many streams are open; try again later');
+    if (!this.#places.take(context.identified.caller.organisationId)) {
+      throw new McpError('rate_limited', 'too many streams are open; try again later');
+    }
     const id = crypto.randomUUID();
     const stream = new EventStream(this.#keeper, leaseFor(this.#deps, context), () => this.#left(id, context));
     this.#pairs.set(id, {
@@ -49,7 +53,7 @@ export class SsePairs {
 
   #left(id: string, context: CallContext): void {
     const pair = this.#pairs.get(id);
-    this.#pairs.delete(id);
+    if (this.#pairs.delete(id)) this.#places.give(context.identified.caller.organisationId);
     if (!pair?.token) return;
     this.#era
       .end(this.#era.find(context, pair.token), pair.token)

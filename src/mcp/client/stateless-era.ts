@@ -24,6 +24,7 @@ import { paramHeaders, proxiedCapabilities } from './capabilities.ts';
 import { failedAnswer } from './ended.ts';
 import { EventStream, type KeepAlive } from './event-stream.ts';
 import type { McpResponder } from './responder.ts';
+import { mostAnswered } from './server-requests.ts';
 import type { Posted } from './session-era.ts';
 import { acknowledged, type Subscription, subscriptionOf, tellOn } from './stateless-listen.ts';
 import { OpenCall, SuspendedCalls } from './suspended.ts';
@@ -161,7 +162,7 @@ export class StatelessEra {
     const result = {
       resultType: 'input_required',
       inputRequests: open.inputRequests,
-      requestState: this.#suspended.keep(open, owner),
+      requestState: this.#suspended.keep(open, owner, context.identified.caller.organisationId),
     };
     return {
       response: { kind: 'response', id: request.id, result },
@@ -203,6 +204,7 @@ export class StatelessEra {
         await link.request({ id: 'gw-level', method: 'logging/setLevel', params: { level: logLevel } });
       }
       const id = `gw-${Bun.randomUUIDv7()}`;
+      let answering = 0;
       const onEvent = ({ message, event }: LinkEvent) => {
         if (message?.kind === 'notification') {
           if (isWanted(message.method, logLevel)) responder.event({ data: event.data });
@@ -218,9 +220,15 @@ export class StatelessEra {
                 id: message.id,
                 error: { code: methodNotFound, message: `The client does not support ${message.method}` },
               });
+        // An upstream that asks without end is not answered without end.
+        if (answering >= mostAnswered) return;
+        answering++;
         answered
           .then((answer) => link.send({ ...answer, id: message.id }))
-          .catch((fault) => this.#deps.onFault(fault, context.requestId));
+          .catch((fault) => this.#deps.onFault(fault, context.requestId))
+          .finally(() => {
+            answering--;
+          });
       };
       const asked = capabilities.elicitation === undefined ? null : asker(ask);
       const cancel = () => {

@@ -4,8 +4,12 @@ import { McpError } from '../errors.ts';
 import { isFields, type JsonRpcFields, type RpcRequest, type RpcResponse } from '../protocol/json-rpc.ts';
 import type { SessionSeal } from './session-token.ts';
 
-const patienceMs = 5 * 60_000;
+const timeoutMs = 5 * 60_000;
 const mostSuspended = 5_000;
+/** Of one organisation. */
+const mostOfTenant = 1_250;
+/** What an upstream may want to know at once. */
+const mostAsked = 100;
 
 /** A call under way: it ends with an answer, or is interrupted by what the upstream asks. */
 export class OpenCall {
@@ -18,6 +22,14 @@ export class OpenCall {
     this.#answer = begin(
       (request) =>
         new Promise((resolve) => {
+          if (this.#pending.size >= mostAsked) {
+            resolve({
+              kind: 'response',
+              id: request.id,
+              error: { code: -32000, message: 'Too much is asked at once' },
+            });
+            return;
+          }
           this.#pending.set(`input_${++this.#counter}`, { request, answer: resolve });
           this.#interrupt.resolve('asked');
         }),
@@ -65,6 +77,7 @@ interface Kept {
   call: OpenCall;
   /** Who may take it up, and what he must ask for again. */
   owner: string;
+  tenant: string;
   timer: ReturnType<typeof setTimeout>;
 }
 
@@ -77,13 +90,14 @@ export class SuspendedCalls {
   }
 
   /** The state that the client must send back. */
-  keep(call: OpenCall, owner: string): string {
+  keep(call: OpenCall, owner: string, tenant: string): string {
     const id = Bun.randomUUIDv7();
-    if (this.#kept.size >= mostSuspended) {
-      const [oldest] = this.#kept.keys();
-      if (oldest !== undefined) this.#drop(oldest);
-    }
-    this.#kept.set(id, { call, owner, timer: setTimeout(() => this.#drop(id), patienceMs) });
+    const own = [...this.#kept].filter(([, kept]) => kept.tenant === tenant);
+    // Whoever has his share makes room himself.
+    const [oldest] =
+      own.length >= mostOfTenant ? (own[0] ?? []) : this.#kept.size >= mostSuspended ? this.#kept.keys() : [];
+    if (typeof oldest === 'string') this.#drop(oldest);
+    this.#kept.set(id, { call, owner, tenant, timer: setTimeout(() => this.#drop(id), timeoutMs) });
     return this.#seal.seal(`suspended ${id}`);
   }
 

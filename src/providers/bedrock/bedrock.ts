@@ -10,7 +10,7 @@ import { images } from './images.ts';
 import { knownName, modelOf, modelPath } from './model.ts';
 import { model, models } from './models.ts';
 import { native } from './native.ts';
-import { profileLesson } from './profiles.ts';
+import { profileDiscovery } from './profiles.ts';
 import { rerank } from './rerank.ts';
 import { fileContent, retrieveFile, storageAuthentication, uploadFile } from './storage.ts';
 import { cancelFinetune, createFinetune, listFinetunes, retrieveFinetune } from './tuning.ts';
@@ -83,7 +83,7 @@ export const bedrock: Provider = {
     listFinetunes: { steps: listFinetunes },
     cancelFinetune: { steps: cancelFinetune },
   },
-  learns: profileLesson,
+  discovers: profileDiscovery,
   billedModel: knownName,
   notes: [
     'A model is named by its id, by an inference profile such as eu.anthropic.claude-sonnet-4-5-20250929-v1:0, or by an ARN; the region of an ARN counts for more than aws_region.',

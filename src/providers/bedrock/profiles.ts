@@ -1,14 +1,14 @@
 /** Application inference profiles: what a customer calls a model of Bedrock's, so that the name tells nothing of it. */
 import { awsAddress } from '../aws/access.ts';
 import { objectsOf, textOf } from '../json.ts';
-import type { CallFacts, Lesson } from '../provider.ts';
+import type { CallFacts, Discovery } from '../provider.ts';
 import { setting } from '../settings.ts';
 
 const isProfile = (model: string): boolean =>
   /^arn:[^:]+:bedrock:[^:]+:[^:]*:application-inference-profile\//.test(model);
 
 /** The model behind a profile, unless the target says it. */
-export function profileLesson(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Lesson | null {
+export function profileDiscovery(target: Pick<CallFacts, 'model' | 'fields' | 'customHost'>): Discovery | null {
   const { model, fields } = target;
   if (!isProfile(model) || setting(fields, 'foundation_model') !== null) return null;
   return {

@@ -11,10 +11,10 @@ import { ServerSocket } from '../websocket/server-socket.ts';
 import { BodyDelivery, type DeliveredBody } from './body-delivery.ts';
 import type { Host } from './host.ts';
 import type { Upgraded } from './incoming.ts';
-import { patienceMs } from './patience.ts';
 import { announced, type BodySource, headOf, isBodiless, type Reply } from './reply.ts';
 import { beginsNoHead, RefusedHead, type RequestHead } from './request-head.ts';
 import { ServedRequest } from './served-request.ts';
+import { timeoutMs } from './timeouts.ts';
 
 /** Bytes of a head. A config may come in one of the headers, with up to 64 KiB. */
 const longestHead = 96 * 1024;
@@ -62,7 +62,7 @@ export class ClientConnection implements Flow, DeliveredBody {
     this.#socket = socket;
     this.#host = host;
     this.#outgoing = new Outgoing(socket);
-    this.#until = performance.now() + (host.secure ? patienceMs.handshake : patienceMs.idle);
+    this.#until = performance.now() + (host.secure ? timeoutMs.handshake : timeoutMs.idle);
   }
 
   get secure(): boolean {
@@ -71,7 +71,7 @@ export class ClientConnection implements Flow, DeliveredBody {
 
   /** TLS has begun. */
   secured(): void {
-    if (!this.#request && !this.#leaving) this.#until = performance.now() + patienceMs.idle;
+    if (!this.#request && !this.#leaving) this.#until = performance.now() + timeoutMs.idle;
   }
 
   received(bytes: Buffer<ArrayBuffer>): void {
@@ -122,7 +122,7 @@ export class ClientConnection implements Flow, DeliveredBody {
 
   /** A connection without a request is of no more use: the listener ends, or others need its place. */
   dismiss(): void {
-    if (!this.#request && !this.#webSocket) this.#farewell();
+    if (!this.#request && !this.#webSocket) this.#closeGracefully();
   }
 
   /** Those who had our last words may still read them. */
@@ -163,7 +163,7 @@ export class ClientConnection implements Flow, DeliveredBody {
       write: (bytes: Uint8Array) => (this.#outgoing.done ? this.#socket.write(bytes) : 0),
       pause: () => this.pause(),
       resume: () => this.resume(),
-      end: () => this.#farewell(),
+      end: () => this.#closeGracefully(),
       terminate: () => this.#cut(),
     };
     const webSocket = new ServerSocket(line, relay, this.#host.opened(relay));
@@ -230,7 +230,7 @@ export class ClientConnection implements Flow, DeliveredBody {
     }
     if (end < 0) {
       if (beginsNoHead(opening, start)) this.#refuse(new RefusedHead(400, 'the request line cannot be read'));
-      else if (this.#until > performance.now() + patienceMs.head) this.#until = performance.now() + patienceMs.head;
+      else if (this.#until > performance.now() + timeoutMs.head) this.#until = performance.now() + timeoutMs.head;
       return;
     }
     let head: RequestHead;
@@ -337,7 +337,7 @@ export class ClientConnection implements Flow, DeliveredBody {
       this.#finish();
       return;
     }
-    this.#until = performance.now() + patienceMs.rest;
+    this.#until = performance.now() + timeoutMs.rest;
     this.abandon();
   }
 
@@ -345,10 +345,10 @@ export class ClientConnection implements Flow, DeliveredBody {
   #finish(): void {
     this.#request = null;
     if (!this.#persists || this.#host.ending) {
-      this.#farewell();
+      this.#closeGracefully();
       return;
     }
-    this.#until = performance.now() + patienceMs.idle;
+    this.#until = performance.now() + timeoutMs.idle;
     this.resume();
     this.#begin();
   }
@@ -362,19 +362,19 @@ export class ClientConnection implements Flow, DeliveredBody {
   }
 
   /** Ends our side. What the client still sends is taken, because a connection that is closed over it would lose our last words. */
-  #farewell(): void {
+  #closeGracefully(): void {
     if (this.#closed || this.#leaving) return;
     this.#leaving = true;
     this.#deaf = true;
     this.#ahead = null;
-    this.#until = performance.now() + patienceMs.farewell;
+    this.#until = performance.now() + timeoutMs.closing;
     this.resume();
     this.#socket.shutdown();
   }
 
   #isStuck(now: number): boolean {
     this.#stuckSince = this.#outgoing.done ? Number.POSITIVE_INFINITY : Math.min(this.#stuckSince, now);
-    return now - this.#stuckSince >= patienceMs.stuck;
+    return now - this.#stuckSince >= timeoutMs.stuck;
   }
 
   #fail(fault: unknown): void {

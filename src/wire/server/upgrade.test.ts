@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { clientFrame, farewell, kinds, serverFrames } from '../../../test/servers/client-frames.ts';
+import { clientFrame, closePayload, kinds, serverFrames } from '../../../test/servers/client-frames.ts';
 import type { HttpClient } from '../../../test/servers/http-client.ts';
 import { aMoment, get, httpWorld, later, lines, said } from '../../../test/servers/http-world.ts';
 import { until } from '../../../test/servers/wire-calls.ts';
@@ -110,7 +110,7 @@ describe('a request that becomes a WebSocket', () => {
     const client = await server.client();
     client.say(asking);
     await client.reply();
-    client.say(clientFrame(kinds.close, farewell(1000, 'bye')));
+    client.say(clientFrame(kinds.close, closePayload(1000, 'bye')));
     expect(await client.ended).toBe('in order');
     expect(relay.closings).toEqual([[1000, 'bye']]);
     let closed = false;
@@ -130,8 +130,8 @@ describe('a request that becomes a WebSocket', () => {
     client.say(asking);
     await client.reply();
     client.say(clientFrame(kinds.text, 'throw'));
-    expect(await hears(client, 4)).toEqual([[kinds.close, String(farewell(1011))]]);
-    client.say(clientFrame(kinds.close, farewell(1011)));
+    expect(await hears(client, 4)).toEqual([[kinds.close, String(closePayload(1011))]]);
+    client.say(clientFrame(kinds.close, closePayload(1011)));
     expect(await client.ended).toBe('in order');
     expect(server.failed).toEqual([new Error('thrown by the relay')]);
   });
@@ -147,7 +147,7 @@ describe('a request that becomes a WebSocket', () => {
     expect([relay.dismissals, relay.closings]).toEqual([0, []]);
     server.listener.dismissSockets();
     expect(await hears(client, 4)).toMatchObject([[kinds.close, expect.stringContaining('shutting down')]]);
-    client.say(clientFrame(kinds.close, farewell(1001)));
+    client.say(clientFrame(kinds.close, closePayload(1001)));
     expect(await client.ended).toBe('in order');
     client.leave();
     await server.listener.closed();

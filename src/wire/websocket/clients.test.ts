@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { createConnection } from 'node:net';
-import { clientFrame, farewell, kinds, serverFrames } from '../../../test/servers/client-frames.ts';
+import { clientFrame, closePayload, kinds, serverFrames } from '../../../test/servers/client-frames.ts';
 import { type Client, newWs, type Open, openBun, openWs, withWs } from '../../../test/servers/socket-clients.ts';
 import { type Served, type SocketServer, startSocketServer } from '../../../test/servers/socket-server.ts';
 import { until } from '../../../test/servers/wire-calls.ts';
@@ -85,7 +85,7 @@ describe.each<[string, Open]>(
   test.each([
     [1_000, 'done'],
     [4_321, 'my own reason ž'],
-  ])("the client's farewell with %d is told, and answered with the same", async (code, reason) => {
+  ])("the client's close frame with %d is told, and answered with the same", async (code, reason) => {
     const { client, served } = await both();
     client.close(code, reason);
     expect(await served.closed).toEqual({ code, reason });
@@ -93,7 +93,7 @@ describe.each<[string, Open]>(
     await served.ended;
   });
 
-  test("the client's farewell without a code is told as one", async () => {
+  test("the client's close frame without a code is told as one", async () => {
     const { client, served } = await both();
     client.close();
     expect(await served.closed).toEqual({ code: 1_005, reason: '' });
@@ -104,7 +104,7 @@ describe.each<[string, Open]>(
     [1_000, 'done'],
     [4_401, 'key gone ž'],
     [1_011, ''],
-  ])('our farewell with %d arrives behind what was sent, and is answered', async (code, reason) => {
+  ])('our close frame with %d arrives behind what was sent, and is answered', async (code, reason) => {
     const { client, served } = await both();
     served.socket.send(Buffer.alloc(3_000_000));
     served.socket.close(code, reason);
@@ -114,7 +114,7 @@ describe.each<[string, Open]>(
     await served.ended;
   });
 
-  test('our farewell without a code arrives without one', async () => {
+  test('our close frame without a code arrives without one', async () => {
     const { client, served } = await both();
     served.socket.close(1_005);
     expect((await client.closed).code).toBe(1_005);
@@ -215,7 +215,7 @@ test('what comes together with the handshake is read, and the last word arrives 
     'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
     '\r\n',
   ].join('\r\n');
-  const frames = [clientFrame(kinds.text, 'early'), clientFrame(kinds.close, farewell(1_000))];
+  const frames = [clientFrame(kinds.text, 'early'), clientFrame(kinds.close, closePayload(1_000))];
   await new Promise<void>((resolve) => {
     const socket = createConnection(Number(new URL(server.url).port), '127.0.0.1', () => {
       socket.write(Buffer.concat([Buffer.from(handshake), ...frames]));
@@ -227,7 +227,7 @@ test('what comes together with the handshake is read, and the last word arrives 
   const told = serverFrames(all.subarray(all.indexOf('\r\n\r\n') + 4));
   expect(told.map(({ kind, payload }) => [kind, payload.toString('latin1')])).toEqual([
     [kinds.text, 'early'],
-    [kinds.close, farewell(1_000).toString('latin1')],
+    [kinds.close, closePayload(1_000).toString('latin1')],
   ]);
   await server.next();
 });

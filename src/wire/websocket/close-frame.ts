@@ -24,7 +24,7 @@ export const isSendable = (code: number): boolean =>
   (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code <= 4999);
 
 /** What the payload says, or the code that answers one that cannot be read. */
-export function readFarewell(payload: Uint8Array): CloseFrame | { fault: number } {
+export function readCloseFrame(payload: Uint8Array): CloseFrame | { fault: number } {
   const [high, low] = payload;
   if (high === undefined) return { code: withoutCode, reason: '' };
   const code = high * 256 + (low ?? 0);

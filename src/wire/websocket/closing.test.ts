@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test';
-import { clientFrame, farewell, kinds } from '../../../test/servers/client-frames.ts';
+import { clientFrame, closePayload, kinds } from '../../../test/servers/client-frames.ts';
 import { closing, lastWord, later, opened } from '../../../test/servers/scripted-line.ts';
 import type { ServerSocket } from './server-socket.ts';
 
 const { text, binary, close, ping } = kinds;
 
-describe("the client's farewell", () => {
+describe("the client's close frame", () => {
   test.each([
     [1_000, 'done'],
     [4_321, 'my own reason 🐎'],
   ])('with %d is answered, told, and ends the line', (code, reason) => {
     const { line, told, socket, says } = opened();
-    says(clientFrame(close, farewell(code, reason)), clientFrame(text, 'late'));
+    says(clientFrame(close, closePayload(code, reason)), clientFrame(text, 'late'));
     expect(line.frames).toEqual([closing(code, reason)]);
     expect(told).toEqual([['closed', String(code), reason], ['end']]);
     expect(line.deeds).toEqual(['end']);
@@ -59,8 +59,8 @@ describe("the client's farewell", () => {
 
   test.each([
     ['of one byte', Buffer.from('x'), 1_002],
-    ['with a code that is not for the wire', farewell(1_015), 1_002],
-    ['whose reason is no text', farewell(1_000, Uint8Array.of(0xff)), 1_007],
+    ['with a code that is not for the wire', closePayload(1_015), 1_002],
+    ['whose reason is no text', closePayload(1_000, Uint8Array.of(0xff)), 1_007],
   ])('%s is answered with its fault and told as none', (_, payload, code) => {
     const { line, told, says } = opened();
     says(clientFrame(close, payload));
@@ -73,10 +73,10 @@ describe("the client's farewell", () => {
   });
 });
 
-describe('our farewell', () => {
+describe('our close frame', () => {
   test.each<[string, [code?: number, reason?: string], [number, string]]>([
     ['1000 where nothing is said', [], closing(1_000)],
-    ['its code and reason', [4_401, 'gone 🐎'], [close, farewell(4_401, 'gone 🐎').toString('latin1')]],
+    ['its code and reason', [4_401, 'gone 🐎'], [close, closePayload(4_401, 'gone 🐎').toString('latin1')]],
     ['no code for 1005', [1_005, 'x'], [close, '']],
     ['no code for one that is not for the wire', [1_015, 'x'], [close, '']],
     ['a reason of 123 bytes', [1_000, 'x'.repeat(123)], closing(1_000, 'x'.repeat(123))],
@@ -96,7 +96,7 @@ describe('our farewell', () => {
     says(clientFrame(text, 'late'), clientFrame(ping), clientFrame(text, 'faulty', { reserved: 4 }));
     expect(told).toEqual([]);
     expect(line.deeds).toEqual([]);
-    says(clientFrame(close, farewell(1_000, 'yes')));
+    says(clientFrame(close, closePayload(1_000, 'yes')));
     expect(line.frames).toEqual([closing(1_000)]);
     expect(told).toEqual([['closed', '1000', 'yes'], ['end']]);
     expect(line.deeds).toEqual(['end']);
@@ -179,7 +179,7 @@ test('a connection that is gone is told once', () => {
   expect(socket.getBufferedAmount()).toBe(0);
 });
 
-test('a connection that is gone while the farewell is answered is told once', () => {
+test('a connection that is gone while the close frame is answered is told once', () => {
   const { line, told, socket, says } = opened();
   line.write = () => {
     socket.gone();
@@ -195,7 +195,7 @@ describe('a fault of the client', () => {
     ['a frame without a mask', clientFrame(text, 'a', { mask: null }), 1_002],
     ['a text that is none', clientFrame(text, Uint8Array.of(0xff)), 1_007],
     ['a message of more than 32 MiB', clientFrame(binary, '', { size: 32n * 1024n * 1024n + 1n }), 1_009],
-  ])('is told as soon as it is read and answered, and the line ends with its farewell: %s', (_, frame, code) => {
+  ])('is told as soon as it is read and answered, and the line ends with its close frame: %s', (_, frame, code) => {
     const { line, told, socket, says } = opened();
     socket.pause();
     says(frame);
@@ -210,7 +210,7 @@ describe('a fault of the client', () => {
     expect(told.length).toBe(2);
   });
 
-  test('the rest of what was too large is passed over, up to the farewell', () => {
+  test('the rest of what was too large is passed over, up to the close frame', () => {
     const { line, told, says } = opened();
     const size = 32 * 1024 * 1024 + 1;
     says(clientFrame(binary, '', { size: BigInt(size) }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { clientFrame, farewell, kinds } from '../../../test/servers/client-frames.ts';
+import { clientFrame, closePayload, kinds } from '../../../test/servers/client-frames.ts';
 import { FrameReader } from './frames.ts';
 
 const limit = 1_000_000;
@@ -51,7 +51,7 @@ const talk: readonly [Buffer, ...Told[]][] = [
   [clientFrame(binary, Buffer.alloc(125, 'b'), { mask: [0, 0, 0, 0] }), ['message', Buffer.alloc(125, 'b')]],
   [clientFrame(ping, Buffer.alloc(125, 'c')), ['ping', Buffer.alloc(125, 'c')]],
   [clientFrame(ping), ['ping', Buffer.alloc(0)]],
-  [clientFrame(close, farewell(4_001, 'bye 🐎')), ['left', 4_001, 'bye 🐎']],
+  [clientFrame(close, closePayload(4_001, 'bye 🐎')), ['left', 4_001, 'bye 🐎']],
 ];
 const whole = Buffer.concat(talk.map(([frame]) => frame));
 const expected = talk.flatMap(([, ...told]) => told);
@@ -191,7 +191,7 @@ describe('refused with 1002 is', () => {
     ['a ping in fragments', clientFrame(ping, 'a', first)],
     ['a close frame in fragments', clientFrame(close, '', first)],
     ['a ping of 126 bytes', clientFrame(ping, Buffer.alloc(126))],
-    ['a close frame of 126 bytes', clientFrame(close, farewell(1_000, Buffer.alloc(124, 'x')))],
+    ['a close frame of 126 bytes', clientFrame(close, closePayload(1_000, Buffer.alloc(124, 'x')))],
     ['a pong with a size in eight bytes', clientFrame(pong, Buffer.alloc(66_000))],
     ['125 told in two bytes', clientFrame(text, Buffer.alloc(125), { sizeIn: 2 })],
     ['nothing told in two bytes', clientFrame(text, '', { sizeIn: 2 })],
@@ -208,38 +208,43 @@ describe('refused with 1002 is', () => {
   });
 
   test.each([0, 1, 999, 1_004, 1_005, 1_006, 1_015, 1_016, 1_100, 2_000, 2_999, 5_000, 65_535])(
-    'a farewell with code %d',
+    'a close frame with code %d',
     (code) => {
-      expect(read(clientFrame(close, farewell(code, 'x')))).toEqual([
+      expect(read(clientFrame(close, closePayload(code, 'x')))).toEqual([
         ['refused', 1_002],
         ['left', 1_006, ''],
       ]);
     },
   );
 
-  test('a farewell of one byte', () => {
+  test('a close frame of one byte', () => {
     for (let byte = 0; byte < 256; byte++) {
       expect(read(clientFrame(close, Uint8Array.of(byte)))[0]).toEqual(['refused', 1_002]);
     }
   });
 
-  test('a farewell that is too long, and it is not even kept', () => {
+  test('a close frame that is too long, and it is not even kept', () => {
     const { told, push } = reading();
-    push(clientFrame(close, farewell(1_000, Buffer.alloc(1_000, 'x'))));
+    push(clientFrame(close, closePayload(1_000, Buffer.alloc(1_000, 'x'))));
     push(clientFrame(close, '', { size: 2n ** 40n }));
     expect(told).toEqual([['refused', 1_002]]);
   });
 });
 
 test.each([1_000, 1_001, 1_002, 1_003, 1_007, 1_008, 1_011, 1_014, 3_000, 3_999, 4_000, 4_999])(
-  'a farewell with code %d is one, and nothing is told after it',
+  'a close frame with code %d is one, and nothing is told after it',
   (code) => {
-    const frames = [clientFrame(close, farewell(code)), clientFrame(text, 'late'), clientFrame(ping), clientFrame(3)];
+    const frames = [
+      clientFrame(close, closePayload(code)),
+      clientFrame(text, 'late'),
+      clientFrame(ping),
+      clientFrame(3),
+    ];
     expect(read(...frames)).toEqual([['left', code, '']]);
   },
 );
 
-test('a farewell without a code is told as 1005', () => {
+test('a close frame without a code is told as 1005', () => {
   expect(read(clientFrame(close))).toEqual([['left', 1_005, '']]);
 });
 
@@ -261,7 +266,7 @@ describe('text', () => {
       ];
       expect(read(...fragments)).toEqual([['refused', 1_007]]);
     }
-    expect(read(clientFrame(close, farewell(1_000, bytes)))[0]).toEqual(['refused', 1_007]);
+    expect(read(clientFrame(close, closePayload(1_000, bytes)))[0]).toEqual(['refused', 1_007]);
     expect(read(clientFrame(binary, bytes))).toEqual([['message', bytes]]);
   });
 
@@ -311,14 +316,14 @@ describe('after a fault', () => {
     ['a frame without a mask', clientFrame(text, 'x'.repeat(300), { mask: null })],
     ['a frame that is too large', clientFrame(binary, Buffer.alloc(limit + 1))],
     ['a text that is none', clientFrame(text, Uint8Array.of(0xff))],
-  ])('nothing is told but the farewell: %s', (_, fault) => {
+  ])('nothing is told but the close frame: %s', (_, fault) => {
     const later = [clientFrame(text, 'a'), clientFrame(continuation, 'b'), clientFrame(ping, 'c'), clientFrame(3, 'd')];
-    const told = read(fault, ...later, clientFrame(close, farewell(1_001, 'e')));
+    const told = read(fault, ...later, clientFrame(close, closePayload(1_001, 'e')));
     expect(told.map(([what]) => what)).toEqual(['refused', 'left']);
     expect(told[1]).toEqual(['left', 1_001, 'e']);
   });
 
-  test('a farewell that is none is still the last word', () => {
+  test('a close frame that is none is still the last word', () => {
     const told = read(clientFrame(3), clientFrame(close, 'x'), clientFrame(close));
     expect(told).toEqual([
       ['refused', 1_002],
@@ -327,7 +332,7 @@ describe('after a fault', () => {
   });
 });
 
-test('of a reader that ignores, only the farewell is told, also of a message half read', () => {
+test('of a reader that ignores, only the close frame is told, also of a message half read', () => {
   const { told, push, reader } = reading();
   const message = clientFrame(text, 'abcdef');
   push(message.subarray(0, 8));

@@ -1,6 +1,6 @@
 /** Reads what a client says out of the bytes as they come, however they are cut. Masks are taken off in place. */
 import { isUtf8 } from 'node:buffer';
-import { closeCode, readFarewell, withoutWord } from './close-frame.ts';
+import { closeCode, readCloseFrame, withoutWord } from './close-frame.ts';
 import { FrameHead } from './frame-head.ts';
 import { Gathered } from './gathered.ts';
 import { isControl, longestControl, opcode } from './opcode.ts';
@@ -179,11 +179,11 @@ export class FrameReader {
   }
 
   #endAll(payload: Uint8Array): void {
-    const farewell = readFarewell(payload);
-    if ('fault' in farewell) this.#refuse(farewell.fault, 'a close frame that cannot be read');
+    const closeFrame = readCloseFrame(payload);
+    if ('fault' in closeFrame) this.#refuse(closeFrame.fault, 'a close frame that cannot be read');
     this.#over = true;
-    if ('fault' in farewell) this.#listener.left(withoutWord, '');
-    else this.#listener.left(farewell.code, farewell.reason);
+    if ('fault' in closeFrame) this.#listener.left(withoutWord, '');
+    else this.#listener.left(closeFrame.code, closeFrame.reason);
   }
 
   #refuse(code: number, reason: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { clientFrame, farewell, kinds } from '../../../test/servers/client-frames.ts';
+import { clientFrame, closePayload, kinds } from '../../../test/servers/client-frames.ts';
 import { closing, lastWord, later, opened } from '../../../test/servers/scripted-line.ts';
 import type { ServerSocket } from './server-socket.ts';
 
@@ -15,14 +15,14 @@ describe('a relay that throws', () => {
     const next = clientFrame(text, 'c');
     expect(() => says(clientFrame(text, 'a'), clientFrame(text, 'b'), next.subarray(0, 4))).toThrow('relay broke');
     socket.close(1_011);
-    says(next.subarray(4), clientFrame(close, farewell(1_011)));
+    says(next.subarray(4), clientFrame(close, closePayload(1_011)));
     expect(line.frames).toEqual([closing(1_011)]);
     expect(told).toEqual([['message', 'a'], ['closed', '1011', ''], ['end']]);
     expect(line.deeds).toEqual(['end']);
   });
 
   test.each<[string, (socket: ServerSocket) => void]>([
-    ['the farewell of the client', (socket) => socket.received(lastWord())],
+    ['the close frame of the client', (socket) => socket.received(lastWord())],
     ['the end of the connection', (socket) => socket.gone()],
     ['being cut', (socket) => socket.terminate()],
     ['a client that is silent', (socket) => [socket.tick(later(31_000)), socket.tick(later(60_000))]],
@@ -36,7 +36,7 @@ describe('a relay that throws', () => {
     expect(told.map(([event]) => event)).toEqual(['closed', 'end']);
   });
 
-  test('at a fault of the client makes its owner hear of it, and the farewell ends the line', () => {
+  test('at a fault of the client makes its owner hear of it, and the close frame ends the line', () => {
     const { line, told, says } = opened({
       closed() {
         throw new Error('relay broke');

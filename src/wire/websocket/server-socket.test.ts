@@ -95,7 +95,7 @@ describe('a ping', () => {
     ]);
   });
 
-  test('that waits for its answer gets none behind our farewell', () => {
+  test('that waits for its answer gets none behind our close frame', () => {
     const { line, socket, says } = opened();
     line.room = 0;
     says(clientFrame(ping, 'x'), clientFrame(ping, 'y'));

@@ -21,8 +21,8 @@ export interface Line {
 
 /** OpenAI takes 15 MiB of audio in one event, which is 20 as base64. */
 const largestMessage = 32 * 1024 * 1024;
-/** How long a client may take to answer our farewell, or to read it. */
-const farewellMs = 5_000;
+/** How long a client may take to answer our close frame, or to read it. */
+const closeTimeoutMs = 5_000;
 
 /** What the relay throws is thrown by whatever made it speak; the owner is to close the socket then. */
 export class ServerSocket implements ClientSocket {
@@ -91,7 +91,7 @@ export class ServerSocket implements ClientSocket {
   /** To be called every few seconds with the time that `performance.now()` gives. */
   tick(now: number): void {
     if (this.#stage === 'open') this.#lookAfter(now);
-    else if (now - this.#leavingSince >= farewellMs) this.#end(this.#outbox.size > 0 ? 'at once' : 'in order');
+    else if (now - this.#leavingSince >= closeTimeoutMs) this.#end(this.#outbox.size > 0 ? 'at once' : 'in order');
     this.#raise();
   }
 

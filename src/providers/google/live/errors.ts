@@ -31,7 +31,7 @@ export const notice = (code: string, message: string, param: string | null = nul
 const serverFaults = new Set([1011, 1012, 1013, 1014]);
 
 /** Google names the fault in its close frame only. */
-export function farewellError(code: number, reason: string): JsonObject {
+export function closeError(code: number, reason: string): JsonObject {
   const type = serverFaults.has(code) || code === 1006 ? 'server_error' : 'invalid_request_error';
   const words = reason || (code === 1006 ? 'the provider cut the session off' : `the provider closed it with ${code}`);
   return { error: { type, code: 'session_closed', message: words, param: null, event_id: null } };

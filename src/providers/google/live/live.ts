@@ -4,7 +4,7 @@ import { Fields } from '../../fields.ts';
 import { isObject, objectOf, parsed, textOf } from '../../json.ts';
 import type { CallFacts, RealtimeTranslator, Relayed, SessionEnd } from '../../provider.ts';
 import { hearClient } from './client-events.ts';
-import { errorOf, farewellError } from './errors.ts';
+import { closeError, errorOf } from './errors.ts';
 import { hearProvider } from './server-events.ts';
 import type { LivePlace } from './setup.ts';
 import { Talk } from './talk.ts';
@@ -63,10 +63,10 @@ class LiveTranslator implements RealtimeTranslator {
         : { error: { type: 'server_error', code: 'session_closed' } };
       this.#talk.finish({ status: left ? 'cancelled' : 'failed', details });
     }
-    if (!left && !farewells.has(code)) outbox.tell('error', farewellError(code, reason));
+    if (!left && !normalCodes.has(code)) outbox.tell('error', closeError(code, reason));
     return outbox.take().toClient;
   }
 }
 
 /** As it should end: with a word, or without one. */
-const farewells = new Set([1000, 1005]);
+const normalCodes = new Set([1000, 1005]);

@@ -240,7 +240,7 @@ describe('the end of a session', () => {
     ]);
   });
 
-  test('fails the response under way, also with a friendly farewell', () => {
+  test('fails the response under way, also with a friendly reason', () => {
     const session = talking();
     session.provider(sounds);
     const events = closed(session, 1000, 'provider');

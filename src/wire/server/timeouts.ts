@@ -1,5 +1,5 @@
 /** How long a client may take, in milliseconds, before its connection is closed. */
-export const patienceMs = {
+export const timeoutMs = {
   /** Until its TLS stands. */
   handshake: 60_000,
   /** For a head that was begun. */
@@ -11,5 +11,5 @@ export const patienceMs = {
   /** Without taking any of what waits for it: those who never read would fill the memory. */
   stuck: 600_000,
   /** To leave after we have. */
-  farewell: 5_000,
+  closing: 5_000,
 } as const;
