@@ -175,7 +175,7 @@ export function createMcpGateway(deps: McpDeps, { allowedOrigins, originOf }: Mc
       request.onLeave(leave);
       const responder = new Responder(keeper, leaseFor(deps, context), {}, leave);
       era.stateless
-        .post(own, message, posted, responder, abort)
+        .post({ context: own, request: message, posted, responder, abort })
         .catch((fault) => deps.onFault(fault, own.requestId))
         .finally(whenOver());
       return responder.reply;

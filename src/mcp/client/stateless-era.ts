@@ -40,6 +40,16 @@ const cacheable = new Set([
   'server/discover',
 ]);
 
+/** A request on its way, and where its answer goes. */
+export interface StatelessPost {
+  context: CallContext;
+  request: RpcRequest;
+  posted: Posted;
+  responder: McpResponder;
+  /** Pulled when the client leaves. */
+  abort: Abort;
+}
+
 export class StatelessEra {
   readonly #deps: McpDeps;
   readonly #keeper: KeepAlive;
@@ -74,20 +84,15 @@ export class StatelessEra {
     };
   }
 
-  async post(
-    context: CallContext,
-    request: RpcRequest,
-    posted: Posted,
-    responder: McpResponder,
-    abort: Abort,
-  ): Promise<void> {
+  async post(posting: StatelessPost): Promise<void> {
+    const { context, request, posted, responder } = posting;
     const startedAt = performance.now();
     try {
       if (!statelessMethods.has(request.method)) throw noSuchMethod(request.method, 404);
       const called =
         request.method === 'server/discover'
           ? discovered(request, await this.#factsOf(context))
-          : await this.#asked(context, request, posted, responder, abort);
+          : await this.#asked(posting);
       const { response } = called;
       if (!response) throw new McpError('upstream_error', 'the upstream ended its stream before it had answered');
       const status = response.error ? statusOfError(response, called.status) : 200;
@@ -103,19 +108,14 @@ export class StatelessEra {
     }
   }
 
-  async #asked(
-    context: CallContext,
-    request: RpcRequest,
-    posted: Posted,
-    responder: McpResponder,
-    abort: Abort,
-  ): Promise<Called> {
+  async #asked(posting: StatelessPost): Promise<Called> {
+    const { context, request } = posting;
     const link = await this.#link(context, false);
     if (isTaskMethod(request.method)) {
       if (!offersTasks(link)) throw noSuchMethod(request.method, 404);
       requireTaskExtension(context.client.capabilities);
     }
-    return this.#called(context, request, posted, responder, abort, link);
+    return this.#called(posting, link);
   }
 
   /** Clients give up a server whose discovery fails, so who must sign in first learns it from what he asks next. */
@@ -133,14 +133,7 @@ export class StatelessEra {
     }
   }
 
-  async #called(
-    context: CallContext,
-    request: RpcRequest,
-    posted: Posted,
-    responder: McpResponder,
-    abort: Abort,
-    link: Link,
-  ): Promise<Called> {
+  async #called({ context, request, posted, responder, abort }: StatelessPost, link: Link): Promise<Called> {
     const way: Way = {
       link: (lost) => (lost ? this.#link(context, true) : Promise.resolve(link)),
       askClient: null,

@@ -5,9 +5,8 @@ import { type CallContext, leaseFor } from '../call-context.ts';
 import { failed } from '../called.ts';
 import { answerHere, failedAnswer } from '../client/ended.ts';
 import { EventStream, type KeepAlive } from '../client/event-stream.ts';
-import type { McpResponder } from '../client/responder.ts';
 import type { Posted } from '../client/session-era.ts';
-import { discoverResult, listHints, type StatelessEra } from '../client/stateless-era.ts';
+import { discoverResult, listHints, type StatelessEra, type StatelessPost } from '../client/stateless-era.ts';
 import { acknowledged, tellOn } from '../client/stateless-listen.ts';
 import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchMethod } from '../errors.ts';
@@ -34,16 +33,11 @@ export class JoinedStateless {
     this.#keeper = keeper;
   }
 
-  async post(
-    context: CallContext,
-    request: RpcRequest,
-    posted: Posted,
-    responder: McpResponder,
-    abort: Abort,
-  ): Promise<void> {
+  async post(posting: StatelessPost): Promise<void> {
+    const { context, posted, responder } = posting;
     const startedAt = performance.now();
     try {
-      await this.#answered(context, request, posted, responder, abort);
+      await this.#answered(posting);
     } catch (fault) {
       const { body, status, headers } = failedAnswer(this.#deps, context, posted, fault, {
         era: 'stateless',
@@ -53,13 +47,7 @@ export class JoinedStateless {
     }
   }
 
-  async #answered(
-    context: CallContext,
-    request: RpcRequest,
-    posted: Posted,
-    responder: McpResponder,
-    abort: Abort,
-  ): Promise<void> {
+  async #answered({ context, request, posted, responder, abort }: StatelessPost): Promise<void> {
     if (!statelessMethods.has(request.method)) throw noSuchMethod(request.method, 404);
     const servers = usableServers(context.principal);
     const answer = (result: JsonRpcFields) => answerHere(this.#deps, context, request, posted, responder, result);
@@ -67,14 +55,20 @@ export class JoinedStateless {
     if (isTaskMethod(request.method)) requireTaskExtension(context.client.capabilities);
     if (isListMethod(request.method)) {
       const list = await joinedList(request, request.method, servers, async (server, asked, to) =>
-        this.#era.post(await contextFor(this.#deps, context, server), asked, postedOf(asked), to, abort),
+        this.#era.post({
+          context: await contextFor(this.#deps, context, server),
+          request: asked,
+          posted: postedOf(asked),
+          responder: to,
+          abort,
+        }),
       );
       return answer({ resultType: 'complete', ...list, ...listHints });
     }
     const { server, request: asked } = routedTo(request, servers);
     const to = new JoinedResponder(responder, server.slug, request.method, (id) => id);
     const own = await contextFor(this.#deps, context, server);
-    await this.#era.post(own, asked, postedOf(asked), to, abort);
+    await this.#era.post({ context: own, request: asked, posted: postedOf(asked), responder: to, abort });
   }
 
   /** The changes of all servers on one stream. */
