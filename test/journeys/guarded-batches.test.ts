@@ -182,6 +182,20 @@ onEachEngine('a batch between guardrails', (start) => {
     expect(store.batches.size).toBe(0);
   });
 
+  test('a strategy with one target is that target, with its guardrails', async () => {
+    const strategy = await world.saveConfig({
+      strategy: { mode: 'fallback' },
+      targets: [{ provider: '@a', input_guardrails: input }],
+    });
+    const by = clientOf({ 'x-gw-config': strategy });
+    const file = await upload([row('good', 'hello'), row('bad', 'forbidden')], by);
+    expect(file.id).toStartWith('gw_file_');
+    expect((await order(file.id, by)).id).toStartWith('gw_batch_');
+    await tick();
+    expect(store.rows(store.id(1)).map(({ custom_id }) => custom_id)).toEqual(['good']);
+    expect((await order(store.keep('batch', row('bad', 'forbidden')), by)).id).toStartWith('gw_batch_');
+  });
+
   test('where every row is denied the provider is not asked', async () => {
     const batch = await order((await upload([row('bad', 'forbidden')])).id);
     await tick();

@@ -209,7 +209,13 @@ test('no token stands in a log, an error, an answer, an audit row or a file', as
     .map((name) => join(gateway.dataDir, name))
     .filter((path) => statSync(path).isFile())
     .map((path) => readFileSync(path, 'latin1'));
-  const paths = ['/v1/mcp-servers/private/connections', '/v1/mcp-integrations/private', '/v1/audit-logs', '/v1/logs'];
+  const now = gateway.clock.now().getTime();
+  const [start_time, end_time] = [-1, 1].map((days) => new Date(now + days * 86_400_000).toISOString());
+  const range = new URLSearchParams({ start_time: start_time ?? '', end_time: end_time ?? '' });
+  const audit = await gateway.get(`/v1/audit-logs?${range}`, { key: gateway.adminKey });
+  expect({ status: audit.status, body: audit.body }).toMatchObject({ status: 200 });
+  const trail = await gateway.app.services.store.db.selectFrom('audit_logs').selectAll().execute();
+  const paths = ['/v1/mcp-servers/private/connections', '/v1/mcp-integrations/private', '/v1/logs'];
   const shown = await Promise.all(
     paths.flatMap((path) =>
       [gateway.workspaceKey, gateway.adminKey].map(async (key) =>
@@ -222,6 +228,14 @@ test('no token stands in a log, an error, an answer, an audit row or a file', as
     return JSON.stringify([metrics, texts]);
   });
   expect(logged.join('\n')).toContain('ada in a session 0');
-  const places = [...files, ...shown, ...answers, ...logged, ...gateway.lines, ...gateway.faults];
+  const places = [
+    ...files,
+    ...shown,
+    JSON.stringify([audit.body, trail]),
+    ...answers,
+    ...logged,
+    ...gateway.lines,
+    ...gateway.faults,
+  ];
   expect(tokens.filter((token) => places.some((text) => text.includes(token)))).toEqual([]);
 });

@@ -389,6 +389,119 @@ describe('a tool that a person must approve', () => {
   });
 });
 
+describe('what clients are shown', () => {
+  const messagesBody = {
+    model: 'claude-sonnet-4-5',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'hi' }],
+    mcp_servers: [{ type: 'url', name: '@gw-mcp/notes' }],
+    tools: [{ type: 'mcp_toolset', mcp_server_name: '@gw-mcp/notes' }],
+  };
+  const always = () => Array.from({ length: 9 }, () => [{ name: 'notes__echo', arguments: { text: 'again' } }]);
+
+  test.each([false, true])(
+    'responses: every field of a list and of calls that worked and failed; streamed: %p',
+    async (stream) => {
+      model.script = [
+        [
+          { name: 'notes__echo', arguments: { text: 'one' } },
+          { name: 'notes__fail', arguments: {} },
+        ],
+      ];
+      const answer = await ask('/responses', { model: 'gpt-4o', input: 'hi', tools: [mcpTool], stream });
+      const events = stream ? eventsIn(answer.text) : [];
+      const { output } = stream ? events.at(-1).response : answer.body;
+      const [list, worked, failed] = output;
+      expect(list).toMatchObject({ type: 'mcp_list_tools', id: expect.any(String), server_label: '@gw-mcp/notes' });
+      expect(list.tools[0]).toEqual({
+        name: expect.any(String),
+        description: expect.any(String),
+        input_schema: expect.any(Object),
+      });
+      const call = {
+        type: 'mcp_call',
+        id: expect.any(String),
+        server_label: '@gw-mcp/notes',
+        approval_request_id: null,
+      };
+      expect(worked).toEqual({
+        ...call,
+        name: 'echo',
+        arguments: '{"text":"one"}',
+        output: 'one',
+        error: null,
+        status: 'completed',
+      });
+      expect(failed).toEqual({
+        ...call,
+        name: 'fail',
+        arguments: '{}',
+        output: null,
+        error: expect.stringContaining('the tool failed'),
+        status: 'failed',
+      });
+      if (!stream) return;
+      const types = events.map(({ type }) => type);
+      expect(types.filter((type) => type.startsWith('response.mcp_'))).toEqual([
+        'response.mcp_list_tools.in_progress',
+        'response.mcp_list_tools.completed',
+        ...[
+          'in_progress',
+          '_arguments.delta',
+          '_arguments.done',
+          'in_progress',
+          '_arguments.delta',
+          '_arguments.done',
+        ].map((word) => `response.mcp_call${word.startsWith('_') ? word : `.${word}`}`),
+        'response.mcp_call.completed',
+        'response.mcp_call.failed',
+      ]);
+    },
+  );
+
+  test.each([false, true])(
+    'messages: blocks of calls, and a flag where the limit of rounds was reached; streamed: %p',
+    async (stream) => {
+      model.script = always();
+      const answer = await ask('/messages', { ...messagesBody, stream });
+      if (stream) {
+        const events = eventsIn(answer.text);
+        expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({ gw_mcp_limited: true });
+        const blocks = events
+          .filter(({ type }) => type === 'content_block_start')
+          .map(({ content_block }) => content_block);
+        expect(blocks.map(({ type }) => type).slice(0, 2)).toEqual(['mcp_tool_use', 'mcp_tool_result']);
+        return;
+      }
+      expect(answer.body.gw_mcp_limited).toBe(true);
+      expect(answer.body.content.slice(0, 2)).toEqual([
+        {
+          type: 'mcp_tool_use',
+          id: expect.any(String),
+          name: 'echo',
+          server_name: '@gw-mcp/notes',
+          input: { text: 'again' },
+        },
+        {
+          type: 'mcp_tool_result',
+          tool_use_id: answer.body.content[0].id,
+          is_error: false,
+          content: [{ type: 'text', text: 'again' }],
+        },
+      ]);
+    },
+  );
+
+  test('chat: a strict client gets no field in its stream that the dialect does not have', async () => {
+    const stream = async (headers: Record<string, string>) => {
+      model.script = [[{ name: 'notes__echo', arguments: { text: 'one' } }]];
+      return (await ask('/chat/completions', { ...chatBody, tools: [mcpTool], stream: true }, headers)).text;
+    };
+    expect(await stream({})).toContain('"gw_mcp"');
+    expect(await stream({ 'x-gw-strict-open-ai-compliance': 'true' })).not.toContain('gw_mcp');
+  });
+});
+
 describe('a conversation that goes on without the tools', () => {
   /** What the provider is sent of turns in which tools of ours were called. */
   const sentOn = async (path: string, body: object): Promise<string> => {

@@ -1,6 +1,6 @@
 /** Nobody is locked out: what is refused while it would leave an organisation without an owner who can sign in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startGateway, type TestGateway } from '../harness.ts';
+import { onEachEngine, type TestGateway } from '../harness.ts';
 import { addOrganisation, addPerson, signIn, storeOf, type Tenant } from '../people.ts';
 import { makeSamlProvider, newCertificate, opensslInstalled, type SamlProvider } from './saml-provider.ts';
 import { type IdentityProvider, startIdentityProvider, verifyDomain } from './walk.ts';
@@ -9,10 +9,10 @@ const settingsPath = '/v1/admin/organisation/auth-settings';
 const domains = '/v1/admin/organisation/email-domains';
 const password = 'correct horse battery';
 
-describe('the last way in', () => {
+onEachEngine('the last way in', (start) => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startGateway({ TRUSTED_CUSTOM_HOSTS: '127.0.0.1' });
+    gateway = await start({ TRUSTED_CUSTOM_HOSTS: '127.0.0.1' });
   });
   afterAll(() => gateway.stopWithoutFaults());
 
@@ -91,6 +91,33 @@ describe('the last way in', () => {
       await verify(tenant);
     });
     afterAll(() => acme.stop());
+
+    test('is neither removed nor left for another provider while no owner has a password', async () => {
+      const tenant = await addOrganisation(gateway);
+      const other = await startIdentityProvider([gateway]);
+      await gateway.put(settingsPath, { sso: other.sso }, { key: tenant.adminKey });
+      const removal = await gateway.put(settingsPath, { sso: null }, { key: tenant.adminKey });
+      expect(removal).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'sso' }] } } });
+      // What nobody has used yet may be mended; what works is left only for something that an owner can do without.
+      const mended = { oidc: { ...other.sso.oidc, client_secret: 'another' } };
+      expect((await gateway.put(settingsPath, { sso: mended }, { key: tenant.adminKey })).status).toBe(200);
+      await storeOf(gateway)
+        .db.updateTable('auth_settings')
+        .set({ sso_verified_at: gateway.clock.now().toISOString() })
+        .where('organisation_id', '=', tenant.organisationId)
+        .execute();
+      const elsewhere = { oidc: { ...other.sso.oidc, issuer_url: acme.url, client_id: 'gateway' } };
+      const moved = await gateway.put(settingsPath, { sso: elsewhere }, { key: tenant.adminKey });
+      expect(moved).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'sso' }] } } });
+      const rotated = { oidc: { client_secret: 'rotated' } };
+      expect((await gateway.put(settingsPath, { sso: rotated }, { key: tenant.adminKey })).status).toBe(200);
+      await verifyDomain(gateway, tenant.organisationId, 'tenant.example');
+      const domains = '/v1/admin/organisation/email-domains';
+      const [domain] = (await gateway.get(domains, { key: tenant.adminKey })).body.data;
+      const given = await gateway.delete(`${domains}/${domain.id}`, undefined, { key: tenant.adminKey });
+      expect(given).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'emailDomainId' }] } } });
+      other.stop();
+    });
 
     test('does not stop asking for the address while no owner has a password', async () => {
       expect(await save(tenant, { oidc: { scopes: ['openid', 'profile'] } })).toMatchObject(refusedFor('sso'));

@@ -350,33 +350,6 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     expect((await gateway.put(settingsPath, { sso: mapping }, { key: admin.session })).status).toBe(403);
   });
 
-  test('the last way in cannot be removed', async () => {
-    const tenant = await addOrganisation(gateway);
-    const other = await startIdentityProvider([gateway]);
-    await gateway.put(settingsPath, { sso: other.sso }, { key: tenant.adminKey });
-    const removal = await gateway.put(settingsPath, { sso: null }, { key: tenant.adminKey });
-    expect(removal).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'sso' }] } } });
-    // What nobody has used yet may be mended; what works is left only for something that an owner can do without.
-    const mended = { oidc: { ...other.sso.oidc, client_secret: 'another' } };
-    expect((await gateway.put(settingsPath, { sso: mended }, { key: tenant.adminKey })).status).toBe(200);
-    await storeOf(gateway)
-      .db.updateTable('auth_settings')
-      .set({ sso_verified_at: gateway.clock.now().toISOString() })
-      .where('organisation_id', '=', tenant.organisationId)
-      .execute();
-    const elsewhere = { oidc: { ...other.sso.oidc, issuer_url: acme.url, client_id: 'gateway' } };
-    const moved = await gateway.put(settingsPath, { sso: elsewhere }, { key: tenant.adminKey });
-    expect(moved).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'sso' }] } } });
-    const rotated = { oidc: { client_secret: 'rotated' } };
-    expect((await gateway.put(settingsPath, { sso: rotated }, { key: tenant.adminKey })).status).toBe(200);
-    await verifyDomain(gateway, tenant.organisationId, 'tenant.example');
-    const domains = '/v1/admin/organisation/email-domains';
-    const [domain] = (await gateway.get(domains, { key: tenant.adminKey })).body.data;
-    const given = await gateway.delete(`${domains}/${domain.id}`, undefined, { key: tenant.adminKey });
-    expect(given).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'emailDomainId' }] } } });
-    other.stop();
-  });
-
   test('leaving ends the session here and leads to the provider', async () => {
     const walker = new Walker();
     await signIn('ada@acme.example', walker);

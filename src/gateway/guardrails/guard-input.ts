@@ -19,6 +19,10 @@ export const guardInput: SendStep = {
   run: guard,
 };
 
+/** Where several targets could run it, as an operator may allow, the gateway does not keep its rows. */
+const unguardedBatch =
+  'guardrails are set, and a batch of several targets cannot be checked: name one provider, or upload the file without one, and the gateway runs the batch itself';
+
 async function guard(call: AttemptContext): Promise<Answer | null> {
   const { deps, context, leaf, record } = call;
   const guards = guardsOf(context.workspace, leaf);
@@ -31,6 +35,11 @@ async function guard(call: AttemptContext): Promise<Answer | null> {
         `${guards.fault}; save it again, or take it out of the config or the defaults`,
       ),
     );
+  }
+  // Rows that nobody looks at go nowhere.
+  const isGuarded = [guards.input, guards.output].some(({ sync, async }) => sync.length + async.length > 0);
+  if (context.matched.route.kind === 'createBatch' && isGuarded) {
+    return failed(record, new GatewayError('unsupported_endpoint', unguardedBatch));
   }
   // Of two fields of one name parsers believe the first or the last: what is checked is what is sent.
   if (spellsTwice(context.body)) call.shaped = { ...call.shaped };

@@ -4,6 +4,7 @@ import type { ProviderOrder } from '../../batches/provider-calls.ts';
 import type { ManagedFileTable } from '../../batches/schema.ts';
 import type { BatchService } from '../../batches/service.ts';
 import { guardsOf } from '../../catalog/guards.ts';
+import type { Plan } from '../../catalog/plan.ts';
 import { chatPath, isKept } from '../../providers/batch-rows.ts';
 import type { EndpointKind } from '../../providers/endpoints.ts';
 import { isObject, objectOf, objectsOf, parsed, textOf, wordOf } from '../../providers/json.ts';
@@ -16,6 +17,18 @@ import { namedProvider } from './named-provider.ts';
 import { batchIn, headerOptions } from './new-batch.ts';
 import { ownerOf } from './owner.ts';
 
+/** The provider that gets the rows: also where it is the only target of a strategy. */
+const rowsProvider = (
+  { providers }: Pick<GatewayDeps, 'providers'>,
+  context: Pick<RequestContext, 'provider' | 'plan' | 'workspace'>,
+): Provider | undefined => providers.get(namedProvider({ ...context, plan: withOnlyTarget(context.plan) }) ?? '');
+
+function withOnlyTarget(plan: Plan): Plan {
+  let { root } = plan;
+  while (root.kind === 'strategy' && root.children.length === 1 && root.children[0]) [root] = [root.children[0]];
+  return root === plan.root ? plan : { ...plan, root };
+}
+
 /** Whether guardrails look at the rows that a request brings, or at their answers. */
 export function guardsRows({ workspace, plan }: Pick<RequestContext, 'workspace' | 'plan'>): boolean {
   const guards = guardsOf(workspace, leafOf(plan.root));
@@ -25,12 +38,14 @@ export function guardsRows({ workspace, plan }: Pick<RequestContext, 'workspace'
 }
 
 /** Rows for a provider that runs batches stay here, until guardrails have seen them. */
-export const keepsGuardedRows = (provider: Provider | undefined, context: Parameters<typeof guardsRows>[0]): boolean =>
-  provider?.endpoints.createBatch !== undefined && guardsRows(context);
+export const keepsGuardedRows = (
+  deps: Pick<GatewayDeps, 'providers'>,
+  context: Parameters<typeof rowsProvider>[1],
+): boolean => rowsProvider(deps, context)?.endpoints.createBatch !== undefined && guardsRows(context);
 
 /** A batch for a provider that has batches, where guardrails apply to the request or stand in a config of its options. */
-export function isGuardedBatch({ providers }: GatewayDeps, context: RequestContext): boolean {
-  const provider = providers.get(namedProvider(context) ?? '');
+export function isGuardedBatch(deps: GatewayDeps, context: RequestContext): boolean {
+  const provider = rowsProvider(deps, context);
   if (context.matched.route.kind !== 'createBatch' || !provider?.endpoints.createBatch) return false;
   return guardsRows(context) || namesConfig(context);
 }
@@ -46,7 +61,7 @@ export async function guardedBatchOf(
   { providers, batchService }: GatewayDeps & { batchService: BatchService },
   context: RequestContext,
 ): Promise<NewProviderBatch | null> {
-  const provider = providers.get(namedProvider(context) ?? '');
+  const provider = rowsProvider({ providers }, context);
   if (context.body.form !== 'json' || !provider) return null;
   const { json } = context.body;
   if (json.completion_window === 'immediate') return null;

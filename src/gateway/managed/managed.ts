@@ -57,7 +57,7 @@ export function isManaged(deps: GatewayDeps, context: RequestContext): boolean {
   if (isGuardedBatch(deps, context)) return true;
   if (namesOwnFile(context)) return !known?.rowsInline || runsAtOnce(context);
   if (named === null || named === 'gw') return true;
-  if (context.purpose === 'batch' && (keepsRowsHere(known) || keepsGuardedRows(known, context))) return true;
+  if (context.purpose === 'batch' && (keepsRowsHere(known) || keepsGuardedRows(deps, context))) return true;
   return known !== undefined && !known.endpoints[keeping[kind] ?? kind];
 }
 
@@ -105,7 +105,7 @@ async function batchOf({ batchService }: Managed, context: RequestContext): Prom
 
 const longestName = 512;
 
-async function uploadFile({ batchService, providers }: Managed, context: RequestContext): Promise<Response> {
+async function uploadFile(deps: Managed, context: RequestContext): Promise<Response> {
   const { body } = context;
   if (body.form !== 'stream' || !body.contentType?.startsWith('multipart/form-data')) {
     throw new GatewayError('invalid_content_type', 'send multipart/form-data with the fields purpose and file');
@@ -118,9 +118,9 @@ async function uploadFile({ batchService, providers }: Managed, context: Request
   }
   const said = form.field('purpose');
   const purpose = said === null ? async () => knownPurpose(await form.laterField('purpose')) : knownPurpose(said);
-  const isForProvider = keepsGuardedRows(providers.get(namedProvider(context) ?? ''), context);
+  const isForProvider = keepsGuardedRows(deps, context);
   const file = { filename, purpose, ...(isForProvider && { providerOptions: uploadOptionsOf(context) }) };
-  return Response.json(fileRecord(await batchService.files.write(ownerOf(context), file, content)));
+  return Response.json(fileRecord(await deps.batchService.files.write(ownerOf(context), file, content)));
 }
 
 function knownPurpose(purpose: string | null): string {

@@ -103,12 +103,12 @@ function contextOf(
 
 /** Where the rows of a batch are kept here and other files there, whether it is such a file must be known. */
 function lookedInto(
-  { settings, providers }: GatewayDeps,
+  deps: GatewayDeps,
   named: Parameters<typeof namedProvider>[0],
   body: ClientBody,
 ): MaybePromise<Looked> {
-  const provider = providers.get(namedProvider(named) ?? '');
-  const takesRows = keepsRowsHere(provider) || keepsGuardedRows(provider, named);
+  const { settings, providers } = deps;
+  const takesRows = keepsRowsHere(providers.get(namedProvider(named) ?? '')) || keepsGuardedRows(deps, named);
   return takesRows ? lookForPurpose(body, settings.bodyLimit) : { purpose: null, body };
 }
 

@@ -139,7 +139,7 @@ export const chat: ToolDialect = {
     };
     return { ...answer, choices: [{ ...choice, message: shown }, ...others], usage };
   },
-  live: (body) => new LiveChat(body),
+  live: (body, shown) => new LiveChat(body, shown),
   streaming: (body) => ({
     ...body,
     stream: true,

@@ -142,7 +142,9 @@ export function createServerSideTools({
             failed(fault, (one) => deps.onFault(one, traceId)),
             path,
           );
-        return await liveLoop(deps, keeper, { ...options, body: unstreamed, over: whenOver(), lease }, call, told);
+        const isStrict = fields['x-gw-strict-open-ai-compliance']?.trim().toLowerCase() === 'true';
+        const live = { ...options, body: unstreamed, over: whenOver(), lease, isStrict };
+        return await liveLoop(deps, keeper, live, call, told);
       }
       const outcome = await runLoop(deps, { ...options, ask: async (round) => answerOf(await call(round)) });
       if ('refused' in outcome) return asReply(outcome.refused);

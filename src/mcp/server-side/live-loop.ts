@@ -32,7 +32,12 @@ export const asReply = ({ status, headers, text }: ModelAnswer): Reply => ({
 export function liveLoop(
   deps: McpDeps,
   keeper: KeepAlive,
-  { over, lease, ...options }: Omit<LoopOptions, 'ask' | 'watch'> & { over: () => void; lease: BodyLease },
+  {
+    over,
+    lease,
+    isStrict,
+    ...options
+  }: Omit<LoopOptions, 'ask' | 'watch'> & { over: () => void; lease: BodyLease; isStrict: boolean },
   call: (round: Json) => Promise<Reply>,
   refusal: (fault: unknown) => Reply,
 ): Promise<Reply> {
@@ -74,7 +79,7 @@ export function liveLoop(
     ask,
     watch: {
       started(shown) {
-        view = dialect.live(body, shown);
+        view = dialect.live(body, { ...shown, isStrict });
       },
       executing: (calls) => write(view?.executing(calls) ?? ''),
       executed: (done) => write(view?.executed(done) ?? ''),

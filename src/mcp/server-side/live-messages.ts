@@ -118,10 +118,11 @@ export class LiveMessages implements LiveView {
 
   end(final: Json): string {
     const theirs = asList(final.content).filter(({ type }) => type === 'tool_use');
-    const { stop_reason, stop_sequence = null, usage } = final;
+    const { stop_reason, stop_sequence = null, usage, gw_mcp_limited } = final;
+    const flag = gw_mcp_limited === undefined ? {} : { gw_mcp_limited };
     return [
       ...theirs.map((block) => this.#block({ ...block, input: {} }, JSON.stringify(block.input ?? {}))),
-      sse('message_delta', { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }),
+      sse('message_delta', { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage, ...flag }),
       sse('message_stop', { type: 'message_stop' }),
     ].join('');
   }

@@ -32,7 +32,7 @@ export interface LoopOptions extends ApprovalBinding {
   ask(body: Json, round: number): Promise<ModelAnswer>;
   /** Told as the loop goes on, where somebody watches. */
   watch?: {
-    started(shown: LiveStart): void;
+    started(shown: Omit<LiveStart, 'isStrict'>): void;
     executing(calls: readonly (ModelCall & { tool: OfferedTool })[]): void;
     executed(done: readonly (Executed & { call: ModelCall })[]): void;
   };

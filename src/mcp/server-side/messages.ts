@@ -147,7 +147,7 @@ export const messages: ToolDialect = {
     });
     return { ...body, messages };
   },
-  final(answer, { executed, ours, usage, approvals }) {
+  final(answer, { executed, ours, usage, approvals, limited }) {
     const shown = executed.flatMap(({ id, label, tool, arguments: given, output, error }): Json[] => [
       { type: 'mcp_tool_use', id, name: tool, server_name: label, input: parsed(given) },
       { type: 'mcp_tool_result', tool_use_id: id, is_error: error !== null, content: [{ type: 'text', text: output }] },
@@ -159,7 +159,7 @@ export const messages: ToolDialect = {
       name,
       input: parsed(given),
     }));
-    return { ...answer, content: [...shown, ...said, ...asked], usage };
+    return { ...answer, content: [...shown, ...said, ...asked], usage, ...(limited && { gw_mcp_limited: true }) };
   },
   live: (_, shown) => new LiveMessages(shown),
   streaming: (body) => ({ ...body, stream: true }),

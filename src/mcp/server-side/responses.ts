@@ -115,7 +115,7 @@ export const responses: ToolDialect = {
     const called = executed.map(({ id, label, tool, arguments: given, output, error, approvalId = null }) => ({
       type: 'mcp_call',
       id,
-      status: 'completed',
+      status: error === null ? 'completed' : 'failed',
       name: tool,
       arguments: given,
       output: error === null ? output : null,

@@ -72,6 +72,8 @@ export interface Resolved {
 export interface LiveStart {
   tools: readonly OfferedTool[];
   servers: readonly ServerReference[];
+  /** The client wants no fields in a stream that the dialect does not have. */
+  isStrict: boolean;
   /** Calls that were approved, and have been made. */
   approved: readonly (Executed & { call: ModelCall; offered: OfferedTool })[];
 }
