@@ -35,6 +35,7 @@ export async function benchJwt(): Promise<Record<string, number>> {
       sso_client_id: null,
       sso_secrets_sealed: null,
       sso_verified_at: null,
+      sso_proven_at: null,
       last_updated_at: '',
     });
     const tokens = await Promise.all(

@@ -11,6 +11,7 @@ const unset = (organisationId: string): AuthSettingsTable => ({
   sso_client_id: null,
   sso_secrets_sealed: null,
   sso_verified_at: null,
+  sso_proven_at: null,
   last_updated_at: '',
 });
 

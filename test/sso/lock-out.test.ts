@@ -22,7 +22,7 @@ onEachEngine('the last way in', (start) => {
   const verify = (tenant: Tenant) =>
     storeOf(gateway)
       .db.updateTable('auth_settings')
-      .set({ sso_verified_at: gateway.clock.now().toISOString() })
+      .set({ sso_verified_at: gateway.clock.now().toISOString(), sso_proven_at: gateway.clock.now().toISOString() })
       .where('organisation_id', '=', tenant.organisationId)
       .execute();
 
@@ -103,7 +103,7 @@ onEachEngine('the last way in', (start) => {
       expect((await gateway.put(settingsPath, { sso: mended }, { key: tenant.adminKey })).status).toBe(200);
       await storeOf(gateway)
         .db.updateTable('auth_settings')
-        .set({ sso_verified_at: gateway.clock.now().toISOString() })
+        .set({ sso_verified_at: gateway.clock.now().toISOString(), sso_proven_at: gateway.clock.now().toISOString() })
         .where('organisation_id', '=', tenant.organisationId)
         .execute();
       const elsewhere = { oidc: { ...other.sso.oidc, issuer_url: acme.url, client_id: 'gateway' } };
@@ -111,6 +111,9 @@ onEachEngine('the last way in', (start) => {
       expect(moved).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'sso' }] } } });
       const rotated = { oidc: { client_secret: 'rotated' } };
       expect((await gateway.put(settingsPath, { sso: rotated }, { key: tenant.adminKey })).status).toBe(200);
+      // Whoever changes the secret first leaves no sooner.
+      const movedLater = await gateway.put(settingsPath, { sso: elsewhere }, { key: tenant.adminKey });
+      expect(movedLater).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'sso' }] } } });
       await verifyDomain(gateway, tenant.organisationId, 'tenant.example');
       const domains = '/v1/admin/organisation/email-domains';
       const [domain] = (await gateway.get(domains, { key: tenant.adminKey })).body.data;

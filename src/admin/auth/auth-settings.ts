@@ -197,8 +197,8 @@ async function authAfter(
     throw invalid('login_method', 'sso_only needs a working single sign-on: it would be the only way in');
   }
   // Another provider that nobody has used yet may be wrong, so that it is no way in.
-  const leaves = sso === null || (stored.sso_verified_at !== null && (await isOtherProvider(before, sso)));
-  if (before !== null && leaves) {
+  const isOther = sso !== null && (await isOtherProvider(before, sso));
+  if (before !== null && (sso === null || (isOther && stored.sso_proven_at !== null))) {
     await keepAWayIn(db, caller.organisationId, 'sso', 'is the last way in');
   }
   return {
@@ -210,6 +210,7 @@ async function authAfter(
     sso_client_id: sso?.settings.oidc?.client_id ?? null,
     sso_secrets_sealed: sso && vault.seal(JSON.stringify(sso.secrets), ssoSecretsPurpose),
     sso_verified_at: sso && !(await isOtherSetUp(before, sso)) ? stored.sso_verified_at : null,
+    sso_proven_at: sso && !isOther ? stored.sso_proven_at : null,
   };
 }
 

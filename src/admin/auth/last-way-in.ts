@@ -26,8 +26,8 @@ export async function keepAnOwnerWhoComesIn(db: Db, organisationId: string, leav
 export async function anOwnerComesIn(db: Db, organisationId: string, exceptId = ''): Promise<boolean> {
   const owners = (await ownersOf(db, organisationId)).filter(({ userId }) => userId !== exceptId);
   if (owners.some(({ hasPassword }) => hasPassword)) return true;
-  const { sso, sso_verified_at } = await findAuthSettings(db, organisationId);
-  if (sso === null || sso_verified_at === null) return false;
+  const { sso, sso_proven_at } = await findAuthSettings(db, organisationId);
+  if (sso === null || sso_proven_at === null) return false;
   for (const { email } of owners) {
     if ((await organisationOfAddress(db, email)) === organisationId) return true;
   }

@@ -72,7 +72,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
     if (row.sso_verified_at === null) {
       await tx
         .updateTable('auth_settings')
-        .set({ sso_verified_at: now.toISOString() })
+        .set({ sso_verified_at: now.toISOString(), sso_proven_at: row.sso_proven_at ?? now.toISOString() })
         .where('organisation_id', '=', organisationId)
         .execute();
     }

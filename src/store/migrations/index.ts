@@ -21,6 +21,7 @@ import { samlSessions } from './0038_saml_sessions.ts';
 import { providerBatches } from './0041_provider_batches.ts';
 import { mcpTasks } from './0042_mcp_tasks.ts';
 import { oidcSessions } from './0043_oidc_sessions.ts';
+import { ssoProven } from './0044_sso_proven.ts';
 
 interface Migration {
   name: string;
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   { name: 'oidc sessions', up: oidcSessions },
   { name: 'provider batches', up: providerBatches },
   { name: 'mcp tasks', up: mcpTasks },
+  { name: 'sso proven', up: ssoProven },
 ];

@@ -16,6 +16,8 @@ export interface AuthSettingsTable {
   sso_secrets_sealed: string | null;
   /** When somebody first signed in with the present set-up; null: it has not been shown to work. */
   sso_verified_at: Timestamp | null;
+  /** When somebody first came in by the present provider, whatever has changed of the set-up since. */
+  sso_proven_at: Timestamp | null;
   last_updated_at: Timestamp;
 }
 
