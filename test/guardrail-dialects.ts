@@ -107,3 +107,35 @@ export const hideKeys = (more: object = {}) => ({
   'default.regexReplace': { rule: '/sk-[a-z0-9]+/g', redactText: '[KEY]' },
   ...more,
 });
+
+interface Told {
+  status: number;
+  body: string;
+  before: Json[];
+  after: Json[];
+  text: string;
+}
+
+/** What a client that wants to hear of guardrails is told, however the answer comes. */
+export async function told(dialect: Spoken, response: Response): Promise<Told> {
+  const body = await response.text();
+  const isStream = response.headers.get('content-type')?.includes('event-stream') ?? false;
+  const parts = isStream ? eventsIn(body).map(jsonIn) : [body.startsWith('{') ? JSON.parse(body) : {}];
+  const results = parts.flatMap(({ hook_results }) => hook_results ?? []);
+  return {
+    status: response.status,
+    body,
+    before: results.flatMap(({ before_request_hooks }) => before_request_hooks ?? []),
+    after: results.flatMap(({ after_request_hooks }) => after_request_hooks ?? []),
+    text: isStream ? textIn(dialect, body) : response.status < 300 ? dialect.text(parts[0]) : '',
+  };
+}
+
+/** An answer of chat whose message has these fields. */
+export const chatAnswer = (message: object, more: object = {}) => ({
+  ...openai.completion(''),
+  choices: [{ index: 0, message: { role: 'assistant', content: 'fine', ...message }, finish_reason: 'stop', ...more }],
+});
+
+/** An answer of responses with these items. */
+export const responseAnswer = (...output: object[]) => ({ ...modelResponse('fine'), output });
