@@ -1,3 +1,4 @@
+/** A gateway without a listener, three scripted providers behind it, and what a client reads of a stream through it. */
 import { createGateway } from '../src/gateway/handle.ts';
 import { readEvents } from '../src/gateway/streaming/sse.ts';
 import { incomingOf, responseOf } from '../src/http/web.ts';

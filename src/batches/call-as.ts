@@ -3,7 +3,7 @@ import { incomingOf, responseOf } from '../http/web.ts';
 import type { Impersonation } from '../identity/impersonation.ts';
 import type { Incoming, Upgraded } from '../wire/server/incoming.ts';
 import type { Reply } from '../wire/server/reply.ts';
-import type { CallAs, CheckedInput, GuardedCalls, InputVerdicts, RowAnswer } from './guarded-calls.ts';
+import type { CallAs, CheckedAnswer, CheckedInput, GuardedCalls, InputVerdicts } from './guarded-calls.ts';
 
 /** How the data plane is asked; what it upgrades to a socket is no answer to a call. */
 type Handle = (request: Incoming) => Promise<Reply | Upgraded> | null;
@@ -23,7 +23,7 @@ interface GuardedPlane {
   handleInside: Handle;
   rowChecks: {
     input(request: Incoming): Promise<CheckedInput>;
-    output(request: Incoming, answer: Record<string, unknown>, verdicts: InputVerdicts): Promise<RowAnswer>;
+    output(request: Incoming, answer: Record<string, unknown>, verdicts: InputVerdicts): Promise<CheckedAnswer>;
   };
 }
 

@@ -1,6 +1,7 @@
 /** What a batch between guardrails asks of the data plane: calls of its provider, and what guardrails say of a row and of its answer. */
 import type { HookResult } from '../guardrails/results.ts';
 import type { OrderedBy } from '../identity/keyring.ts';
+import type { LedgerEntry } from '../limits/engine.ts';
 
 /** Makes one call as whoever ordered it; null when their key or token no longer counts. */
 export type CallAs = (by: OrderedBy, request: Request) => Promise<Response | null>;
@@ -20,6 +21,11 @@ export interface RowAnswer {
   body: unknown;
 }
 
+/** The answer to a row, with what it takes of budgets. */
+export interface CheckedAnswer extends RowAnswer {
+  spent: readonly LedgerEntry[];
+}
+
 export type CheckedInput =
   | { passed: true; body: Record<string, unknown>; verdicts: InputVerdicts }
   | { passed: false; answer: RowAnswer };
@@ -36,5 +42,5 @@ export interface GuardedCalls {
     request: Request,
     answer: Record<string, unknown>,
     verdicts: InputVerdicts,
-  ): Promise<RowAnswer | null>;
+  ): Promise<CheckedAnswer | null>;
 }

@@ -64,6 +64,8 @@ async function checkAnswer(step: Step, number: number, text: string): Promise<'k
     await results.keep(batch.id, strangeResult(batch.id, batch.total + number, customId));
     return 'kept';
   }
+  // Checked before an interruption: it is logged and counted already.
+  if (await results.has(batch.id, row.line)) return 'kept';
   const result = await answerResult(step, row, line);
   if (!result) return 'key gone';
   await results.keep(batch.id, result);

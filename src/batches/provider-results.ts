@@ -52,7 +52,8 @@ export async function answerResult(
   const checked = await guarded.checkOutput(calls.by, calls.rowRequest(url, row.body), body, verdicts);
   if (!checked) return null;
   const requestId = textOf(request_id) ?? checked.requestId;
-  return resultOf(batch.id, line, row.custom_id, checked.status === 200 ? { ...checked, requestId } : checked);
+  const told = checked.status === 200 ? { ...checked, requestId } : checked;
+  return { ...resultOf(batch.id, line, row.custom_id, told), spent: checked.spent };
 }
 
 /** Answers may be in another dialect than their rows: what they are says how they are read. */

@@ -1,5 +1,7 @@
 /** What came of a batch's lines: kept one by one, as they are answered, until the output files are written. */
-import type { Store } from '../store/database.ts';
+import type { LedgerEntry } from '../limits/engine.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Db, Store } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { ManagedBatchTable } from './schema.ts';
 
@@ -7,7 +9,11 @@ export interface LineResult {
   line: number;
   failed: boolean;
   content: string;
+  /** What the line takes of budgets, where no call of its own has counted it. */
+  spent?: readonly LedgerEntry[];
 }
+
+type SpendLedger = Pick<Limits, 'recordWithin'>;
 
 interface Counts {
   completed: number;
@@ -21,15 +27,17 @@ const readAtOnce = 200;
 export class BatchResults {
   readonly #store: Store;
   readonly #vault: Vault;
+  readonly #ledger: SpendLedger;
   /** Answers that an outage of the store kept us from keeping. They were paid for: nothing else of their batch is run before they are kept. */
   readonly #held = new Map<string, LineResult[]>();
 
-  constructor(store: Store, vault: Vault) {
+  constructor(store: Store, vault: Vault, ledger: SpendLedger) {
     this.#store = store;
     this.#vault = vault;
+    this.#ledger = ledger;
   }
 
-  /** Of two answers to a line, which only two nodes at once can bring, the first stays. */
+  /** Of two answers to a line, which only two nodes at once can bring, the first stays, and it alone counts in budgets. */
   async keep(batchId: string, result: LineResult): Promise<void> {
     try {
       await this.#insert(batchId, result);
@@ -59,6 +67,16 @@ export class BatchResults {
       .execute();
     const isOpen = new Set(open.map(({ id }) => id));
     for (const id of ids) if (!isOpen.has(id)) this.#held.delete(id);
+  }
+
+  async has(batchId: string, line: number): Promise<boolean> {
+    const row = await this.#store.db
+      .selectFrom('managed_batch_rows')
+      .select('line')
+      .where('batch_id', '=', batchId)
+      .where('line', '=', line)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   async counts({ id }: ManagedBatchTable): Promise<Counts> {
@@ -103,18 +121,28 @@ export class BatchResults {
     }
   }
 
-  async #insert(batchId: string, { line, failed, content }: LineResult): Promise<void> {
+  async #insert(batchId: string, { line, failed, content, spent = [] }: LineResult): Promise<void> {
     const row = {
       batch_id: batchId,
       line,
       failed: failed ? (1 as const) : (0 as const),
       result_sealed: this.#vault.seal(content, sealPurpose(batchId)),
     };
-    await this.#store.db
-      .insertInto('managed_batch_rows')
-      .values(row)
-      .onConflict((conflict) => conflict.columns(['batch_id', 'line']).doNothing())
-      .execute();
+    const insert = (db: Db) =>
+      db
+        .insertInto('managed_batch_rows')
+        .values(row)
+        .onConflict((conflict) => conflict.columns(['batch_id', 'line']).doNothing())
+        .executeTakeFirst();
+    if (spent.length === 0) {
+      await insert(this.#store.db);
+      return;
+    }
+    const counted = await this.#store.db.transaction().execute(async (tx) => {
+      const { numInsertedOrUpdatedRows = 0n } = await insert(tx);
+      return numInsertedOrUpdatedRows > 0n ? this.#ledger.recordWithin(tx, spent) : null;
+    });
+    await counted?.();
   }
 }
 

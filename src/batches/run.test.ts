@@ -8,7 +8,7 @@ import { openBatchService } from './service.ts';
 
 const gateway = await startGateway();
 afterAll(() => gateway.stopWithoutFaults());
-const { store, vault, clock } = gateway.app.services;
+const { store, vault, clock, limits: ledger } = gateway.app.services;
 const gigabyte = 1024 ** 3;
 
 async function organisation(name: string) {
@@ -57,6 +57,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     vault,
     clock,
     files,
+    ledger,
     async call({ keyId }) {
       if (keyId === 'key-sleepy') {
         asleep++;
@@ -85,6 +86,7 @@ test('a sleeping provider of one organisation holds up no batch of another', asy
     vault,
     clock,
     files,
+    ledger,
     call: async () => Response.json({ ok: false }),
     guarded: unasked,
     pause: async () => undefined,
@@ -124,6 +126,7 @@ test.each([
     vault,
     clock,
     files,
+    ledger,
     async call({ keyId }) {
       if (keyId !== `key-${name}`) return Response.json({});
       return Response.json({}, { status: statuses[calls++] ?? 200, headers });

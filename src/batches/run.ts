@@ -1,6 +1,7 @@
 /** Runs batches at the gateway's own pace: some lines of each at a time, every one an ordinary call. What a kill interrupts is taken up again; a line that was answered is not asked twice. */
 import { readJson } from '../bounded-json.ts';
 import type { Clock } from '../clock.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Store } from '../store/database.ts';
 import { decode } from '../store/json.ts';
 import { leaseRenewalMs, releaseLease, renewLease, takeLease } from '../store/leases.ts';
@@ -24,6 +25,8 @@ interface RunnerParts {
   call: CallAs;
   /** For batches that a provider runs between guardrails. */
   guarded: GuardedCalls;
+  /** Where rows count that a provider answered. */
+  ledger: Pick<Limits, 'recordWithin'>;
   /** Between two tries of a line. */
   pause(ms: number): Promise<void>;
   /** How long a round waits for those that are slow. */
@@ -59,8 +62,8 @@ const openStatuses: readonly BatchStatus[] = [
 ];
 
 export function createBatchRunner(parts: RunnerParts): BatchRunner {
-  const { store, vault } = parts;
-  const run: Run = { ...parts, results: new BatchResults(store, vault) };
+  const { store, vault, ledger } = parts;
+  const run: Run = { ...parts, results: new BatchResults(store, vault, ledger) };
   const rounds = new FairRounds((id) => leased(run, id));
   /** Where the round of an organisation goes on: none of its batches waits until those before it are done. */
   const lastOf = new Map<string, string>();

@@ -15,7 +15,10 @@ export interface OrderedWork {
 /** Less than the pace of the job, so that slow batches do not slow it down. */
 const timeoutMs = 4_000;
 
-export function createManagedBatchRun({ store, vault, clock }: Services, { files, call, guarded }: OrderedWork): Job {
+export function createManagedBatchRun(
+  { store, vault, clock, limits }: Services,
+  { files, call, guarded }: OrderedWork,
+): Job {
   const runner = createBatchRunner({
     store,
     vault,
@@ -23,6 +26,7 @@ export function createManagedBatchRun({ store, vault, clock }: Services, { files
     files,
     call,
     guarded,
+    ledger: limits,
     pause: (ms) => Bun.sleep(ms),
     timeoutMs,
     holder: Bun.randomUUIDv7(),

@@ -84,6 +84,8 @@ export interface LimitEngine {
   reset(organisationId: string, counter: string, epoch: number): MaybePromise<void>;
   /** Raises counters to what the ledger knows, never lowers them: after a loss, or where another node counted. */
   raise(known: readonly KnownSpend[]): MaybePromise<void>;
+  /** Adds what the ledger has already. Absent where counters are raised by what the ledger knows of all nodes. */
+  add?(entries: readonly LedgerEntry[]): void;
   /** Something was spent that the counters have not heard of: they ask the ledger before they give out more. */
   owe?(organisationId: string): void;
   close(): Promise<void>;

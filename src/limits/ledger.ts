@@ -8,6 +8,8 @@ import { type Limit, readCounter } from './limit.ts';
 
 export interface Ledger {
   record(entries: readonly LedgerEntry[]): void;
+  /** Writes entries in a transaction of the caller's, and answers the new sums. */
+  recordWithin(tx: Db, entries: readonly LedgerEntry[]): Promise<KnownSpend[]>;
   /** Brings everything recorded so far into the database. */
   flush(): Promise<void>;
   /** What is known of counters that still count, of one organisation or of all. */
@@ -124,6 +126,12 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       }
       flushSoon();
     },
+    recordWithin: (tx, entries) =>
+      addUp(
+        tx,
+        now(),
+        entries.map((entry) => ({ ...entry, calls: 1 })),
+      ),
     flush,
     async known(organisationId) {
       await flush();
@@ -165,7 +173,7 @@ const knownFrom = (row: Pick<LimitCounterTable, (typeof knownColumns)[number]>) 
   endsAt: row.ends_at,
 });
 
-/** One transaction: the counters, the entries that they are the sums of, and the segments that this came from. */
+/** One transaction: what was spent, and the segments that it came from. */
 function apply(
   store: Store,
   now: Date,
@@ -183,20 +191,26 @@ function apply(
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
-    const sums = new Map<string, KnownSpend>();
-    for (const round of inRounds(entries)) {
-      for (let start = 0; start < round.length; start += rowsAtOnce) {
-        for (const row of await upsert(tx, round.slice(start, start + rowsAtOnce), at)) {
-          sums.set(row.counter, knownFrom(row));
-        }
+    return addUp(tx, now, entries);
+  });
+}
+
+/** The counters, and the entries that they are the sums of. */
+async function addUp(tx: Db, now: Date, entries: readonly Pending[]): Promise<KnownSpend[]> {
+  const at = now.toISOString();
+  const sums = new Map<string, KnownSpend>();
+  for (const round of inRounds(entries)) {
+    for (let start = 0; start < round.length; start += rowsAtOnce) {
+      for (const row of await upsert(tx, round.slice(start, start + rowsAtOnce), at)) {
+        sums.set(row.counter, knownFrom(row));
       }
     }
-    const usage = entries.filter(({ counter }) => readCounter(counter).kind === 'usage');
-    for (let start = 0; start < usage.length; start += rowsAtOnce) {
-      await upsertEntries(tx, usage.slice(start, start + rowsAtOnce), at.slice(0, 13));
-    }
-    return [...sums.values()];
-  });
+  }
+  const usage = entries.filter(({ counter }) => readCounter(counter).kind === 'usage');
+  for (let start = 0; start < usage.length; start += rowsAtOnce) {
+    await upsertEntries(tx, usage.slice(start, start + rowsAtOnce), at.slice(0, 13));
+  }
+  return [...sums.values()];
 }
 
 /** A statement may touch a row once, so that later epochs of a counter come in later ones. In one order, so that nodes never wait for each other. */

@@ -5,11 +5,12 @@ import { faultFields, type Log, throttled } from '../log.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { connectRedis } from '../redis/connect.ts';
 import type { ChangeFeed } from '../store/changes.ts';
-import type { Store } from '../store/database.ts';
+import type { Db, Store } from '../store/database.ts';
 import {
   amountWithin,
   type CounterState,
   type KnownSpend,
+  type LedgerEntry,
   type LimitEngine,
   LimitStoreAway,
   type Reservation,
@@ -37,11 +38,21 @@ export interface Limits {
   reserve(request: ReserveRequest): MaybePromise<ReserveResult>;
   /** Puts the truth in the reservation's place; never throws, for the call is over. */
   settle(reservation: Reservation, spent: readonly number[]): void;
+  /** What these amounts are in the ledger, each in the window that runs now. */
+  entriesOf(spent: readonly Spent[]): Promise<LedgerEntry[]>;
+  /** Writes entries in a transaction of the caller's: they count once, with what else it keeps. What it answers is called after the commit. */
+  recordWithin(tx: Db, entries: readonly LedgerEntry[]): Promise<() => Promise<void>>;
   /** While the counters cannot be asked, what the ledger has; what is reserved is then not known. */
   read(limits: readonly Limit[]): MaybePromise<readonly CounterState[]>;
   /** Brings all that was spent here so far into the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** In units of the limit. */
+export interface Spent {
+  limit: Limit;
+  amount: number;
 }
 
 interface LimitsNeeds {
@@ -71,11 +82,7 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
     folder: join(needs.dataDir, 'limits'),
     now: () => clock.now(),
     async onFlushed(sums) {
-      if (isShared && engine) {
-        await Promise.resolve(engine.raise(sums)).catch((fault) => {
-          if (!(fault instanceof LimitStoreAway)) throw fault;
-        });
-      }
+      if (isShared && engine) await raised(engine, sums);
       await needs.onSpent(sums);
     },
     onFault: (fault) =>
@@ -141,6 +148,15 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
     return result.then(kept, (fault) => withoutStore(request, fault));
   };
 
+  const read: Limits['read'] = (limits) => {
+    const states = counting.read(limits);
+    if (!(states instanceof Promise)) return states;
+    return states.catch(async (fault) => {
+      if (!(fault instanceof LimitStoreAway)) throw fault;
+      return statesFrom(await ledger.sums(limits), limits, clock.now().getTime());
+    });
+  };
+
   return {
     reserve,
     settle(reservation, spent) {
@@ -160,14 +176,22 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
         .finally(() => settling.delete(told));
       settling.add(told);
     },
-    read(limits) {
-      const states = counting.read(limits);
-      if (!(states instanceof Promise)) return states;
-      return states.catch(async (fault) => {
-        if (!(fault instanceof LimitStoreAway)) throw fault;
-        return statesFrom(await ledger.sums(limits), limits, clock.now().getTime());
+    async entriesOf(spent) {
+      const states = await read(spent.map(({ limit }) => limit));
+      return spent.flatMap(({ limit, amount }, index) => {
+        const { epoch } = states[index] ?? spanAt(limit.window, clock.now().getTime());
+        return amount === 0 ? [] : [entryOf(limit, { limit, epoch }, amount)];
       });
     },
+    async recordWithin(tx, entries) {
+      const sums = await ledger.recordWithin(tx, entries);
+      return async () => {
+        if (counting.add) counting.add(entries);
+        else await raised(counting, sums);
+        await needs.onSpent(sums);
+      };
+    },
+    read,
     async flush() {
       await Promise.all(settling);
       await ledger.flush();
@@ -180,6 +204,15 @@ export async function openLimits(settings: LimitsSettings, needs: LimitsNeeds): 
       await counting.close();
     },
   };
+}
+
+/** Counters that are away ask the ledger when they are back. */
+async function raised(engine: LimitEngine, sums: readonly KnownSpend[]): Promise<void> {
+  try {
+    await engine.raise(sums);
+  } catch (fault) {
+    if (!(fault instanceof LimitStoreAway)) throw fault;
+  }
 }
 
 async function embedded(clock: Clock, ledger: Ledger): Promise<LimitEngine> {

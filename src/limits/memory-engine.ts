@@ -132,6 +132,17 @@ export class MemoryEngine implements LimitEngine {
     }
   }
 
+  add(entries: readonly LedgerEntry[]): void {
+    for (const { counter: name, epoch, amount, endsAt } of entries) {
+      const counter = this.#counters.get(name);
+      if (!counter) this.#counters.set(name, { epoch, settled: amount, reserved: 0, endsAt });
+      else {
+        restart(counter, epoch, endsAt);
+        if (counter.epoch === epoch) counter.settled += amount;
+      }
+    }
+  }
+
   async close(): Promise<void> {
     this.#open.clear();
   }
@@ -199,8 +210,8 @@ function stateOf({ epoch, settled, reserved }: Counter, { window }: Limit, now: 
 }
 
 export const entryOf = (
-  { organisationId }: Reservation,
-  { limit: { counter, window }, epoch }: Reservation['holdings'][number],
+  { organisationId }: Pick<Reservation, 'organisationId'>,
+  { limit: { counter, window }, epoch }: Pick<Reservation['holdings'][number], 'limit' | 'epoch'>,
   amount: number,
 ): LedgerEntry => ({
   counter,

@@ -6,29 +6,37 @@ import {
   ResourceListChangedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { startGateway, type TestGateway } from '../harness.ts';
+import { type Json, startGateway, type TestGateway } from '../harness.ts';
+import { addKey, addPerson, home } from '../people.ts';
+import { freePort } from '../servers/free-port.ts';
 import { sessionClient, textOf } from './clients.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
 
 let gateway: TestGateway;
 let notes: UpstreamServer;
 let modern: UpstreamServer;
+let signIn: UpstreamServer;
 let headers: Record<string, string>;
 
 beforeAll(async () => {
-  [notes, modern] = await Promise.all([startUpstream('session-server.ts'), startUpstream('stateless-server.ts')]);
+  const port = String(await freePort());
+  [notes, modern, signIn] = await Promise.all([
+    startUpstream('session-server.ts'),
+    startUpstream('stateless-server.ts'),
+    startUpstream('oauth-upstream.ts', [port]),
+  ]);
   gateway = await startGateway(trustLoopback);
   await saveIntegration(gateway, { slug: 'notes', url: notes.url });
   await saveIntegration(gateway, { slug: 'notes__two', url: notes.url });
   await saveIntegration(gateway, { slug: 'modern', url: modern.url });
+  await saveIntegration(gateway, { slug: 'personal', url: signIn.url, auth_type: 'oauth_auto' });
   await saveIntegration(gateway, { slug: 'broken', url: 'http://127.0.0.1:9/mcp' });
   headers = { 'x-gw-api-key': gateway.workspaceKey };
 });
 
 afterAll(async () => {
   await gateway.stop();
-  notes.stop();
-  modern.stop();
+  for (const server of [notes, modern, signIn]) server.stop();
 });
 
 const joined = (options?: Parameters<typeof sessionClient>[2]) => sessionClient(`${gateway.url}/mcp`, headers, options);
@@ -134,6 +142,60 @@ describe('a client of the stateless era', () => {
       expect(textOf(await client.callTool({ name, arguments: { text: name } }))).toBe(name);
     }
     expect((await client.readResource({ uri: 'gw-mcp://notes/note://one' })).contents).toMatchObject([{ text: 'one' }]);
+    await client.close();
+  });
+});
+
+describe('a server at which the caller must sign in first', () => {
+  const asPerson = async () => {
+    const { organisationId, workspaceId } = await home(gateway);
+    const workspaces = { [workspaceId]: 'member' } as const;
+    const { userId } = await addPerson(gateway, organisationId, 'member', { workspaces });
+    const scopes = ['mcp.invoke'] as const;
+    const key = await addKey(gateway, { organisationId, workspaceId, userId, type: 'workspace-user', scopes });
+    return { 'x-gw-api-key': key.secret };
+  };
+  const faultOf = (work: Promise<unknown>) =>
+    work.then(
+      () => null,
+      (fault: Error & { code: number; data: Json }) => ({ code: fault.code, data: fault.data }),
+    );
+  const toOpen = {
+    code: -32042,
+    data: {
+      elicitations: [
+        {
+          mode: 'url',
+          url: expect.stringContaining('http'),
+          message: expect.any(String),
+          elicitationId: expect.any(String),
+        },
+      ],
+    },
+  };
+  const whoami = { name: 'personal__whoami', arguments: {} };
+  const capabilities = { elicitation: { url: {} } };
+
+  test('tells a client of the session era that can open addresses which one to open, and others in words', async () => {
+    const own = await asPerson();
+    const client = await sessionClient(`${gateway.url}/mcp`, own, { capabilities });
+    expect(await faultOf(client.callTool(whoami))).toMatchObject(toOpen);
+    // The other servers go on.
+    expect(textOf(await client.callTool({ name: 'notes__echo', arguments: { text: 'on' } }))).toBe('on');
+    await client.close();
+    const plain = await sessionClient(`${gateway.url}/mcp`, own);
+    await expect(plain.callTool(whoami)).rejects.toThrow('authorization_url: http');
+    await plain.close();
+  });
+
+  test('tells a client of the stateless era the same', async () => {
+    const client = new Client(
+      { name: 'modern-client', version: '2.0.0' },
+      { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    );
+    const requestInit = { headers: await asPerson() };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit }));
+    expect(await faultOf(client.callTool(whoami))).toMatchObject(toOpen);
     await client.close();
   });
 });

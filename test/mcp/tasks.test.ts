@@ -6,10 +6,10 @@ import {
   CreateTaskResultSchema,
   TaskStatusNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { createTaskOwners } from '../../src/mcp/tasks/owners.ts';
 import { type Json, startGateway, type TestGateway } from '../harness.ts';
 import { addKey, addPerson, type Home, home, type Person } from '../people.ts';
 import { sessionClient, textOf } from './clients.ts';
+import { askStateless, type RpcAnswer, taskExtension } from './stateless-tasks.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
 
 let gateway: TestGateway;
@@ -161,30 +161,11 @@ describe('the session era', () => {
 });
 
 describe('the stateless era', () => {
-  const extension = 'io.modelcontextprotocol/tasks';
-  const nameOf = (params: Json): string | undefined => params.taskId ?? params.name;
-
-  const ask = async (
+  const ask = (
     method: string,
     params: Json,
     { key = gateway.workspaceKey, at = '/new/mcp', declared = true } = {},
-  ) => {
-    const name = nameOf(params);
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': declared ? { extensions: { [extension]: {} } } : {},
-    };
-    const headers = {
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(name !== undefined && { 'mcp-name': name }),
-    };
-    const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } };
-    const answer = await gateway.post(at, body, { key, headers });
-    return { status: answer.status, ...answer.body } as { status: number; result?: Json; error?: Json };
-  };
+  ): Promise<RpcAnswer> => askStateless(gateway.url + at, key, method, params, declared ? undefined : {});
   type Where = Parameters<typeof ask>[2];
 
   const begun = async (name: string, given: object = {}, where: Where = {}): Promise<string> => {
@@ -242,7 +223,7 @@ describe('the stateless era', () => {
     const lacking = await ask('tasks/get', { taskId: id }, { declared: false });
     expect(lacking).toMatchObject({
       status: 400,
-      error: { code: -32021, data: { requiredCapabilities: { extensions: { [extension]: {} } } } },
+      error: { code: -32021, data: { requiredCapabilities: { extensions: { [taskExtension]: {} } } } },
     });
     const notifications = { taskIds: [id] };
     expect(await ask('subscriptions/listen', { notifications }, { declared: false })).toMatchObject({
@@ -285,7 +266,7 @@ describe('the stateless era', () => {
   const follow = async (notifications: object, { key = gateway.workspaceKey, at = '/new/mcp' } = {}) => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { [extension]: {} } },
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { [taskExtension]: {} } },
     };
     const response = await fetch(gateway.url + at, {
       method: 'POST',
@@ -350,7 +331,7 @@ describe('the stateless era', () => {
   test('the joined address hands tasks on under the name of their server', async () => {
     const at = '/mcp';
     const { result } = await ask('server/discover', {}, { at });
-    expect(result.capabilities.extensions).toEqual({ [extension]: {} });
+    expect(result.capabilities.extensions).toEqual({ [taskExtension]: {} });
     const id = await begun('new__slow_compute', { seconds: 60 }, { at });
     expect(id).toStartWith('new__');
     expect((await ask('tasks/get', { taskId: id }, { at })).result).toMatchObject({ taskId: id, status: 'working' });
@@ -359,20 +340,4 @@ describe('the stateless era', () => {
     expect((await ask('tasks/get', { taskId: id }, { at, declared: false })).error?.code).toBe(-32021);
     expect((await ask('tasks/get', { taskId: id.slice('new__'.length) })).result.status).toBe('cancelled');
   });
-});
-
-test('who made a task is known to another process, and after a restart', async () => {
-  const { store } = gateway.app.services;
-  const refused: unknown[] = [];
-  const owners = () => createTaskOwners(store, gateway.clock, (fault) => void refused.push(fault));
-  const first = owners();
-  first.claim('server', 'task', { owner: 'user:ada', tool: 'work' });
-  first.claim('server', 'task', { owner: 'user:grace', tool: 'work' });
-  await first.close();
-  const second = owners();
-  second.claim('server', 'task', { owner: 'user:grace', tool: 'work' });
-  await second.close();
-  expect(await owners().of('server', 'task')).toEqual({ owner: 'user:ada', tool: 'work' });
-  expect(await owners().of('another server', 'task')).toBeNull();
-  expect(refused).toEqual([]);
 });

@@ -78,13 +78,13 @@ onEachEngine('SCIM groups', (start) => {
     test('give the people of a group a workspace at once, and take it with their keys when they leave the group', async () => {
       const [stays, leaves] = [await person(), await person()];
       const room = await workspace();
-      const { body: circle } = await group('Leavers', stays, leaves);
+      const { body: circle } = await group('Movers', stays, leaves);
       const { status, body } = await map({ workspace_id: room.slug, role: 'MANAGER', scim_group_id: circle.id });
       expect([status, body]).toEqual([
         200,
         expect.objectContaining({
           workspace_id: room.id,
-          scim_group: 'Leavers',
+          scim_group: 'Movers',
           scim_group_id: circle.id,
           role: 'manager',
         }),

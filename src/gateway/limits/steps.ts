@@ -1,5 +1,5 @@
 /** Limits around a target: reserve before it is asked, settle when the request has ended. */
-import { unitsOfCents } from '../../limits/limit.ts';
+import { type Limit, unitsOfCents } from '../../limits/limit.ts';
 import type { Pricer } from '../../pricing/pricer.ts';
 import type { Usage } from '../../providers/provider.ts';
 import { type Answer, type AttemptRecord, type Hold, isSuccess, type Reserved } from '../attempt/answer.ts';
@@ -64,13 +64,17 @@ export function createLimitSteps(pricer: Pricer): LimitSteps {
 export function spentOf(
   hold: Pick<Hold, 'reservation'>,
   record: AttemptRecord,
-  { inputTokens, outputTokens }: Usage,
+  usage: Usage,
   cost: Settlement['cost'],
 ): number[] {
   if (!isSuccess(record.status) && !wasLeft(record)) return spentByFailure({ reservation: hold.reservation, record });
-  return hold.reservation.holdings.map(({ limit, amount }) => {
-    if (limit.type === 'requests') return amount;
-    if (limit.type === 'tokens') return inputTokens + outputTokens;
-    return cost.known ? unitsOfCents(cost.cents) : 0;
-  });
+  return hold.reservation.holdings.map(({ limit, amount }) =>
+    limit.type === 'requests' ? amount : spentOn(limit, { usage, cost }),
+  );
+}
+
+/** In tokens, or in units of money. */
+export function spentOn({ type }: Limit, { usage, cost }: Pick<Settlement, 'usage' | 'cost'>): number {
+  if (type === 'tokens') return usage.inputTokens + usage.outputTokens;
+  return cost.known ? unitsOfCents(cost.cents) : 0;
 }

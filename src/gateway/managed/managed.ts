@@ -11,6 +11,7 @@ import { wordOf } from '../../providers/json.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
+import { requireBudget } from '../limits/rows-elsewhere.ts';
 import { guardedBatchOf, isGuardedBatch, keepsGuardedRows, uploadOptionsOf } from './guarded.ts';
 import { isInside } from './inside-calls.ts';
 import { keepsRowsHere } from './keeps-rows.ts';
@@ -18,6 +19,7 @@ import { readUpload } from './multipart.ts';
 import { namedProvider } from './named-provider.ts';
 import { newBatchOf } from './new-batch.ts';
 import { ownerOf } from './owner.ts';
+import { callElsewhere } from './row-checks.ts';
 
 interface Managed extends GatewayDeps {
   batchService: BatchService;
@@ -160,7 +162,10 @@ async function createBatch(deps: Managed, context: RequestContext): Promise<Resp
   const { keyId, token } = context.caller;
   const by = { keyId, grant: token?.grant ?? null };
   const guarded = isGuardedBatch(deps, context) ? await guardedBatchOf(deps, context) : null;
-  if (guarded) return Response.json(batchRecord(await batchService.atProviders.create(ownerOf(context), by, guarded)));
+  if (guarded) {
+    await requireBudget(callElsewhere(deps, context));
+    return Response.json(batchRecord(await batchService.atProviders.create(ownerOf(context), by, guarded)));
+  }
   const batch = await batchService.batches.create(ownerOf(context), by, newBatchOf(context));
   return Response.json(batchRecord(batch));
 }

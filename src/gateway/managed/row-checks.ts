@@ -1,5 +1,5 @@
 /** What guardrails say of a row of a batch and of its answer, where a provider runs the batch: the stages of a call around a call that somebody else makes. */
-import type { CheckedInput, InputVerdicts, RowAnswer } from '../../batches/guarded-calls.ts';
+import type { CheckedAnswer, CheckedInput, InputVerdicts, RowAnswer } from '../../batches/guarded-calls.ts';
 import { guardsOf } from '../../catalog/guards.ts';
 import { shapeParameters } from '../../catalog/parameters.ts';
 import { isTooDeep } from '../../providers/faults.ts';
@@ -11,7 +11,7 @@ import type { Answer } from '../attempt/answer.ts';
 import { newAttemptRecord } from '../attempt/attempt.ts';
 import type { AttemptContext } from '../attempt/context.ts';
 import { resolveTarget } from '../attempt/target.ts';
-import type { Arrival, Identified } from '../context.ts';
+import type { Arrival, Identified, RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
 import { leafOf } from '../guardrails/gate.ts';
@@ -19,6 +19,7 @@ import { guardInput } from '../guardrails/guard-input.ts';
 import { guardOutput } from '../guardrails/guard-output.ts';
 import { reported } from '../guardrails/report.ts';
 import { type GuardState, newGuardState } from '../guardrails/state.ts';
+import { requireBudget, rowSpend } from '../limits/rows-elsewhere.ts';
 import { parametersOf } from '../request/body.ts';
 import { KnownHeaders } from '../request/headers.ts';
 import { identify } from '../request/identify.ts';
@@ -29,7 +30,7 @@ import { settle } from '../settle/settle.ts';
 
 export interface RowChecks {
   input(request: Incoming): Promise<CheckedInput>;
-  output(request: Incoming, answer: JsonObject, verdicts: InputVerdicts): Promise<RowAnswer>;
+  output(request: Incoming, answer: JsonObject, verdicts: InputVerdicts): Promise<CheckedAnswer>;
 }
 
 export function createRowChecks(deps: GatewayDeps): RowChecks {
@@ -42,15 +43,8 @@ export function createRowChecks(deps: GatewayDeps): RowChecks {
     return receive(deps, request, heads.of(request.headers.fields), asked, matched);
   };
 
-  const callOf = async (identified: Identified): Promise<AttemptContext> => {
-    const context = await select(deps, identified);
-    const leaf = leafOf(context.plan.root);
-    const record = newAttemptRecord(leaf);
-    const shaped = shapeParameters(parametersOf(context.body), leaf);
-    const target = resolveTarget(deps, context, leaf, shaped);
-    record.target = target;
-    return { deps, context, leaf, record, target, shaped };
-  };
+  const callOf = async (identified: Identified): Promise<AttemptContext> =>
+    callElsewhere(deps, await select(deps, identified));
 
   /** As the answer stands in a file. It is logged when async guardrails have spoken. */
   const told = async (call: AttemptContext, answer: Answer): Promise<RowAnswer> => {
@@ -108,6 +102,7 @@ export function createRowChecks(deps: GatewayDeps): RowChecks {
       guarded<CheckedInput>(
         request,
         async (call) => {
+          await requireBudget(call);
           const answer = guardInput.applies(call) ? await guardInput.run(call) : null;
           if (answer) return { passed: false, answer: await told(call, reported(call, answer)) };
           const { guard } = call.record;
@@ -117,7 +112,7 @@ export function createRowChecks(deps: GatewayDeps): RowChecks {
         (answer) => ({ passed: false, answer }),
       ),
     output: (request, json, verdicts) =>
-      guarded<RowAnswer>(
+      guarded<CheckedAnswer>(
         request,
         async (call) => {
           const { record, context, leaf } = call;
@@ -131,11 +126,22 @@ export function createRowChecks(deps: GatewayDeps): RowChecks {
           const headers = new ReceivedHeaders({ 'content-type': 'application/json' });
           const answer: Answer = { status: 200, headers, content: { form: 'bytes', bytes }, record, rescue: null };
           const judged = guardOutput.applies(call, answer) ? await guardOutput.run(call, answer) : answer;
-          return told(call, reported(call, judged));
+          const answered = await told(call, reported(call, judged));
+          return { ...answered, spent: await rowSpend(call) };
         },
-        (answer) => answer,
+        (answer) => ({ ...answer, spent: [] }),
       ),
   };
+}
+
+/** A call that somebody else makes, or made, of the only target. */
+export function callElsewhere(deps: GatewayDeps, context: RequestContext): AttemptContext {
+  const leaf = leafOf(context.plan.root);
+  const record = newAttemptRecord(leaf);
+  const shaped = shapeParameters(parametersOf(context.body), leaf);
+  const target = resolveTarget(deps, context, leaf, shaped);
+  record.target = target;
+  return { deps, context, leaf, record, target, shaped };
 }
 
 const verdictsOf = (guard: GuardState | null): InputVerdicts => ({
