@@ -87,7 +87,8 @@ export const errorCatalogue = {
   },
   server_tools_not_enabled: {
     status: 400,
-    remedy: 'Send `x-gw-beta: server-side-mcp-2026-06-01` with tools of `@gw-mcp/`, on a route that runs them.',
+    remedy:
+      'Send `x-gw-beta: server-side-mcp-2026-06-01` with tools of `@gw-mcp/`, and in later turns of such a conversation, on a route that runs them.',
   },
   invalid_prompt: {
     status: 400,

@@ -85,7 +85,7 @@ function contextOf(
   body: ClientBody,
   purpose: string | null = null,
 ): RequestContext {
-  if (body.form === 'json') refuseServerTools(body.json);
+  if (body.form === 'json') refuseServerTools(body, identified);
   return {
     ...identified,
     selectedAt: performance.now(),

@@ -66,6 +66,8 @@ export async function resumeApproved(
   const executed: (Executed & { call: ModelCall; offered: OfferedTool })[] = [];
   for (const answer of answers) {
     const known = opened(seal, answer.id);
+    // OpenAI asks for approvals of its own under such ids; without the request that it answers, only the seal tells.
+    if (known === null && answer.label === '') continue;
     const tool = offered.find((one) => one.server.label === known?.label && one.tool === known.tool);
     const call: ModelCall = {
       id: known?.callId ?? `call_${digestOf(answer.id).slice(0, 24)}`,

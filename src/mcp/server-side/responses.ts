@@ -75,7 +75,7 @@ export const responses: ToolDialect = {
       if (response.type !== 'mcp_approval_response') return [];
       const id = String(response.approval_request_id ?? '');
       const request = items.find((item) => item.type === 'mcp_approval_request' && item.id === id);
-      if (!id.startsWith(approvalPrefix)) return [];
+      if (!id.startsWith(approvalPrefix) || (request && !referenceIn(request.server_label))) return [];
       return [
         {
           id,
