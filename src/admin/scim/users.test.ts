@@ -236,6 +236,26 @@ onEachEngine('SCIM users', (start) => {
       expect((await patch(id, { op: 'remove', path: 'roles' })).status).toBe(200);
     });
 
+    test('the last owner who can sign in can neither be taken out nor demoted, an owner who cannot may', async () => {
+      const { userId } = here.owner;
+      const { id } = await create({ roles: ['owner'] });
+      const { body: owner } = await door.ask('GET', `/Users/${userId}`);
+      for (const reply of [
+        await patch(userId, { op: 'replace', path: 'active', value: false }),
+        await patch(userId, { op: 'replace', path: 'roles', value: [{ value: 'member' }] }),
+        await door.ask('PUT', `/Users/${userId}`, { ...owner, active: false }),
+        await door.ask('DELETE', `/Users/${userId}`),
+      ]) {
+        expect(reply).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+        expect(reply.body.detail).toContain('last owner who can sign in');
+      }
+      expect((await door.ask('GET', `/Users/${userId}`)).body).toMatchObject({
+        active: true,
+        roles: [{ value: 'owner' }],
+      });
+      expect((await door.ask('DELETE', `/Users/${id}`)).status).toBe(204);
+    });
+
     test('a PUT without roles leaves the role, a change of it is in the audit row', async () => {
       const { id, userName } = await create({ roles: ['admin'] });
       const put = await door.ask('PUT', `/Users/${id}`, { userName });
