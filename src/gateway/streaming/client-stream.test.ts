@@ -1,49 +1,23 @@
+/** Streams on their way to the client: cut, in any pieces, taken up by another target, or ended with an error. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { newLab, saveConfig, savedProvider, workspaceKey } from '../../../test/gateway-deps.ts';
+import { saveConfig } from '../../../test/gateway-deps.ts';
 import * as anthropic from '../../../test/providers/anthropic.ts';
 import * as openai from '../../../test/providers/openai.ts';
-import { inPieces, refusal, type Scripted, scriptedProvider, streamed } from '../../../test/providers/scripted.ts';
+import { inPieces, refusal, streamed } from '../../../test/providers/scripted.ts';
 import { dialects, messageEvents, type StreamDialect } from '../../../test/stream-dialects.ts';
-import { incomingOf, responseOf } from '../../http/web.ts';
-import { providers } from '../../providers/index.ts';
+import { complete, encoder, never, newStreamLab, text, textIn, words } from '../../../test/stream-lab.ts';
 import { objectsOf } from '../../providers/json.ts';
 import type { JsonObject } from '../../providers/provider.ts';
-import { createGateway } from '../handle.ts';
 import { readEvents } from './sse.ts';
 
-const lab = newLab();
-const scripts: Record<'a' | 'b' | 'c', Scripted> = {
-  a: () => refusal(500),
-  b: () => refusal(500),
-  c: () => refusal(500),
-};
-let continuesPrefix = false;
-for (const slug of ['a', 'b', 'c'] as const) {
-  lab.providers.set(slug, savedProvider(slug, { provider: `scripted-${slug}` }));
-}
-lab.deps.providers = new Map([
-  ...providers,
-  ...(['a', 'b', 'c'] as const).map((slug): [string, ReturnType<typeof scriptedProvider>] => {
-    const provider = scriptedProvider(`scripted-${slug}`, {}, () => scripts[slug]);
-    Object.defineProperty(provider, 'continuesPrefix', { get: () => continuesPrefix });
-    return [provider.id, provider];
-  }),
-]);
-const gateway = createGateway(lab.deps);
+const { lab, scripts, asked, alone, rescued, ask } = newStreamLab();
 afterAll(() => lab.deps.deadlines.stop());
 beforeEach(() => {
-  continuesPrefix = false;
+  asked.continuesPrefix = false;
 });
 afterEach(() => {
   expect(lab.faults).toEqual([]);
-});
-
-const never = { failure_threshold: 1_000_000, cooldown_interval: 30_000 };
-const alone = saveConfig(lab, { provider: '@a' });
-const rescued = saveConfig(lab, {
-  strategy: { mode: 'fallback', cb_config: never },
-  targets: [{ provider: '@a' }, { provider: '@b' }, { provider: '@c' }],
 });
 
 /** Streams that end without a word. */
@@ -52,53 +26,8 @@ const silent = {
   responses: dialects.responses.whole([], 'id-of-b').filter((event) => event.includes('"response":')),
 };
 
-const encoder = new TextEncoder();
-
-const question = { role: 'user', content: 'Hi' };
-
-const textIn = (dialect: StreamDialect, events: readonly { data: string }[]): string =>
-  events.map(({ data }) => (data === '[DONE]' ? '' : dialect.textOf(JSON.parse(data)))).join('');
-
-async function ask(dialect: StreamDialect, config: string) {
-  const request = new Request(`http://gw${dialect.path}`, {
-    method: 'POST',
-    body: JSON.stringify({ model: 'm', messages: [question], prompt: 'Hi', input: 'Hi', stream: true }),
-    headers: { 'x-gw-api-key': workspaceKey, 'content-type': 'application/json', 'x-gw-config': config },
-  });
-  const reply = await gateway.handle(incomingOf(request));
-  if (!reply || reply === 'upgraded') throw new Error('no answer');
-  const response = responseOf(reply);
-  const raw = await response.text();
-  if (response.status !== 200)
-    return { status: response.status, text: '', ended: false, failed: true, sound: false, raw };
-  const events = readEvents(encoder.encode(raw));
-  const failed = events.some(({ data }) => data !== '[DONE]' && Boolean(dialect.errorOf(JSON.parse(data))));
-  return {
-    status: response.status,
-    text: textIn(dialect, events),
-    ended: dialect.isEnd(events.at(-1)?.data ?? ''),
-    failed,
-    sound: dialect.isSound(events),
-    raw,
-  };
-}
-
-const words = ['One', ' two', ' žluť', ' 🐎', ' five'];
-const text = words.join('');
-const complete = { status: 200, text, ended: true, failed: false, sound: true };
-
 describe.each(Object.entries(dialects))('%s', (_, dialect) => {
   const whole = encoder.encode(dialect.whole(words).join(''));
-
-  test('cut at every byte, with another target behind, the answer is complete and sound', async () => {
-    scripts.b = () => streamed(dialect.whole(['On', 'e two žl', 'uť 🐎 fi', 've'], 'id-of-b'));
-    for (const ending of ['end', 'break'] as const) {
-      for (let cut = 0; cut < whole.length; cut++) {
-        scripts.a = () => streamed([whole.subarray(0, cut)], ending);
-        expect({ cut, ...(await ask(dialect, rescued)) }).toMatchObject({ cut, ...complete });
-      }
-    }
-  });
 
   test('cut at every byte, with nobody behind, it is complete or ends in a typed error, never silently', async () => {
     for (const ending of ['end', 'break'] as const) {
@@ -173,8 +102,8 @@ describe.each(Object.entries(dialects))('%s', (_, dialect) => {
     expect(told.raw).toContain('stream_diverged');
   });
 
-  test.each([false, true])('a target that starts over is joined, not doubled (asked to go on: %p)', async (asked) => {
-    continuesPrefix = asked;
+  test.each([false, true])('a target that starts over is joined, not doubled (asked to go on: %p)', async (goesOn) => {
+    asked.continuesPrefix = goesOn;
     const begun = dialect.whole(['Hel']);
     const lastText = begun.findLastIndex((event) => textIn(dialect, readEvents(encoder.encode(event))) !== '');
     scripts.a = () => streamed(begun.slice(0, lastText + 1), 'break');
@@ -199,7 +128,7 @@ describe.each(['messages', 'responses'] as const)('%s: a model that goes on from
     return last?.role === 'assistant' ? String(last.content) : null;
   };
   beforeEach(() => {
-    continuesPrefix = true;
+    asked.continuesPrefix = true;
   });
 
   test('is given it without its last white space, and joined to it, wherever the first was cut', async () => {
