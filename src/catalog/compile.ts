@@ -28,6 +28,7 @@ export function compileConfig(config: ConfigBody, identity: PlanIdentity): Plan 
     root,
     fetchIntegratedModels: config.fetch_integrated_models ?? false,
     passthrough: config.passthrough ?? false,
+    asksStrict: asksStrict(config),
     metadata: Object.freeze({ ...config.metadata }),
     ignoredKeys: Object.freeze([...(identity.ignoredKeys ?? [])]),
     exceeds: targetCheck(config),
@@ -43,12 +44,16 @@ export function planForProvider(provider: LeafProvider): Plan {
     root: leaf({}, { path: 'config', above: noSettings, judged: false }, noSettings, provider),
     fetchIntegratedModels: false,
     passthrough: false,
+    asksStrict: false,
     metadata: noSettings.metadata,
     ignoredKeys: [],
     exceeds: () => null,
     warnings: [],
   });
 }
+
+const asksStrict = ({ strict_open_ai_compliance: strict, targets = [] }: ConfigBody): boolean =>
+  strict === true || targets.some(asksStrict);
 
 /** The limits are the installation's and stay the same while it runs, so the answer is found once. */
 function targetCheck(config: ConfigBody): Plan['exceeds'] {

@@ -14,6 +14,8 @@ export interface Plan {
   fetchIntegratedModels: boolean;
   /** The whole request goes through unchanged. */
   passthrough: boolean;
+  /** The config, or a target in it, asks in so many words for answers with OpenAI's own fields alone. */
+  asksStrict: boolean;
   /** Request metadata that the config adds. */
   metadata: Readonly<Record<string, string>>;
   /** Unknown keys of an inline config, noted in the log. */

@@ -17,7 +17,7 @@ import { type HeaderFields, KnownHeaders } from './request/headers.ts';
 import { identify, identifyAs } from './request/identify.ts';
 import { receive } from './request/receive.ts';
 import type { MatchedRoute } from './request/routes.ts';
-import { unplanned } from './request/select.ts';
+import { asksStrict, unplanned } from './request/select.ts';
 import { settle } from './settle/settle.ts';
 
 /** How a call of a service ended. */
@@ -56,6 +56,8 @@ export interface ServiceCalls {
   admit(context: RequestContext, tokens: () => number): MaybePromise<Admission | null>;
   /** What guardrails say of the call, before it is made and after. */
   guard(context: RequestContext, guards: Guards): ServiceGuard;
+  /** Whether answers to a model request may hold the fields of its dialect alone. */
+  isStrict(identified: Identified): boolean;
   /** Counts what is held for the request until it is released. */
   room(identified: Identified): BodyLease;
   /** Counts what is held for an organisation until it is given back. */
@@ -87,6 +89,7 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
       ((caller.limits?.length ?? 0) > 0 ||
         (workspace.limits?.length ?? 0) > 0 ||
         (workspace.policies?.hasRequestPolicies ?? false)),
+    isStrict: (identified) => asksStrict(deps, identified),
     room: ({ request, caller }) => ({
       hold: (bytes) => deps.bodies.hold(request, caller.organisationId, bytes),
       // All of it together, once the request is over.

@@ -342,13 +342,4 @@ describe('what clients are shown', () => {
       ]);
     },
   );
-
-  test('chat: a strict client gets no field in its stream that the dialect does not have', async () => {
-    const stream = async (headers: Record<string, string>) => {
-      model.script = [[{ name: 'notes__echo', arguments: { text: 'one' } }]];
-      return (await ask('/chat/completions', { ...chatBody, tools: [mcpTool], stream: true }, headers)).text;
-    };
-    expect(await stream({})).toContain('"gw_mcp"');
-    expect(await stream({ 'x-gw-strict-open-ai-compliance': 'true' })).not.toContain('gw_mcp');
-  });
 });

@@ -224,16 +224,31 @@ function compileInline({ settings, providers }: GatewayDeps, text: string): Plan
 function headerRules(own: OwnHeaders, settings: GatewaySettings): HeaderRules {
   const customHost = own.get('custom-host');
   if (customHost) refuseHost(customHost, settings.trustedHosts);
-  const strict = own.flag('strict-open-ai-compliance') ?? own.flag('strict-openai-compliance');
   return {
     requestTimeout: own.milliseconds('request-timeout'),
     customHost,
     forwardHeaders: own.once(forwardedNames),
-    strictOff: strict === false,
+    strictOff: strictFlag(own) === false,
     retry: retryOf(own.milliseconds('retry-count')),
     cache: own.once(cacheOf),
     debug: own.flag('debug') !== false,
   };
+}
+
+const strictFlag = (own: OwnHeaders): boolean | null =>
+  own.flag('strict-open-ai-compliance') ?? own.flag('strict-openai-compliance');
+
+/** Whether the request, or else its config, asks in so many words for OpenAI's own fields alone. */
+export function asksStrict(deps: GatewayDeps, identified: Identified): boolean {
+  const said = strictFlag(identified.own);
+  if (said !== null) return said;
+  try {
+    return choosePlan(deps, identified).asksStrict;
+  } catch (fault) {
+    // Its model calls are refused for the same reason, and tell it.
+    if (fault instanceof GatewayError) return false;
+    throw fault;
+  }
 }
 
 const retryOf = (attempts: number | null): HeaderRules['retry'] => (attempts === null ? null : retryRule({ attempts }));

@@ -110,7 +110,7 @@ export const chat: ToolDialect = {
     });
     return { ...body, messages };
   },
-  final(answer, { executed, ours, usage, limited, approvals }) {
+  final(answer, { executed, ours, usage, limited, approvals, isStrict }) {
     const [choice, ...others] = asList(answer.choices);
     const said = message(answer);
     const theirs = [
@@ -125,21 +125,22 @@ export const chat: ToolDialect = {
     const shown = {
       ...plain,
       ...(theirs.length > 0 && { tool_calls: theirs }),
-      ...(executed.length > 0 && {
-        gw_mcp: executed.map(({ id, label, tool, arguments: given, output, error }) => ({
-          id,
-          server: label,
-          tool,
-          arguments: given,
-          output,
-          is_error: error !== null,
-        })),
-      }),
-      ...(limited && { gw_mcp_limited: true }),
+      ...(executed.length > 0 &&
+        !isStrict && {
+          gw_mcp: executed.map(({ id, label, tool, arguments: given, output, error }) => ({
+            id,
+            server: label,
+            tool,
+            arguments: given,
+            output,
+            is_error: error !== null,
+          })),
+        }),
+      ...(limited && !isStrict && { gw_mcp_limited: true }),
     };
     return { ...answer, choices: [{ ...choice, message: shown }, ...others], usage };
   },
-  live: (body, shown) => new LiveChat(body, shown),
+  live: (body) => new LiveChat(body),
   streaming: (body) => ({
     ...body,
     stream: true,

@@ -130,6 +130,7 @@ export function createServerSideTools({
         body: rest,
         servers: resolved,
         mostIterations,
+        isStrict: services.isStrict(identified),
         principalId: resolved[0]?.context.principal.id ?? '',
         seal: deps.seal,
       };
@@ -142,8 +143,7 @@ export function createServerSideTools({
             failed(fault, (one) => deps.onFault(one, traceId)),
             path,
           );
-        const isStrict = fields['x-gw-strict-open-ai-compliance']?.trim().toLowerCase() === 'true';
-        const live = { ...options, body: unstreamed, over: whenOver(), lease, isStrict };
+        const live = { ...options, body: unstreamed, over: whenOver(), lease };
         return await liveLoop(deps, keeper, live, call, told);
       }
       const outcome = await runLoop(deps, { ...options, ask: async (round) => answerOf(await call(round)) });

@@ -1,7 +1,7 @@
 /** The stream of a loop in chat completions. */
 
 import { jsonOf, type LiveView, type ModelEvent, ModelStreamFailed } from './live.ts';
-import { asList, asObject, type Json, type LiveStart, sse } from './tool-calls.ts';
+import { asList, asObject, type Json, sse } from './tool-calls.ts';
 
 interface Round {
   content: string;
@@ -14,13 +14,11 @@ const newRound = (): Round => ({ content: '', calls: new Map(), finish: null, us
 
 export class LiveChat implements LiveView {
   readonly #withUsage: boolean;
-  readonly #isStrict: boolean;
   /** What every chunk says of the answer: as the first round began. */
   #base: Json | null = null;
   #round = newRound();
 
-  constructor(body: Json, { isStrict }: Pick<LiveStart, 'isStrict'>) {
-    this.#isStrict = isStrict;
+  constructor(body: Json) {
     this.#withUsage = asObject(body.stream_options).include_usage === true;
   }
 
@@ -97,8 +95,8 @@ export class LiveChat implements LiveView {
     const { tool_calls, gw_mcp, gw_mcp_limited } = asObject(choice?.message);
     const calls = asList(tool_calls).map((call, index) => ({ index, ...call }));
     const last = {
-      ...(gw_mcp !== undefined && !this.#isStrict && { gw_mcp }),
-      ...(gw_mcp_limited !== undefined && !this.#isStrict && { gw_mcp_limited }),
+      ...(gw_mcp !== undefined && { gw_mcp }),
+      ...(gw_mcp_limited !== undefined && { gw_mcp_limited }),
     };
     return [
       ...(calls.length > 0 ? [this.#chunk({ tool_calls: calls })] : []),

@@ -32,12 +32,7 @@ export const asReply = ({ status, headers, text }: ModelAnswer): Reply => ({
 export function liveLoop(
   deps: McpDeps,
   keeper: KeepAlive,
-  {
-    over,
-    lease,
-    isStrict,
-    ...options
-  }: Omit<LoopOptions, 'ask' | 'watch'> & { over: () => void; lease: BodyLease; isStrict: boolean },
+  { over, lease, ...options }: Omit<LoopOptions, 'ask' | 'watch'> & { over: () => void; lease: BodyLease },
   call: (round: Json) => Promise<Reply>,
   refusal: (fault: unknown) => Reply,
 ): Promise<Reply> {
@@ -79,7 +74,7 @@ export function liveLoop(
     ask,
     watch: {
       started(shown) {
-        view = dialect.live(body, { ...shown, isStrict });
+        view = dialect.live(body, shown);
       },
       executing: (calls) => write(view?.executing(calls) ?? ''),
       executed: (done) => write(view?.executed(done) ?? ''),

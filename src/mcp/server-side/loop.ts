@@ -28,11 +28,13 @@ export interface LoopOptions extends ApprovalBinding {
   body: Json;
   servers: readonly ResolvedServer[];
   mostIterations: number;
+  /** The client wants no fields that the dialect does not have. */
+  isStrict: boolean;
   /** Calls the model; `round` counts from 0. */
   ask(body: Json, round: number): Promise<ModelAnswer>;
   /** Told as the loop goes on, where somebody watches. */
   watch?: {
-    started(shown: Omit<LiveStart, 'isStrict'>): void;
+    started(shown: LiveStart): void;
     executing(calls: readonly (ModelCall & { tool: OfferedTool })[]): void;
     executed(done: readonly (Executed & { call: ModelCall })[]): void;
   };
@@ -45,7 +47,7 @@ const loopMs = 300_000;
 const mostFailures = 3;
 
 export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<LoopResult> {
-  const { dialect, servers, mostIterations } = options;
+  const { dialect, servers, mostIterations, isStrict } = options;
   const startedAt = performance.now();
   const offered = await offeredTools(deps, servers);
   const references = servers.map(({ reference }) => reference);
@@ -71,7 +73,16 @@ export async function runLoop(deps: McpDeps, options: LoopOptions): Promise<Loop
       return tool && server ? [{ ...one, tool, server }] : [];
     });
     const show = (approvals: readonly Approval[] = []): LoopResult => {
-      const shown: ToolRound = { executed, tools: offered, servers: references, ours, usage, approvals, limited: late };
+      const shown: ToolRound = {
+        executed,
+        tools: offered,
+        servers: references,
+        ours,
+        usage,
+        approvals,
+        limited: late,
+        isStrict,
+      };
       return { answer: dialect.final(answer, shown), round: shown, headers: told.headers };
     };
     if (mine.length === 0 || late) return show();

@@ -103,7 +103,7 @@ export const responses: ToolDialect = {
     });
     return { ...body, input };
   },
-  final(answer, { executed, tools, servers, ours, usage, approvals, limited }) {
+  final(answer, { executed, tools, servers, ours, usage, approvals, limited, isStrict }) {
     const listed = servers.map((server, index) => ({
       type: 'mcp_list_tools',
       id: `mcpl_${String(answer.id)}_${index}`,
@@ -128,7 +128,7 @@ export const responses: ToolDialect = {
       ...answer,
       output: [...listed, ...called, ...said, ...approvals.map(approvalItem)],
       usage,
-      ...(limited && { gw_mcp_limited: true }),
+      ...(limited && !isStrict && { gw_mcp_limited: true }),
     };
   },
   live: (_, shown) => new LiveResponses(shown),

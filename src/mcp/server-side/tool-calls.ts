@@ -72,8 +72,6 @@ export interface Resolved {
 export interface LiveStart {
   tools: readonly OfferedTool[];
   servers: readonly ServerReference[];
-  /** The client wants no fields in a stream that the dialect does not have. */
-  isStrict: boolean;
   /** Calls that were approved, and have been made. */
   approved: readonly (Executed & { call: ModelCall; offered: OfferedTool })[];
 }
@@ -87,6 +85,8 @@ export interface ToolRound {
   usage: Json;
   approvals: readonly Approval[];
   limited: boolean;
+  /** The client wants no fields that OpenAI's dialects do not have. */
+  isStrict: boolean;
 }
 
 export const marker = '@gw-mcp';
