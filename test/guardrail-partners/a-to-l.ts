@@ -163,7 +163,12 @@ export const partnersToL: Record<string, Partner> = {
     key: ['authorization', `Bearer ${key}`],
     needs: ['guard_input', 'event_type'],
     refuses: z.strictObject({
-      guard_input: z.looseObject({ messages: chatMessages() }),
+      guard_input: z.union([
+        z.looseObject({ messages: chatMessages() }),
+        z.looseObject({
+          choices: z.array(z.looseObject({ message: z.looseObject({ role: z.literal('assistant') }) })),
+        }),
+      ]),
       event_type: z.enum(['input', 'output']),
       app_id: z.string(),
       user_id: z.string().optional(),

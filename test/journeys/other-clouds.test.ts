@@ -1,29 +1,14 @@
-/** Oracle, Workers AI, watsonx.ai, Replicate and the small ones, asked with OpenAI's SDK. */
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { type OpenAI, toFile } from 'openai';
+/** Oracle, Workers AI, watsonx.ai and the small ones, asked with OpenAI's SDK. */
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { toFile } from 'openai';
 import { openaiClient } from '../clients.ts';
-import { sharedByTests } from '../journey.ts';
+import { type Cloud, messages, sharedClouds } from '../cloud-world.ts';
 import { keys, type Said as OracleSaid, oracleApi } from '../providers/oracle.ts';
 import * as clouds from '../providers/other-clouds.ts';
 import { picture, pictureBase64 } from '../providers/picture-makers.ts';
-import { predictionEvents, replicateApi } from '../providers/replicate.ts';
-import {
-  type Behaviour,
-  type ReceivedCall,
-  type SimulatedProvider,
-  startProvider,
-  stream,
-} from '../providers/simulated.ts';
-import { startWorld, type World } from '../world.ts';
+import { type Behaviour, stream } from '../providers/simulated.ts';
 
-const simulated = new Map<string, SimulatedProvider>();
 let oracleSaid: OracleSaid = { text: 'Hello there.' };
-let replicateOutput: unknown = ['Hello', ' there.'];
-let replicateEvents: readonly string[] | null = null;
-let replicateCancelled = Promise.withResolvers<void>();
-let world: World;
-let client: OpenAI;
-
 const oracleFields = {
   oracle_region: 'us-chicago-1',
   oracle_compartment_id: 'ocid1.compartment',
@@ -33,7 +18,7 @@ const oracleFields = {
   oracle_private_key: keys.privateKey,
 };
 
-const apis: Record<string, { api: Behaviour; below: string; fields?: object }> = {
+const apis: Record<string, Cloud> = {
   oracle: { api: oracleApi('ocid1.tenancy/ocid1.user/20:3b', () => oracleSaid), below: '', fields: oracleFields },
   'workers-ai': {
     api: clouds.workersAiApi('sk-workers-ai-secret'),
@@ -45,65 +30,17 @@ const apis: Record<string, { api: Behaviour; below: string; fields?: object }> =
     below: '',
     fields: { watsonx_zen_api_key: 'dTpr', watsonx_project_id: 'proj' },
   },
-  replicate: {
-    api: replicateApi('sk-replicate-secret', {
-      output: () => replicateOutput,
-      events: () => replicateEvents,
-      cancelled: () => replicateCancelled.resolve(),
-    }),
-    below: '',
-  },
   'reka-ai': { api: clouds.rekaApi('sk-reka-ai-secret'), below: '' },
   bytez: { api: clouds.bytezApi('sk-bytez-secret'), below: '' },
   triton: { api: clouds.tritonApi, below: '' },
   ai21: { api: clouds.ai21Api('sk-ai21-secret'), below: '/v1' },
 };
 
-beforeAll(async () => {
-  world = await startWorld({});
-  client = openaiClient(world);
-  for (const [id, { api, below, fields }] of Object.entries(apis)) {
-    const provider = await startProvider(api);
-    simulated.set(id, provider);
-    const custom_host = provider.url.replace('/v1', below);
-    await world.saveProvider(id, id, provider, { configurations: { custom_host, ...fields } });
-  }
-});
-sharedByTests(
-  () => world.gateway,
-  () => simulated.values(),
-);
+const { simulated, world, client, last, said, streamed, completed } = sharedClouds(apis);
+
 beforeEach(() => {
   oracleSaid = { text: 'Hello there.' };
-  replicateOutput = ['Hello', ' there.'];
-  replicateEvents = null;
-  replicateCancelled = Promise.withResolvers();
 });
-
-const calls = (id: string): ReceivedCall[] => simulated.get(id)?.calls ?? [];
-const last = (id: string): ReceivedCall => {
-  const call = calls(id).at(-1);
-  if (!call) throw new Error(`${id} was not asked`);
-  return call;
-};
-const messages = [{ role: 'user' as const, content: 'Hello' }];
-const said = async (model: string, more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>
-  client.chat.completions.create({ model, messages, ...more });
-const streamed = async (model: string, more: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) =>
-  (await client.chat.completions.stream({ model, messages, ...more, stream: true }).finalChatCompletion()).choices[0]
-    ?.message.content;
-/** The words of a streamed completion, and why it ended. */
-const completed = async (model: string) => {
-  let text = '';
-  let finish: string | null = null;
-  let tokens = 0;
-  for await (const piece of await client.completions.create({ model, prompt: 'Hello', stream: true })) {
-    text += piece.choices[0]?.text ?? '';
-    finish = piece.choices[0]?.finish_reason ?? finish;
-    tokens = piece.usage?.total_tokens ?? tokens;
-  }
-  return { text, finish, tokens };
-};
 
 describe('Oracle', () => {
   const model = '@oracle/meta.llama-3.3-70b-instruct';
@@ -132,7 +69,7 @@ describe('Oracle', () => {
   });
 
   test('embeds', async () => {
-    const { data } = await client.embeddings.create({ model: '@oracle/cohere.embed-v4', input: ['one'] });
+    const { data } = await client().embeddings.create({ model: '@oracle/cohere.embed-v4', input: ['one'] });
     expect(data[0]?.embedding).toEqual([3, 0.5]);
     expect(last('oracle').json).toMatchObject({ inputs: ['one'], inputType: 'SEARCH_DOCUMENT' });
   });
@@ -140,7 +77,7 @@ describe('Oracle', () => {
   test("refuses a signature that is not its user's, in its own words", async () => {
     const custom_host = simulated.get('oracle')?.url.replace('/v1', '') ?? '';
     const config = { provider: 'oracle', api_key: 'unused', custom_host, ...oracleFields, oracle_user: 'ocid1.other' };
-    const other = openaiClient(world, { 'x-gw-config': await world.saveConfig(config) });
+    const other = openaiClient(world(), { 'x-gw-config': await world().saveConfig(config) });
     const refusal = (async () => other.chat.completions.create({ model: 'meta.llama', messages }))();
     await expect(refusal).rejects.toMatchObject({
       status: 401,
@@ -159,7 +96,7 @@ describe('Workers AI', () => {
 
   test('completes, whole and streamed', async () => {
     const model = '@workers-ai/@cf/meta/llama-3-8b';
-    const whole = await client.completions.create({ model, prompt: 'Say', max_tokens: 5 });
+    const whole = await client().completions.create({ model, prompt: 'Say', max_tokens: 5 });
     expect(whole).toMatchObject({
       choices: [{ text: 'Hello there.', finish_reason: 'stop' }],
       usage: { total_tokens: 8 },
@@ -172,10 +109,13 @@ describe('Workers AI', () => {
   });
 
   test('embeds, and draws in either of its forms', async () => {
-    const { data } = await client.embeddings.create({ model: '@workers-ai/@cf/baai/bge-m3', input: ['one', 'three'] });
+    const { data } = await client().embeddings.create({
+      model: '@workers-ai/@cf/baai/bge-m3',
+      input: ['one', 'three'],
+    });
     expect(data.map(({ embedding }) => embedding[0])).toEqual([3, 5]);
     for (const model of ['@cf/black-forest-labs/flux-1-schnell', '@cf/stabilityai/stable-diffusion-xl-base-1.0']) {
-      const { data: images } = await client.images.generate({
+      const { data: images } = await client().images.generate({
         model: `@workers-ai/${model}`,
         prompt: 'A cat',
         size: '512x512',
@@ -187,14 +127,14 @@ describe('Workers AI', () => {
 
   test('reads recordings, bare or in JSON', async () => {
     const file = () => toFile(picture, 'talk.wav', { type: 'audio/wav' });
-    const bare = await client.audio.transcriptions.create({
+    const bare = await client().audio.transcriptions.create({
       model: '@workers-ai/@cf/openai/whisper',
       file: await file(),
     });
     expect(bare.text).toBe('Hello there.');
     expect(last('workers-ai').body).toEqual(picture);
     const model = '@workers-ai/@cf/openai/whisper-large-v3-turbo';
-    const verbose = await client.audio.transcriptions.create({
+    const verbose = await client().audio.transcriptions.create({
       model,
       file: await file(),
       language: 'en',
@@ -206,7 +146,7 @@ describe('Workers AI', () => {
 
   test('refuses in its own words', async () => {
     const refusal = (async () =>
-      client.images.generate({ model: '@workers-ai/@cf/nobody/nothing', prompt: 'A cat' }))();
+      client().images.generate({ model: '@workers-ai/@cf/nobody/nothing', prompt: 'A cat' }))();
     await expect(refusal).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('No route for that URI'),
@@ -239,7 +179,7 @@ describe('watsonx.ai', () => {
   });
 
   test('completes, embeds, reranks and lists its models', async () => {
-    const completion = await client.completions.create({ model, prompt: 'Hello', temperature: 0.5, stop: '.' });
+    const completion = await client().completions.create({ model, prompt: 'Hello', temperature: 0.5, stop: '.' });
     expect(completion).toMatchObject({ choices: [{ text: ' there.' }], usage: { total_tokens: 5 } });
     expect(last('watsonx').json.parameters).toEqual({
       decoding_method: 'sample',
@@ -248,9 +188,9 @@ describe('watsonx.ai', () => {
     });
     expect(await completed(model)).toEqual({ text: ' there.', finish: 'stop', tokens: 5 });
     expect(last('watsonx').path).toStartWith('/ml/v1/text/generation_stream?');
-    const { data } = await client.embeddings.create({ model, input: ['one', 'three'] });
+    const { data } = await client().embeddings.create({ model, input: ['one', 'three'] });
     expect(data.map(({ embedding }) => embedding[0])).toEqual([3, 5]);
-    const ranked = await world.call('/v1/rerank', { model, query: 'q', documents: ['a', 'b'], top_n: 1 });
+    const ranked = await world().call('/v1/rerank', { model, query: 'q', documents: ['a', 'b'], top_n: 1 });
     expect((await ranked.json()) as unknown).toMatchObject({
       results: [{ index: 1, relevance_score: 4.5 }],
       usage: { total_tokens: 9 },
@@ -259,108 +199,8 @@ describe('watsonx.ai', () => {
       inputs: [{ text: 'a' }, { text: 'b' }],
       parameters: { return_options: { top_n: 1 } },
     });
-    const models = await openaiClient(world, { 'x-gw-provider': '@watsonx' }).models.list();
+    const models = await openaiClient(world(), { 'x-gw-provider': '@watsonx' }).models.list();
     expect(models.data[0]).toMatchObject({ id: 'ibm/granite-3', owned_by: 'IBM' });
-  });
-});
-
-describe('Replicate', () => {
-  test('answers a question, at once or after a while', async () => {
-    const answer = await said('@replicate/meta/meta-llama-3-70b-instruct', { max_tokens: 9, temperature: 0 });
-    expect(answer).toMatchObject({
-      choices: [{ message: { content: 'Hello there.' } }],
-      usage: { prompt_tokens: 6, completion_tokens: 4 },
-    });
-    expect(calls('replicate')).toHaveLength(1);
-    expect(last('replicate')).toMatchObject({
-      path: '/models/meta/meta-llama-3-70b-instruct/predictions',
-      json: { input: { prompt: 'Hello', max_tokens: 9, temperature: 0 } },
-    });
-    await said('@replicate/meta/meta-llama-3-70b-instruct', { messages: [{ role: 'user', content: 'slow' }] });
-    expect(last('replicate')).toMatchObject({ method: 'GET', path: '/predictions/p-1' });
-  });
-
-  test('is told who said what in a longer talk', async () => {
-    const talk = [
-      { role: 'system' as const, content: 'Be brief' },
-      ...messages,
-      { role: 'assistant' as const, content: 'Hi.' },
-      { role: 'user' as const, content: 'And now?' },
-    ];
-    await said('@replicate/owner/name', { messages: talk });
-    expect(last('replicate').json.input).toEqual({
-      prompt: 'User: Hello\n\nAssistant: Hi.\n\nUser: And now?\n\nAssistant:',
-      system_prompt: 'Be brief',
-    });
-    await said('@replicate/openai/gpt-5', { messages: talk });
-    expect(last('replicate').json.input).toEqual({ messages: talk });
-    const version = 'a'.repeat(64);
-    await said(`@replicate/owner/name:${version}`);
-    expect(last('replicate')).toMatchObject({ path: '/predictions', json: { version, input: { prompt: 'Hello' } } });
-  });
-
-  test('makes images that are fetched where they are wanted as bytes', async () => {
-    replicateOutput = [`${simulated.get('replicate')?.url.replace('/v1', '')}/files/1.png`];
-    const asked = { model: '@replicate/black-forest-labs/flux-dev', prompt: 'A cat', size: '1792x1024' as const };
-    expect((await client.images.generate({ ...asked, response_format: 'b64_json' })).data).toEqual([
-      { b64_json: pictureBase64 },
-    ]);
-    expect(calls('replicate')[0]?.json).toEqual({ input: { prompt: 'A cat', aspect_ratio: '16:9' } });
-    expect(last('replicate').headers.authorization).toBeUndefined();
-  });
-
-  const model = '@replicate/owner/name';
-
-  test('streams from where its prediction says, without showing its key there', async () => {
-    replicateOutput = ['Hello,\n\n', 'there', ' 👋'];
-    expect(await streamed(model)).toBe('Hello,\n\nthere 👋');
-    const [asked, fetched] = calls('replicate');
-    expect(asked).toMatchObject({
-      path: '/models/owner/name/predictions',
-      json: { input: { prompt: 'Hello' }, stream: true },
-    });
-    expect(asked?.headers.prefer).toBeUndefined();
-    expect(fetched).toMatchObject({ method: 'GET', path: '/streams/p-1' });
-    expect(fetched?.headers.authorization).toBeUndefined();
-  });
-
-  test('tells the whole answer of a model that does not stream as a stream', async () => {
-    replicateOutput = ['Hello,\n', 'there.'];
-    const runner = client.chat.completions.stream({
-      model: '@replicate/owner/still-1',
-      messages,
-      stream_options: { include_usage: true },
-    });
-    expect((await runner.finalChatCompletion()).choices[0]).toMatchObject({
-      message: { content: 'Hello,\nthere.' },
-      finish_reason: 'stop',
-    });
-    expect(await runner.totalUsage()).toMatchObject({ prompt_tokens: 6, completion_tokens: 4 });
-    expect(last('replicate')).toMatchObject({ method: 'GET', path: '/predictions/p-1' });
-  });
-
-  test.each([
-    ['fails', ['event: error\ndata: {"detail":"CUDA out of memory"}\n\n'], 'CUDA out of memory'],
-    ['is cancelled', predictionEvents(['Hello'], { reason: 'canceled' }), 'the prediction was cancelled'],
-  ])('a stream whose prediction %s does not look complete', async (_, events, words) => {
-    replicateEvents = events;
-    await expect(streamed(model)).rejects.toThrow(words);
-  });
-
-  test('a stream that breaks off does not look complete, and its prediction is cancelled', async () => {
-    replicateEvents = predictionEvents(['Hello']).slice(0, -1);
-    await expect(streamed(model)).rejects.toThrow('before it was complete');
-    await replicateCancelled.promise;
-    expect(last('replicate')).toMatchObject({ method: 'POST', path: '/predictions/p-1/cancel' });
-  });
-
-  test('is asked in other dialects too, and refuses tools', async () => {
-    const answer = await world.call('/v1/messages', { model, max_tokens: 5, messages });
-    expect((await answer.json()) as unknown).toMatchObject({ content: [{ type: 'text', text: 'Hello there.' }] });
-    expect(last('replicate').json).toEqual({ input: { prompt: 'Hello', max_tokens: 5 } });
-    const tools = [{ type: 'function' as const, function: { name: 'weather' } }];
-    await expect(said(model, { tools })).rejects.toThrow('tools');
-    expect(calls('replicate')).toHaveLength(1);
   });
 });
 
@@ -396,7 +236,7 @@ describe('the small ones', () => {
   });
 
   test('Triton completes', async () => {
-    const answer = await client.completions.create({
+    const answer = await client().completions.create({
       model: '@triton/llama',
       prompt: 'Hello',
       stop: '.',
@@ -432,7 +272,7 @@ describe('the small ones', () => {
   test('AI21 takes stops as a list, and embeds', async () => {
     expect((await said('@ai21/jamba-large', { stop: '.' })).choices[0]?.message.content).toBe('Hello there.');
     expect(last('ai21').json).toEqual({ model: 'jamba-large', messages, stop: ['.'] });
-    const { data } = await client.embeddings.create({ model: '@ai21/embed', input: 'one' });
+    const { data } = await client().embeddings.create({ model: '@ai21/embed', input: 'one' });
     expect(data[0]?.embedding).toEqual([3, 0.5]);
   });
 });

@@ -7,6 +7,7 @@ import { partnersFromM } from '../../../test/guardrail-partners/m-to-z.ts';
 import { after, type Json, key, type Partner, simulated } from '../../../test/guardrail-partners/simulated.ts';
 import type { HookEvent } from '../context.ts';
 import { CheckContext } from '../context.ts';
+import { edited } from '../edits.ts';
 import { partnerChecks } from './index.ts';
 import { piecesOf } from './partner.ts';
 
@@ -166,6 +167,82 @@ describe('the conversation that partners get', () => {
       { role: 'system', content: 'be brief' },
       { role: 'tool', content: 'found' },
     ] as unknown as Json);
+  });
+
+  describe('of CrowdStrike has the form of chat in any dialect, and what it changes stands where it was', () => {
+    const id = 'crowdstrike-aidr.guardChatCompletions';
+    const asked = async (requestType: string, json: Json, isInput: boolean, guard_output: Json) => {
+      const partner = partners[id] as Partner;
+      const io = simulated(partner, { status: 'Success', result: { transformed: true, guard_output } });
+      const { credentials = {} } = partner;
+      const prepared = byId.get(id)?.prepare({}, { credentials, faultOfUrl: () => null, timeoutMs: 100 });
+      const { facts } = contextFor(isInput ? 'beforeRequestHook' : after, 'x');
+      const request = isInput ? json : { model: 'm' };
+      const context = new CheckContext({ ...facts, requestType, request }, json, false);
+      const result = await prepared?.run(context, io);
+      const { segments } = context;
+      return {
+        sent: JSON.parse(io.calls[0]?.body ?? '{}').guard_input,
+        body: result?.body,
+        made: edited(json, segments, result?.edits ?? []),
+      };
+    };
+    const part = (text: string) => ({ type: 'text', text });
+    const output = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
+
+    test('messages, asked', async () => {
+      const json = {
+        model: 'm',
+        system: 'be kind',
+        messages: [{ role: 'user', content: [part('Hi'), part('I am Ann')] }],
+      };
+      const changed = [{ content: 'be kind' }, { content: 'Hi' }, { content: 'I am ***' }];
+      const { sent, body, made } = await asked('messages', json, true, { messages: changed });
+      expect(sent).toEqual({
+        model: 'm',
+        messages: [
+          { role: 'system', content: 'be kind' },
+          { role: 'user', content: 'Hi' },
+          { role: 'user', content: 'I am Ann' },
+        ],
+      });
+      expect(body).toBeUndefined();
+      expect(made).toEqual({ ...json, messages: [{ role: 'user', content: [part('Hi'), part('I am ***')] }] });
+    });
+
+    test('messages, answered', async () => {
+      const json = { type: 'message', role: 'assistant', content: [part('Hi'), part('I am Ann')] };
+      const choices = [{ message: { content: 'Hi' } }, { message: { content: 'I am ***' } }];
+      const { sent, made } = await asked('messages', json, false, { choices });
+      expect(sent.choices).toEqual([
+        { index: 0, message: { role: 'assistant', content: 'Hi' } },
+        { index: 1, message: { role: 'assistant', content: 'I am Ann' } },
+      ]);
+      expect(made).toEqual({ ...json, content: [part('Hi'), part('I am ***')] });
+    });
+
+    test('responses, asked and answered', async () => {
+      const request = { model: 'm', instructions: 'be kind', input: 'I am Ann' };
+      const messages = [{ content: 'be kind' }, { content: 'I am ***' }];
+      const input = await asked('createModelResponse', request, true, { messages });
+      expect(input.sent.messages).toEqual([
+        { role: 'system', content: 'be kind' },
+        { role: 'user', content: 'I am Ann' },
+      ]);
+      expect(input.made).toEqual({ ...request, input: 'I am ***' });
+      const answer = { object: 'response', output: [output('You are Ann')] };
+      const choices = [{ message: { content: 'You are ***' } }];
+      const told = await asked('createModelResponse', answer, false, { choices });
+      expect(told.sent.choices[0].message).toEqual({ role: 'assistant', content: 'You are Ann' });
+      expect(told.made).toEqual({ ...answer, output: [output('You are ***')] });
+    });
+
+    test('chat goes as it is', async () => {
+      const json = { model: 'm', messages: [{ role: 'user', content: 'I am Ann' }], seed: 1 };
+      const guarded = { ...json, messages: [{ role: 'user', content: 'I am ***' }] };
+      const { sent, body } = await asked('chatComplete', json, true, guarded);
+      expect([sent, body]).toEqual([json, guarded]);
+    });
   });
 
   test('an action that Cato does not ask for is no error', async () => {
