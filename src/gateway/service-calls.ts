@@ -9,7 +9,7 @@ import type { Arrival, Identified, RequestContext, ServiceCall } from './context
 import type { GatewayDeps } from './deps.ts';
 import { ServiceGuard } from './guardrails/service-guard.ts';
 import type { GuardState } from './guardrails/state.ts';
-import type { Admission } from './limits/admission.ts';
+import { Admission } from './limits/admission.ts';
 import { admit } from './request/admit.ts';
 import type { Bytes } from './request/body.ts';
 import type { BodyLease } from './request/body-budget.ts';
@@ -54,6 +54,8 @@ export interface ServiceCalls {
   isLimited(identified: Identified): boolean;
   /** Counts the call against the limits of key, workspace and policies; throws a `GatewayError` where one has no room. `tokens`: what it is known to take. */
   admit(context: RequestContext, tokens: () => number): MaybePromise<Admission | null>;
+  /** Counts the tokens of a tool's result that came after its call was answered; throws a `GatewayError` where a limit is used up. Null where nobody counts them. */
+  resultCounter(context: RequestContext): ((tokens: number) => MaybePromise<void>) | null;
   /** What guardrails say of the call, before it is made and after. */
   guard(context: RequestContext, guards: Guards): ServiceGuard;
   /** Whether answers to a model request may hold the fields of its dialect alone. */
@@ -99,6 +101,11 @@ export function createServiceCalls(deps: GatewayDeps): ServiceCalls {
     release: (request) => deps.bodies.release(request),
     guard: (context, guards) => new ServiceGuard(deps, context, guards),
     admit: (context, tokens) => admit(deps, context, true, tokens),
+    resultCounter(context) {
+      if (!deps.limits) return null;
+      const admission = new Admission(deps.limits, context, () => deps.clock.now().getTime());
+      return admission.countsTokens ? (tokens) => admission.countResult(tokens) : null;
+    },
     settle(context, { status, headers = {}, body, failure, upstreamMs, firstEventMs = null, usage, guard }) {
       const record = newAttemptRecord(context.plan.root);
       record.status = status;

@@ -11,7 +11,7 @@ import type { CallContext } from './call-context.ts';
 import type { Called, Way } from './called.ts';
 import type { McpDeps } from './deps.ts';
 import { McpError, ofGateway, unknownTool } from './errors.ts';
-import { checkedResult, denied, guarded } from './guarded.ts';
+import { denied, guarded } from './guarded.ts';
 import { listAll } from './lists.ts';
 import { meteredTokens, serviceContext } from './log.ts';
 import { pageOf } from './paging.ts';
@@ -43,7 +43,6 @@ export async function call(deps: McpDeps, context: CallContext, request: RpcRequ
     return relayedTask(deps, context, asked, {
       definitionOf,
       send: (one) => sent(deps, context, one, way, one === request ? way.bytes : undefined),
-      checked: (tool, result) => checkedResult(deps, context, tool, result),
     });
   }
   await authorise(context, asked, definitionOf);

@@ -31,6 +31,32 @@ onEachEngine('the owner of a task', (start) => {
   });
 });
 
+onEachEngine('the result of a task', (start) => {
+  test('is counted once, in every process and after a restart, and again where counting failed', async () => {
+    const gateway = await start();
+    const owners = () => createTaskOwners(gateway.app.services.store, gateway.clock, () => undefined);
+    const facts = { owner: 'user:ada', tool: 'work' };
+    let counts = 0;
+    const count = async () => void counts++;
+    const first = owners();
+    const full = async () => {
+      throw new Error('full');
+    };
+    await expect(first.countOnce('server', 'task', facts, full)).rejects.toThrow('full');
+    await Promise.all([
+      first.countOnce('server', 'task', facts, count),
+      first.countOnce('server', 'task', facts, count),
+    ]);
+    await first.close();
+    await owners().countOnce('server', 'task', facts, count);
+    expect(counts).toBe(1);
+    await owners().countOnce('another server', 'task', facts, count);
+    expect(counts).toBe(2);
+    expect(await owners().of('server', 'task')).toBeNull();
+    await gateway.stopWithoutFaults();
+  });
+});
+
 describe.if(postgresInstalled)('two processes on one PostgreSQL', () => {
   test('each knows at once who made a task at the other, and nobody else has it', async () => {
     const upstream = await startUpstream('task-server.ts');

@@ -66,6 +66,20 @@ export class Admission {
     });
   }
 
+  /** Counts a result that is there already, as no further request. It is refused only where a limit is used up, for the work is done: the last one may pass the limit. */
+  countResult(tokens: number): MaybePromise<void> {
+    const demands = this.onRequest
+      .filter((limit) => countsTools(this.#context, limit))
+      .map((limit): Demand => ({ limit, ...once }));
+    return then(this.#reserve(demands), (taken) => {
+      if (taken instanceof GatewayError) throw taken;
+      this.#limits.settle(
+        taken,
+        taken.holdings.map(() => tokens),
+      );
+    });
+  }
+
   /** The limits that a target must pass, those of the request first; its count is taken once, however many targets are tried. */
   limitsFor(saved: readonly Limit[], target: TargetFacts, prompt: string | null): Limit[] {
     const { policies } = this.#context.workspace;

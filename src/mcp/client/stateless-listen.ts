@@ -3,7 +3,7 @@ import type { Abort } from '../../wire/abort.ts';
 import { mayUseTool } from '../access.ts';
 import type { CallContext } from '../call-context.ts';
 import type { McpDeps } from '../deps.ts';
-import { checkedResult } from '../guarded.ts';
+import { McpError } from '../errors.ts';
 import { writeSse } from '../protocol/events.ts';
 import {
   isFields,
@@ -16,6 +16,7 @@ import { metaKeys } from '../protocol/versions.ts';
 import { hasTaskExtension, requireTaskExtension } from '../tasks/capability.ts';
 import type { TaskFacts } from '../tasks/owners.ts';
 import { checkedTask, ownTask } from '../tasks/relay.ts';
+import { shownResult } from '../tasks/results.ts';
 import type { Link } from '../upstream/link.ts';
 import type { EventStream } from './event-stream.ts';
 
@@ -60,10 +61,13 @@ export async function subscriptionOf(
       const tellTask = (task: JsonRpcFields) => {
         const facts = tasks.get(String(task.taskId));
         if (!facts) return;
-        const checked = (result: JsonRpcFields) => checkedResult(deps, context, facts.tool, result);
+        const checked = (result: JsonRpcFields) => shownResult(deps, context, String(task.taskId), facts, result);
         told = told
           .then(async () => tell(taskStatus, await checkedTask(task, checked)))
-          .catch((fault) => deps.onFault(fault, context.requestId));
+          .catch((fault) => {
+            // A limit has no room for the result: the client is told so when it asks for it.
+            if (!(fault instanceof McpError)) deps.onFault(fault, context.requestId);
+          });
       };
       const uris = Array.isArray(honoured.resourceSubscriptions) ? honoured.resourceSubscriptions : [];
       if (link.era === 'session') {

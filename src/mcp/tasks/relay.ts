@@ -8,6 +8,7 @@ import type { McpDeps } from '../deps.ts';
 import { McpError, noSuchTask } from '../errors.ts';
 import { isFields, type JsonRpcFields, type RpcRequest } from '../protocol/json-rpc.ts';
 import type { TaskFacts } from './owners.ts';
+import { shownResult } from './results.ts';
 
 export const isTaskMethod = (method: string): boolean => method.startsWith('tasks/');
 
@@ -16,8 +17,6 @@ const changing: ReadonlySet<string> = new Set(['tasks/cancel', 'tasks/update']);
 
 export interface TaskRelay {
   send(request: RpcRequest): Promise<Called>;
-  /** What the caller may see of a tool's result. */
-  checked(tool: string, result: JsonRpcFields): Promise<JsonRpcFields>;
   definitionOf(tool: string): Promise<CapabilityDefinition | null>;
 }
 
@@ -40,10 +39,8 @@ export async function relayedTask(
   const called = await relay.send(request);
   const result = called.response?.result;
   if (!called.response || !result) return called;
-  const shown =
-    request.method === 'tasks/result'
-      ? await relay.checked(facts.tool, result)
-      : await checkedTask(result, (one) => relay.checked(facts.tool, one));
+  const checked = (one: JsonRpcFields) => shownResult(deps, context, taskId, facts, one);
+  const shown = request.method === 'tasks/result' ? await checked(result) : await checkedTask(result, checked);
   return shown === result ? called : { ...called, response: { ...called.response, result: shown }, text: null };
 }
 

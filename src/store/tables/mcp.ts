@@ -118,7 +118,7 @@ export interface McpUpstreamClientTable {
 
 /** Who may ask for a task of a server. */
 export interface McpTaskTable {
-  /** Digest of the server's id and of the task's. */
+  /** Digest of the server's id and of the task's; with `result` behind them once limits have counted its result. */
   key: string;
   /** `user:` or `key:` and an id. */
   owner: string;
