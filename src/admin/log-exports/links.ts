@@ -12,9 +12,13 @@ const purpose = 'log export link';
 const path = /^\/v[12]\/logs\/exports\/([0-9a-f-]{36})\/file$/;
 const claims = lazy(() => z.object({ export: z.string(), until: z.number() }));
 
-type LinkServices = Pick<Services, 'vault' | 'clock' | 'settings'>;
+type LinkServices = Pick<Services, 'store' | 'vault' | 'clock' | 'settings'>;
 
-export function signedLink({ vault, clock }: LinkServices, origin: string, id: string): string {
+export function signedLink(
+  { vault, clock }: Pick<LinkServices, 'vault' | 'clock'>,
+  origin: string,
+  id: string,
+): string {
   const token = vault.seal(JSON.stringify({ export: id, until: clock.now().getTime() + validMs }), purpose);
   return `${origin}/v1/logs/exports/${id}/file?token=${encodeURIComponent(token)}`;
 }
@@ -30,20 +34,26 @@ export const exportDownloads =
     if (!isValid(services, url.searchParams.get('token') ?? '', id)) {
       return errorResponse(new ApiError('AB05', 'This link is wrong or has expired; ask for another'), requestId);
     }
-    const file = exportFile(services.settings.dataDir, id);
-    if (!existsSync(file)) {
-      return errorResponse(new ApiError('AB08', 'This file is no longer kept; start the export again'), requestId);
-    }
-    return new Response(Bun.file(file).stream(), {
-      headers: {
-        'content-type': 'application/x-ndjson; charset=utf-8',
-        'content-disposition': `attachment; filename="${id}.jsonl"`,
-        'cache-control': 'no-store',
-      },
-    });
+    return fileReply(services, id, requestId);
   };
 
-function isValid({ vault, clock }: LinkServices, token: string, id: string): boolean {
+/** A link ends with its export: the file itself is swept some time later. */
+async function fileReply({ store, settings }: LinkServices, id: string, requestId: string): Promise<Response> {
+  const file = exportFile(settings.dataDir, id);
+  const known = await store.db.selectFrom('log_exports').select('status').where('id', '=', id).executeTakeFirst();
+  if (known?.status !== 'success' || !existsSync(file)) {
+    return errorResponse(new ApiError('AB08', 'This file is no longer kept; start the export again'), requestId);
+  }
+  return new Response(Bun.file(file).stream(), {
+    headers: {
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      'content-disposition': `attachment; filename="${id}.jsonl"`,
+      'cache-control': 'no-store',
+    },
+  });
+}
+
+function isValid({ vault, clock }: Pick<LinkServices, 'vault' | 'clock'>, token: string, id: string): boolean {
   try {
     const found = claims().safeParse(JSON.parse(vault.open(token, purpose)));
     return found.success && found.data.export === id && found.data.until > clock.now().getTime();

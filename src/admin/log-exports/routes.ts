@@ -324,9 +324,8 @@ export const logExportsResource: Resource = {
   ],
   dependants: [
     {
-      kind: 'log exports',
       // They do not stand in the way: they go with their workspace.
-      count: async () => 0,
+      kind: 'log exports',
       async remove(db, workspaceId) {
         await db.deleteFrom('log_exports').where('workspace_id', '=', workspaceId).execute();
         return [];

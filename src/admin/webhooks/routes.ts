@@ -242,7 +242,6 @@ const listDeliveries = endpoint({
 /** They hinder nobody from removing a workspace, and end with it. */
 const webhooksOfWorkspace: Dependant = {
   kind: 'webhooks',
-  count: async () => 0,
   async remove(db, workspaceId) {
     await db.updateTable('alert_webhooks').set({ status: 'paused' }).where('workspace_id', '=', workspaceId).execute();
     return [];

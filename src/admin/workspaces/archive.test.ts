@@ -122,6 +122,27 @@ onEachEngine('archiving a workspace', (start) => {
     }
   });
 
+  test('ends its policies, webhooks and exports, which stand in nobody’s way', async () => {
+    const { id } = await create();
+    const policy = await gateway.post('/v1/policies/usage-limits', {
+      workspace_id: id,
+      conditions: [{ key: 'workspace_id', value: id }],
+      type: 'cost',
+      credit_limit: 10,
+    });
+    const events = ['usage.exhausted'];
+    const hook = await gateway.post('/v1/webhooks', { workspace_id: id, url: 'https://example.com/alerts', events });
+    const made = await gateway.post('/v1/logs/exports', { workspace_id: id, filters: {}, requested_data: ['id'] });
+    expect([policy.status, hook.status, made.status]).toEqual([200, 200, 200]);
+    expect((await remove(id, { name: 'Team' })).status).toBe(200);
+    const { db } = storeOf(gateway);
+    const of = (table: 'policies' | 'alert_webhooks' | 'log_exports') =>
+      db.selectFrom(table).select('status').where('workspace_id', '=', id).execute();
+    expect(await of('policies')).toEqual([{ status: 'archived' }]);
+    expect(await of('alert_webhooks')).toEqual([{ status: 'paused' }]);
+    expect(await of('log_exports')).toEqual([]);
+  });
+
   test('archives the memberships', async () => {
     const { id } = await create();
     await addPerson(gateway, organisationId, 'member', { workspaces: { [id]: 'admin' } });

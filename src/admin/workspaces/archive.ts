@@ -29,15 +29,15 @@ export async function archiveWorkspace(
 ): Promise<Archived> {
   const archived: Archived = { changes: [{ topic: 'workspace', id: row.id }], removed: {} };
   for (const dependant of services.dependants) {
-    const count = await dependant.count(db, row.id);
+    const count = await dependant.count?.(db, row.id);
     if (count === 0) continue;
-    if (!force) {
+    if (count !== undefined && !force) {
       throw conflict(
         `This workspace still has ${dependant.kind} (${count}); remove them first, or send force_delete: true`,
       );
     }
     archived.changes.push(...(await dependant.remove(db, row.id, now)));
-    archived.removed[dependant.kind] = count;
+    if (count !== undefined) archived.removed[dependant.kind] = count;
   }
   const at = now.toISOString();
   // No key outlives its workspace, not even one that stood in nobody's way.
