@@ -3,6 +3,8 @@ import type { Json } from '../harness.ts';
 
 export const taskExtension = 'io.modelcontextprotocol/tasks';
 
+const knowsTasks = { extensions: { [taskExtension]: {} } };
+
 export interface RpcAnswer {
   status: number;
   result?: Json;
@@ -14,15 +16,20 @@ export async function askStateless(
   key: string,
   method: string,
   params: Json,
-  capabilities: object = { extensions: { [taskExtension]: {} } },
+  capabilities: object = knowsTasks,
 ): Promise<RpcAnswer> {
+  const response = await posted(url, key, { id: 1, method, params }, capabilities);
+  return { status: response.status, ...((await response.json()) as object) };
+}
+
+function posted(url: string, key: string, { id, method, params }: Json, capabilities: object): Promise<Response> {
   const name: string | undefined = params.taskId ?? params.name;
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': capabilities,
   };
-  const response = await fetch(url, {
+  return fetch(url, {
     method: 'POST',
     headers: {
       'x-gw-api-key': key,
@@ -32,7 +39,29 @@ export async function askStateless(
       'mcp-method': method,
       ...(name !== undefined && { 'mcp-name': name }),
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }),
   });
-  return { status: response.status, ...((await response.json()) as object) };
+}
+
+/** A stream of changes, one at a time. */
+export async function followStateless(url: string, key: string, notifications: object) {
+  const request = { id: 7, method: 'subscriptions/listen', params: { notifications } };
+  const response = await posted(url, key, request, knowsTasks);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  const next = async (): Promise<Json> => {
+    for (;;) {
+      const at = rest.indexOf('\n\n');
+      if (at >= 0) {
+        const data = /^data: (.*)$/m.exec(rest.slice(0, at))?.[1];
+        rest = rest.slice(at + 2);
+        if (data !== undefined) return JSON.parse(data);
+        continue;
+      }
+      const { done, value } = (await reader?.read()) ?? { done: true };
+      if (done) throw new Error('The stream has ended');
+      rest += value;
+    }
+  };
+  return { next, close: () => reader?.cancel() };
 }

@@ -4,7 +4,7 @@ import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextproto
 import { startGateway, type TestGateway } from '../harness.ts';
 import { home } from '../people.ts';
 import { sessionClient, textOf } from './clients.ts';
-import { askStateless } from './stateless-tasks.ts';
+import { askStateless, followStateless } from './stateless-tasks.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
 
 let gateway: TestGateway;
@@ -87,6 +87,30 @@ describe('the stateless era', () => {
     expect((await read('small', first)).result.status).toBe('completed');
     gateway.clock.advance({ minutes: 2 });
     expect(JSON.stringify((await read('small', second)).result.result)).toContain('short');
+  });
+
+  test('a result on a stream counts once too, and is not told where the limit is used up', async () => {
+    await limited('told', statelessUpstream.url, 400);
+    const taskIds: string[] = [];
+    for (let n = 0; n < 4; n++) taskIds.push(await begun('told'));
+    const [first = '', second = '', third = '', fourth = ''] = taskIds;
+    const before = await left('told');
+    const stream = await followStateless(`${gateway.url}/told/mcp`, gateway.workspaceKey, { taskIds });
+    await stream.next();
+    await answered('told', first, 'short');
+    expect((await stream.next()).params).toMatchObject({ taskId: first, status: 'completed' });
+    const after = await left('told');
+    expect(before - after).toBeGreaterThan(5);
+    await read('told', first);
+    expect(await left('told')).toBe(after);
+    await answered('told', second, long.repeat(3));
+    expect((await stream.next()).params.taskId).toBe(second);
+    await answered('told', third, 'withheld');
+    expect((await read('told', third)).status).toBe(429);
+    gateway.clock.advance({ minutes: 2 });
+    await answered('told', fourth, 'fits again');
+    expect((await stream.next()).params.taskId).toBe(fourth);
+    await stream.close();
   });
 });
 

@@ -9,7 +9,7 @@ import {
 import { type Json, startGateway, type TestGateway } from '../harness.ts';
 import { addKey, addPerson, type Home, home, type Person } from '../people.ts';
 import { sessionClient, textOf } from './clients.ts';
-import { askStateless, type RpcAnswer, taskExtension } from './stateless-tasks.ts';
+import { askStateless, followStateless, type RpcAnswer, taskExtension } from './stateless-tasks.ts';
 import { saveIntegration, startUpstream, trustLoopback, type UpstreamServer } from './upstream.ts';
 
 let gateway: TestGateway;
@@ -262,46 +262,8 @@ describe('the stateless era', () => {
     expect(JSON.stringify(result)).not.toContain('said');
   });
 
-  /** Reads a stream of changes up to the first that a test waits for. */
-  const follow = async (notifications: object, { key = gateway.workspaceKey, at = '/new/mcp' } = {}) => {
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { [taskExtension]: {} } },
-    };
-    const response = await fetch(gateway.url + at, {
-      method: 'POST',
-      headers: {
-        'x-gw-api-key': key,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'subscriptions/listen',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 7,
-        method: 'subscriptions/listen',
-        params: { notifications, _meta: meta },
-      }),
-    });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    const next = async (): Promise<Json> => {
-      for (;;) {
-        const at = rest.indexOf('\n\n');
-        if (at >= 0) {
-          const data = /^data: (.*)$/m.exec(rest.slice(0, at))?.[1];
-          rest = rest.slice(at + 2);
-          if (data !== undefined) return JSON.parse(data);
-          continue;
-        }
-        const { done, value } = (await reader?.read()) ?? { done: true };
-        if (done) throw new Error('The stream has ended');
-        rest += value;
-      }
-    };
-    return { next, close: () => reader?.cancel() };
-  };
+  const follow = (notifications: object, { key = gateway.workspaceKey, at = '/new/mcp' } = {}) =>
+    followStateless(gateway.url + at, key, notifications);
 
   test.each([
     ['at the server', '/new/mcp', ''],
