@@ -1,34 +1,11 @@
 /** Journeys through the web console in a real browser, against the running program. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { browserInstalled, newVisitor, openBrowser, type Visitor } from './browser.ts';
+import { dialog, heading, signIn, takeSecret, visit } from './console-pages.ts';
 import { startGateway, type TestGateway } from './harness.ts';
 
 const newcomer = { email: 'newcomer@example.com', password: 'a password for newcomers' };
-
-async function signIn(page: Page, email: string, password: string): Promise<void> {
-  await page.goto('/login');
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
-const visit = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
-const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name });
-
-/** The value of a field that is shown once, and the button that ends its showing. */
-async function takeSecret(page: Page, title: string): Promise<string> {
-  const shown = dialog(page, title);
-  const secret = await shown.getByLabel(/^Secret of/).inputValue();
-  await shown.getByRole('button', { name: 'Copy' }).click();
-  await shown.getByText('Copied').waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
-  await shown.waitFor({ state: 'hidden' });
-  return secret;
-}
 
 describe.if(browserInstalled)('The console in Chromium', () => {
   let gateway: TestGateway;

@@ -1,44 +1,28 @@
 /** Canaries: secrets planted in every resource that takes one are found in no export, span, metric, line of the program's log or file, although every server that gets one sends it back. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { exportPKCS8, generateKeyPair } from 'jose';
 import { queueDeliveries } from '../../src/admin/webhooks/queue.ts';
-import type { Json } from '../harness.ts';
+import { Canaries, type CanaryWorld, echo, filesUnder, origin, question, startCanaryWorld } from '../canary-world.ts';
 import { browse, signInAddressIn } from '../mcp/browser.ts';
 import { sessionClient, textOf } from '../mcp/clients.ts';
 import { saveIntegration, startUpstream } from '../mcp/upstream.ts';
 import { addKey, home } from '../people.ts';
 import * as openai from '../providers/openai.ts';
-import { json, type ReceivedCall, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
-import { newVault, vaultServer } from '../secret-managers/vault.ts';
+import type { SimulatedProvider } from '../providers/simulated.ts';
 import { freePort } from '../servers/free-port.ts';
-import { type Collector, startCollector } from '../servers/otlp-collector.ts';
+import type { Collector } from '../servers/otlp-collector.ts';
 import { startIdentityProvider, verifyDomain, Walker } from '../sso/walk.ts';
-import { startWorld, type World } from '../world.ts';
+import type { World } from '../world.ts';
 
-const planted = new Map<string, string>();
-/** Plain enough that no serialiser changes it, and unlike anything else. */
-const canary = (name: string): string => {
-  const secret = `canary-${name}-${randomBytes(12).toString('hex')}`;
-  planted.set(name, secret);
-  return secret;
-};
+const canaries = new Canaries();
+const { planted } = canaries;
+const canary = (name: string) => canaries.plant(name);
+const foundIn = (text: string | Buffer) => canaries.foundIn(text);
 
-const foundIn = (text: string | Buffer): string[] =>
-  [...planted].flatMap(([name, secret]) => (text.includes(secret) ? [name] : []));
-
-/** Refuses, and tells in its body and its headers what it was sent, as careless servers do. */
-const echo =
-  (status: number) =>
-  (call: ReceivedCall, response: ServerResponse): void => {
-    const sent = { headers: call.headers, path: call.path, body: call.body.toString() };
-    response.setHeader('x-echo', encodeURIComponent(call.headers.authorization ?? ''));
-    return void json(status, { error: { message: `Not allowed: ${JSON.stringify(sent)}` }, ...sent })(call, response);
-  };
-
+let plantedWorld: CanaryWorld;
+let saved: CanaryWorld['saved'];
+let call: CanaryWorld['call'];
 let collector: Collector;
 let provider: SimulatedProvider;
 let partner: SimulatedProvider;
@@ -51,57 +35,10 @@ const vaultToken = canary('vault-token');
 const managed = canary('managed-secret');
 
 beforeAll(async () => {
-  collector = startCollector();
-  provider = await startProvider(openai.says('Hello'));
-  partner = await startProvider(echo(403));
-  service = await startProvider(echo(403));
-  const state = newVault();
-  state.tokens = new Map([[vaultToken, '']]);
-  state.kv2.set('managed', { data: { key: managed }, version: 1 });
-  vault = await startProvider((call, response) => vaultServer(state)(call, response));
-  world = await startWorld(
-    {},
-    {
-      SMTP_URL: `smtp://mailer:${canary('smtp')}@127.0.0.1:1`,
-      MAIL_FROM: 'gw@example.com',
-      METRICS_TOKEN: canary('metrics-token'),
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${canary('exporter-header')}`,
-      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
-      PROMETHEUS_INCLUDE_MODEL_LABEL: 'true',
-      PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: 'true',
-      PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: 'true',
-      ORGANISATION_HEADERS_TO_MASK: 'x-installation-pass',
-    },
-  );
-  workspaceId = (await world.gateway.get('/v1/workspaces')).body.data[0].id;
-  await world.gateway.put('/v1/admin/organisation/settings', {
-    data_plane_security_settings: { block_inline_config: false },
-  });
+  plantedWorld = await startCanaryWorld(canaries, { vaultToken, managed });
+  ({ collector, provider, partner, service, vault, world, workspaceId, saved, call } = plantedWorld);
 });
-afterAll(async () => {
-  await world.stop();
-  await collector.stop();
-  for (const server of [provider, partner, service, vault]) await server.stop();
-});
-
-const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello.' }] };
-const origin = (server: SimulatedProvider) => server.url.replace('/v1', '');
-
-const saved = async (path: string, body: object, key?: string): Promise<Json> => {
-  const { status, body: answer } = await world.gateway.post(path, body, key ? { key } : {});
-  if (status !== 200) throw new Error(`${path} was refused: ${JSON.stringify(answer)}`);
-  return answer;
-};
-
-/** Calls, and waits for the log. */
-const call = async (headers: Record<string, string>, path = '/v1/chat/completions', body: object = question) => {
-  const traceId = Bun.randomUUIDv7();
-  const answer = await world.call(path, body, { 'x-gw-trace-id': traceId, ...headers });
-  await answer.text();
-  if (answer.status !== 401) await world.records(traceId, 1);
-  return answer.status;
-};
+afterAll(() => plantedWorld.stop());
 
 test('providers get theirs, and are made to echo them', async () => {
   await world.saveProvider('a', 'openai', provider, {
@@ -438,12 +375,6 @@ test('no reply of the control plane shows one', async () => {
     expect([path, foundIn(JSON.stringify(body))]).toEqual([path, []]);
   }
 });
-
-const filesUnder = (folder: string): string[] =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    return statSync(path).isDirectory() ? filesUnder(path) : [path];
-  });
 
 test("no line of the program's log and no file of the data folder holds one", async () => {
   const { app, dataDir, lines, faults } = world.gateway;
