@@ -1,6 +1,9 @@
 /** The gateway cannot be made to call itself, by whatever name. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { startGateway, type TestGateway } from '../harness.ts';
+import { sessionClient } from '../mcp/clients.ts';
+import { saveIntegration, startUpstream } from '../mcp/upstream.ts';
+import { home } from '../people.ts';
 import { freePort } from '../servers/free-port.ts';
 
 let gateway: TestGateway;
@@ -89,3 +92,51 @@ for (const name of ['localhost', 'a.localhost', '127.0.0.1']) {
     expect(JSON.stringify(body)).toContain('this gateway itself');
   });
 }
+
+test('a webhook of limits that leads back to us is refused at its first return, and no loop', async () => {
+  const hooked = await gateway.post('/v1/webhooks', {
+    url: `http://127.0.0.1:${relay.port}/v1/chat/completions`,
+    events: ['usage.exhausted'],
+  });
+  expect(hooked.status).toBe(200);
+  const { workspaceId } = await home(gateway);
+  const policy = await gateway.post('/v1/policies/usage-limits', {
+    workspace_id: workspaceId,
+    conditions: [{ key: 'metadata.run', value: 'looped' }],
+    type: 'requests',
+    credit_limit: 1,
+  });
+  expect(policy.status).toBe(200);
+  const counted = await gateway.post(
+    '/v1/chat/completions',
+    { model: '@sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] },
+    { key: gateway.workspaceKey, headers: { 'x-gw-metadata': JSON.stringify({ run: 'looped' }) } },
+  );
+  expect(counted.status).toBe(200);
+  await gateway.app.services.limits.flush();
+  await gateway.app.jobs.runOnce('usage-sync');
+  await gateway.app.jobs.runOnce('webhooks');
+  const { body } = await gateway.get(`/v1/webhooks/${hooked.body.id}/deliveries`);
+  expect(body.data).toMatchObject([{ status: 'queued', attempts: 1, last_error: 'it answered with status 508' }]);
+  expect(relayed).toHaveLength(1);
+  expect(relayed[0]?.via).toMatch(/^1\.1 gw-[0-9a-f]{24}$/);
+  await gateway.delete(`/v1/webhooks/${hooked.body.id}`);
+});
+
+test('an authorisation webhook of MCP that leads back to us refuses the call, and no loop', async () => {
+  const upstream = await startUpstream('session-server.ts');
+  await saveIntegration(gateway, {
+    slug: 'looped',
+    url: upstream.url,
+    configurations: {
+      authorization_webhook: { url: `http://127.0.0.1:${relay.port}/looped/mcp`, timeout_ms: 10_000, on_error: 'deny' },
+    },
+  });
+  const client = await sessionClient(`${gateway.url}/looped/mcp`, { 'x-gw-api-key': gateway.workspaceKey });
+  await expect(client.callTool({ name: 'write', arguments: { text: 'x' } })).rejects.toThrow(
+    'the authorization service denies this call',
+  );
+  expect(relayed).toMatchObject([{ path: '/looped/mcp', via: expect.stringMatching(/^1\.1 gw-[0-9a-f]{24}$/) }]);
+  await client.close();
+  upstream.stop();
+});

@@ -238,6 +238,33 @@ onEachEngine('single sign-on by OpenID Connect', (start) => {
     expect((await gateway.get(`/v1/admin/users/invites/${invite.body.id}`)).body.status).toBe('accepted');
   });
 
+  test('whoever accepted for the address elsewhere, without proof, neither keeps its owner out nor comes in after them', async () => {
+    const theirs = await addOrganisation(gateway);
+    const email = 'squatted@acme.example';
+    const invite = await gateway.post('/v1/admin/users/invites', { email, role: 'admin' }, { key: theirs.adminKey });
+    const token = invite.body.invite_link.split('/').at(-1);
+    const details = { password, first_name: 'Not', last_name: 'Vic' };
+    const accepted = await gateway.post(`/v1/invites/${token}/accept`, details, { key: '' });
+    expect(accepted.status).toBe(200);
+    const open = (more: object = {}) => gateway.post('/v1/auth/login', { email, password, ...more }, { key: '' });
+    const session: string = (await open()).body.token;
+    const organisationOf = async (key: string) => (await gateway.get('/v1/auth/self', { key })).body.organisation.id;
+    expect(await organisationOf(session)).toBe(theirs.organisationId);
+
+    const walker = new Walker();
+    expect((await signIn(email, walker)).status).toBe(302);
+    const self = await selfOf(walker);
+    expect(self.body).toMatchObject({ user: { email }, organisation: { id: here.organisationId, role: 'member' } });
+
+    const target = { organisation_id: here.organisationId };
+    const onward = (key: string) => gateway.post('/v1/auth/switch-organisation', target, { key });
+    expect((await onward(session)).status).toBe(404);
+    const again = await open();
+    expect(await organisationOf(again.body.token)).toBe(theirs.organisationId);
+    expect((await onward(again.body.token)).status).toBe(404);
+    expect((await open(target)).status).toBe(401);
+  });
+
   test('without auto-provisioning only the invited come in, and the removed stay out', async () => {
     await gateway.put(settingsPath, { disable_auto_provision_user: true });
     expect((await signIn('new@acme.example')).status).toBe(403);
