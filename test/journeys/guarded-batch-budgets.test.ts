@@ -1,12 +1,13 @@
 /** Budgets of batches that a provider runs between guardrails: used-up ones refuse, and each answered row counts once. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import OpenAI, { toFile } from 'openai';
 import { grantableTo } from '../../src/identity/scopes.ts';
-import { type Json, onEachEngine } from '../harness.ts';
+import { type Json, onEachEngine, startGateway } from '../harness.ts';
 import { addKey, home, storeOf } from '../people.ts';
 import * as openai from '../providers/openai.ts';
 import { answered, OpenAiBatches } from '../providers/openai-batches.ts';
 import { json, type SimulatedProvider, startProvider } from '../providers/simulated.ts';
+import { redisInstalled, sharedRedis } from '../servers/redis.ts';
 import { startWorld, type World } from '../world.ts';
 
 const row = (id: string, content = 'hello') =>
@@ -17,7 +18,15 @@ const row = (id: string, content = 'hello') =>
     body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content }] },
   });
 
-onEachEngine('budgets of a batch between guardrails', (start) => {
+const title = 'budgets of a batch between guardrails';
+onEachEngine(title, suite);
+describe.if(redisInstalled)(`${title} (Redis)`, () =>
+  suite(async (env = {}) =>
+    startGateway({ REDIS_URL: (await sharedRedis()).url, LIMITS_STORE_TIMEOUT_MS: '30000', ...env }),
+  ),
+);
+
+function suite(start: typeof startGateway): void {
   let provider: SimulatedProvider;
   let store: OpenAiBatches;
   let world: World;
@@ -190,4 +199,4 @@ onEachEngine('budgets of a batch between guardrails', (start) => {
     const refused = JSON.parse(await (await key.client.files.content(done.error_file_id ?? '')).text());
     expect(refused).toMatchObject({ custom_id: 'over', response: { status_code: 412 } });
   });
-});
+}
