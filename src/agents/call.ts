@@ -1,4 +1,4 @@
-/** One request to an agent on its way: who asks which agent for what, and how he is answered. */
+/** One request to an agent on its way: who asks which agent for what, and how they are answered. */
 import type { AgentServer } from '../catalog/agents/server.ts';
 import type { Arrival, Identified, RequestContext, ServiceCall } from '../gateway/context.ts';
 import type { ServiceGuard } from '../gateway/guardrails/service-guard.ts';

@@ -1,4 +1,4 @@
-/** The agent data plane: who asks which agent for what, whether he may, and the way there and back. */
+/** The agent data plane: who asks which agent for what, whether they may, and the way there and back. */
 
 import { mayUse } from '../catalog/access-rules.ts';
 import { interfacesOf } from '../catalog/agents/card.ts';
@@ -112,7 +112,7 @@ export function createAgentGateway(deps: AgentDeps): AgentGateway {
       const found = await owners.of(server.url, 'task', task);
       if (!found || !isOwn(found)) throw noSuchTask();
     }
-    // What a client may choose itself is his who comes first.
+    // An id that a client may choose belongs to the first caller who uses it.
     const chosenOnes = [
       ...(operation.newTask === null ? [] : [['task', operation.newTask] as const]),
       ...operation.contexts.map((context) => ['context', context] as const),

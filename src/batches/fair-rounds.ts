@@ -1,4 +1,4 @@
-/** Which batches go on when: every organisation has places of its own, so that one whose provider sleeps holds nobody else up. */
+/** Which batches go on when: every organisation has places of its own, so that an organisation with a slow provider delays no other. */
 
 /** Batches of one organisation that go on at once. */
 const placesOfTenant = 4;

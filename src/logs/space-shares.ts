@@ -1,4 +1,4 @@
-/** Who takes how much of a space that all workspaces share: while little of it is left, those who have more than their share give way. */
+/** How much each workspace uses of a shared space. While little of it is left, a workspace that exceeds its share gets no more. */
 
 /** Bytes by workspace. */
 export type Tally = Map<string, number>;

@@ -75,7 +75,7 @@ export async function authorise(
   }
 }
 
-/** Throws where the caller may not use the tool; `changes`: what he asks of it is not for tokens that only read, unless the tool only reads. */
+/** Throws where the caller may not use the tool; `changes`: what they ask of it is not for tokens that only read, unless the tool only reads. */
 export async function authoriseTool(
   context: Context,
   name: string,

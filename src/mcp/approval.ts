@@ -1,4 +1,4 @@
-/** Tools that a person must approve each time: the client asks him, or the call is denied. */
+/** Tools that a person must approve each time: the client asks them, or the call is denied. */
 import type { JsonRpcFields, RpcResponse } from './protocol/json-rpc.ts';
 
 /** Null: it may be called; else what the caller is told. */

@@ -30,7 +30,7 @@ export function followedAs(context: CallContext, ids: Partial<Pick<Identified, M
 
 type MessageId = 'requestId' | 'traceId' | 'spanId' | 'parentSpanId' | 'receivedAt' | 'startedAt';
 
-/** Whoever signs in by himself, or is told to the upstream, has connections of his own. */
+/** A caller who signs in themselves, or whose identity is forwarded to the upstream, has their own connections. */
 export function upstreamIdentityOf(
   server: McpServer,
   principal: Principal,

@@ -1,3 +1,4 @@
+/** A gateway whose organisation signs in at a real OpenID provider. */
 import type { startGateway } from '../harness.ts';
 import { home } from '../people.ts';
 import { startIdentityProvider, verifyDomain, Walker } from './walk.ts';

@@ -1,4 +1,4 @@
-/** The checks of the house ask a service of the operator's own where one is set; otherwise they find out themselves. */
+/** Built-in checks call the operator's own service where one is set. Otherwise they decide themselves. */
 import { z } from 'zod';
 import type { JsonObject } from '../../providers/provider.ts';
 import { HttpError, isOk, jsonOf } from '../ask.ts';

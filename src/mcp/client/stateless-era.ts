@@ -118,7 +118,7 @@ export class StatelessEra {
     return this.#called(posting, link);
   }
 
-  /** Clients give up a server whose discovery fails, so who must sign in first learns it from what he asks next. */
+  /** Clients give up a server whose discovery fails, so a caller who must sign in first learns it from their next request. */
   async #factsOf(context: CallContext): Promise<Omit<ServerFacts, 'protocolVersion'>> {
     try {
       return (await this.#link(context, false)).facts;

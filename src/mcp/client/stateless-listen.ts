@@ -93,7 +93,7 @@ export async function subscriptionOf(
 const taskStatus = 'notifications/tasks';
 const mostTasks = 1_000;
 
-/** The caller's own tasks among those that he wants to follow. */
+/** The caller's own tasks among those that they want to follow. */
 async function followedTasks(
   deps: McpDeps,
   context: CallContext,

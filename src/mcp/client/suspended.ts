@@ -75,7 +75,7 @@ export class OpenCall {
 
 interface Kept {
   call: OpenCall;
-  /** Who may take it up, and what he must ask for again. */
+  /** Who may take it up, and what they must ask for again. */
   owner: string;
   tenant: string;
   timer: ReturnType<typeof setTimeout>;
@@ -93,7 +93,7 @@ export class SuspendedCalls {
   keep(call: OpenCall, owner: string, tenant: string): string {
     const id = Bun.randomUUIDv7();
     const own = [...this.#kept].filter(([, kept]) => kept.tenant === tenant);
-    // Whoever has his share makes room himself.
+    // A tenant that has used its share evicts its own oldest call.
     const [oldest] =
       own.length >= mostOfTenant ? (own[0] ?? []) : this.#kept.size >= mostSuspended ? this.#kept.keys() : [];
     if (typeof oldest === 'string') this.#drop(oldest);

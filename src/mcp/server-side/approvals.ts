@@ -1,4 +1,4 @@
-/** Calls that a person must approve: asked for in the form of each dialect, and made once he has. */
+/** Calls that a person must approve. Each dialect asks for approval in its own form; an approved call is executed. */
 import { createHash } from 'node:crypto';
 import { readJson } from '../../bounded-json.ts';
 import { canonicalJson } from '../../cache/key.ts';
@@ -51,7 +51,7 @@ interface Resumed {
   executed: readonly (Executed & { call: ModelCall; offered: OfferedTool })[];
 }
 
-/** Calls that a person has approved are made before the model is asked again; what he refused is told to it. */
+/** Approved calls are executed before the model is asked again. The model is told which calls were refused. */
 export async function resumeApproved(
   deps: McpDeps,
   { principalId, seal }: ApprovalBinding,
@@ -133,7 +133,7 @@ function opened(seal: McpDeps['seal'], id: string): Opened | null {
   }
 }
 
-/** What a person answers to a call that waits for him, as a tool's result. */
+/** What a person answers to a call that waits for them, as a tool's result. */
 export function verdictIn(content: unknown): boolean {
   const text = typeof content === 'string' ? content : textIn(content);
   const said = text.trim().toLowerCase();

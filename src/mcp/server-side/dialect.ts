@@ -22,7 +22,7 @@ export interface ToolDialect {
   calls(answer: Json): ModelCall[];
   /** The request of the next round. */
   next(body: Json, answer: Json, ours: readonly (Executed & { call: ModelCall })[]): Json;
-  /** Calls that waited for a person, and what he said. */
+  /** Calls that waited for a person, and what they answered. */
   answered(body: Json): Answered[];
   /** The request with these calls as ordinary turns. */
   resolved(body: Json, outcomes: ReadonlyMap<string, Resolved>): Json;

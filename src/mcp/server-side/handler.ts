@@ -37,7 +37,7 @@ interface ServerSideNeeds {
   deps: McpDeps;
   /** The data plane for models. */
   models: Handler;
-  /** Who calls which server; throws where he may not. */
+  /** Who calls which server; throws where they may not. */
   contextOf(request: Incoming, slug: string): Promise<CallContext>;
   mostIterations: number;
   bodyLimit: number;

@@ -50,7 +50,7 @@ export interface Approval {
   arguments: string;
 }
 
-/** What a person said to a call that waited for him, as the client sent it back. */
+/** What a person answered to a call that waited for them, as the client sent it back. */
 export interface Answered {
   id: string;
   /** Null in dialects where the call bears the name that the model knows. */

@@ -1,4 +1,4 @@
-/** Tasks that calls of tools have begun: each is asked for by who made it alone, as long as he may use the tool. */
+/** Tasks that tool calls have begun. Only the caller who began a task may ask for it, as long as they may use the tool. */
 import type { CapabilityDefinition } from '../../catalog/mcp/types.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { authoriseTool } from '../access.ts';
@@ -68,7 +68,7 @@ export function ownTask(deps: McpDeps, context: CallContext, taskId: string): Ma
   return found instanceof Promise ? found.then(own) : own(found);
 }
 
-/** A person has the tasks of all of his keys and sign-ins. */
+/** A person owns the tasks of all their keys and sign-ins. */
 const ownerOf = ({ principal: { userId, id } }: CallContext): string =>
   userId === null ? `key:${id}` : `user:${userId}`;
 

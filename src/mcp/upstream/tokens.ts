@@ -8,7 +8,7 @@ export interface UpstreamToken {
   refreshed: boolean;
 }
 
-/** For whom a token is wanted, and where his browser finds us. */
+/** For whom a token is wanted, and where their browser finds us. */
 export interface TokenHolder {
   userId: string | null;
   /** Null where nobody is there to sign in. */
@@ -23,6 +23,6 @@ export interface UpstreamTokens {
   bearer(upstream: McpUpstream, holder: TokenHolder, refused: string | null): Promise<UpstreamToken | null>;
   /** The upstream refused us and told where its authorization server is described. */
   learn(upstream: McpUpstream, wwwAuthenticate: string | null): void;
-  /** The upstream wants more than the person allowed: the error that asks him for it; null where asking would not help. */
+  /** The upstream wants more than the person allowed: the error that asks them for it; null where asking would not help. */
   wider(upstream: McpUpstream, holder: TokenHolder, wwwAuthenticate: string | null): Promise<McpError | null>;
 }
