@@ -60,7 +60,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return found.outcome === 'caller' && found.caller.kind === 'session' ? found.caller : null;
   };
 
-  /** The workspaces through which the person may use the server; every one of his where none is named. */
+  /** The workspaces through which the person may use the server; all of theirs where none is named. */
   const eligible = async (caller: SessionCaller, slug: string | null): Promise<{ id: string; name: string }[]> => {
     const allowed = workspacesWith(caller, 'mcp.invoke');
     let query = db

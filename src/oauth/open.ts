@@ -106,7 +106,7 @@ export function openOauth(needs: OauthNeeds): OauthServer {
         slug: row.server_slug,
         workspaceId,
       };
-      // Whoever cannot be led on now is asked again at his first call.
+      // A person who cannot be redirected now is asked again at their first call.
       return signIns
         .signInUrl(await filledUpstream(needs.secrets, upstream), { userId, origin }, resumeAt)
         .catch((fault) => {

@@ -17,7 +17,7 @@ import { challengedScope, createUpstreamDiscovery, type Described, guardedFetch 
 const signInMs = 10 * 60_000;
 const earlyMs = 60_000;
 const purpose = 'mcp-connection';
-/** Answers of a token endpoint after which only the person himself can help. */
+/** Answers of a token endpoint after which only the person can help. */
 const endsSignIn = new Set<string>(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 /** What is kept of a sign-in, sealed. */
@@ -47,7 +47,7 @@ interface Waiting {
 }
 
 export interface UpstreamSignIns extends UpstreamTokens {
-  /** Where a person signs in; null where he need not. */
+  /** Where a person signs in; null where they need not. */
   signInUrl(upstream: McpUpstream, holder: TokenHolder, resumeAt: string | null): Promise<string | null>;
   /** The browser came back: whose sign-in it was and where to go on, or why it failed. */
   complete(state: string, code: string, iss: string | null): Promise<{ resumeAt: string | null }>;

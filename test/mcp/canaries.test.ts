@@ -178,7 +178,7 @@ test('a token that is handed on goes with the calls of its own person, also over
     { name: 'shared', scopes: ['mcp.invoke'] },
     { key: gateway.workspaceKey },
   );
-  // One key that several people share, each with a token of his own.
+  // One key that several people share, each with their own token.
   const canaries = Array.from({ length: 4 }, (_, n) => `canary-${n}-${crypto.randomUUID()}`);
   const seen = await Promise.all(
     canaries.flatMap((canary) =>

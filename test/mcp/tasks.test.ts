@@ -1,4 +1,4 @@
-/** Tasks of both eras: they are asked for by who made them alone, as long as he may use the tool, and their results pass the same guardrails. */
+/** Tasks of both eras: only the caller who began a task may ask for it, as long as they may use the tool, and the results pass the same guardrails. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {

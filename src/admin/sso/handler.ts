@@ -37,7 +37,7 @@ export function createSsoHandler({ services, trail, onFault }: SsoHandlerParts):
   const { store, sso, clock } = services;
   const proxies = parseRanges(services.settings.trustedProxies);
   const calls = createCallLimiter(clock, services.settings.sensitiveRateLimit);
-  // Nobody has said yet who he is.
+  // The person is not identified yet.
   const room = services.bodyRoom('');
 
   const loginRow = (

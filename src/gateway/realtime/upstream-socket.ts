@@ -30,7 +30,7 @@ export type ProviderSocket = Pick<
 /** An error, or something that holds one: only then may a provider repeat the credential. */
 const isError = (frame: SocketMessage): frame is string => typeof frame === 'string' && frame.includes('"error"');
 
-/** Frames that are told in one turn of the event loop; behind them everybody else has his turn. */
+/** Frames that are told in one turn of the event loop; after them other work gets its turn. */
 export const framesATurn = 64;
 /** Frames that one read may bring besides; the runtime tells all of them, whether it is paused or not. */
 const mostHeld = 4_096;

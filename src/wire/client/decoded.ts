@@ -153,7 +153,7 @@ async function unpacked(encoding: Encoding, bytes: Bytes, limit: number, look?: 
     const transform = elsewhere({ chunkSize: pieceOfWhole });
     return await readThrough(unpackedElsewhere(only(bytes), bytes.subarray(0, 0), transform), limit, looked);
   } catch (fault) {
-    // Whoever looks says in his own words why he has seen enough.
+    // The reader gives its own reason for stopping.
     if (fault instanceof WireFault || refusal) throw fault;
     throw new WireFault('InvalidAnswer', 'the answer is not in the encoding that it names');
   }

@@ -1,4 +1,4 @@
-/** A request as its handlers see it: what was asked, by whom, and whether he still waits for the answer. */
+/** A request as its handlers see it: what was asked, by whom, and whether the client still waits for the answer. */
 import type { AbortListener } from '../abort.ts';
 import type { ByteReader, ReceivedHeaders } from '../client/answer.ts';
 import type { Relay } from '../websocket/relay.ts';

@@ -61,7 +61,7 @@ async function interaction(
   );
 }
 
-/** Who called, with which token, in whose session, and what he said. */
+/** Who called, with which token, in whose session, and what they said. */
 interface Call {
   account: string;
   /** Who opened the session that the call came in. */
@@ -72,7 +72,7 @@ interface Call {
 const calls: Call[] = [];
 const sessions = new Map<string, { account: string; transport: StreamableHTTPServerTransport }>();
 
-/** A session on behalf of whoever opens it; what he calls is noted with who he is by his token. */
+/** A session on behalf of whoever opens it; each call is noted with the person that the token names. */
 async function openedBy(account: string): Promise<StreamableHTTPServerTransport> {
   const server = new McpServer({ name: 'private-server', version: '1.0.0' });
   server.registerTool('whoami', { description: 'Who is signed in' }, async ({ authInfo }) => ({

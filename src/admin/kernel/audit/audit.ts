@@ -73,7 +73,7 @@ function systemRow(now: Date, event: SystemEvent, actor: SystemActor): AuditRow 
   };
 }
 
-/** A person let a client act for him, or did not. */
+/** A person let a client act for them, or did not. */
 export const consentRow = (
   { userId, organisationId }: { userId: string; organisationId: string },
   details: Record<string, unknown>,
