@@ -19,7 +19,7 @@ export function reachServer(principal: Principal, slug: string): McpServer {
   if (server.authType === 'oauth_auto' && principal.userId === null) {
     throw new McpError(
       'forbidden',
-      `each person signs in at the MCP server ${slug} by himself: use a key that belongs to a user, or sign in with OAuth`,
+      `each person signs in at the MCP server ${slug} by themselves: use a key that belongs to a user, or sign in with OAuth`,
     );
   }
   return server;

@@ -184,7 +184,7 @@ export function createUpstreamSignIns({ store, vault, feed, http, flows, now }: 
     refused: string | null,
   ): Promise<UpstreamToken> => {
     const { userId } = holder;
-    if (userId === null) throw new McpError('forbidden', 'each person signs in at this server by himself');
+    if (userId === null) throw new McpError('forbidden', 'each person signs in at this server by themselves');
     const stored = await read(upstream.id, userId);
     // Of several calls that were refused at once, the first has renewed it for all.
     if (stored && stored.accessToken !== refused && lasts(stored)) {

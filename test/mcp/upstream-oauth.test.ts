@@ -59,7 +59,7 @@ test('a key that belongs to nobody is told to use one that belongs to a person',
   await expect(sessionClient(url, { 'x-gw-api-key': gateway.workspaceKey })).rejects.toThrow('forbidden');
 });
 
-test('each person signs in once and is somebody else upstream; another must sign in by himself', async () => {
+test('each person signs in once and is somebody else upstream; another must sign in by themselves', async () => {
   const { owner, organisationId, workspaceId } = await home(gateway);
   const other = await addPerson(gateway, organisationId, 'member', { workspaces: { [workspaceId]: 'member' } });
   const [ownKey, otherKey] = [await keyOf(owner), await keyOf(other)];
