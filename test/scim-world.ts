@@ -36,6 +36,18 @@ export async function openScim(
   };
 }
 
+/** People as the identity provider makes and changes them; each has an address of their own. */
+export function scimPeople(door: () => ScimDoor) {
+  let count = 0;
+  const fresh = () => `person-${count++}@acme.test`;
+  return {
+    fresh,
+    create: async (fields: object = {}): Promise<Json> =>
+      (await door().ask('POST', '/Users', { userName: fresh(), ...fields })).body,
+    patch: (id: string, ...Operations: unknown[]) => door().ask('PATCH', `/Users/${id}`, { Operations }),
+  };
+}
+
 /** A domain that the organisation has proven to be its own. */
 export async function verifyDomain(gateway: TestGateway, organisationId: string, domain: string): Promise<void> {
   const at = gateway.clock.now().toISOString();

@@ -2,26 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { onEachEngine, type TestGateway } from '../../../test/harness.ts';
 import { storeOf } from '../../../test/people.ts';
-import { openScim, type ScimDoor } from '../../../test/scim-world.ts';
+import { openScim, type ScimDoor, scimPeople } from '../../../test/scim-world.ts';
 
 const filtered = (filter: string) => `/Users?filter=${encodeURIComponent(filter)}`;
 
 onEachEngine('SCIM users in lists and by PATCH', (start) => {
   let gateway: TestGateway;
   let door: ScimDoor;
-  let count = 0;
   beforeAll(async () => {
     gateway = await start();
     door = await openScim(gateway);
   });
   afterAll(() => gateway.stopWithoutFaults());
 
-  const fresh = () => `person-${count++}@acme.test`;
-  const create = async (fields: object = {}) => {
-    const userName = fresh();
-    return (await door.ask('POST', '/Users', { userName, ...fields })).body;
-  };
-  const patch = (id: string, ...Operations: unknown[]) => door.ask('PATCH', `/Users/${id}`, { Operations });
+  const { create, patch } = scimPeople(() => door);
 
   describe('lists', () => {
     beforeAll(async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onEachEngine, startGateway, type TestGateway } from '../../../test/harness.ts';
 import { addKey, addOrganisation, addPerson, type Home, home, signIn, storeOf } from '../../../test/people.ts';
-import { openScim, type ScimDoor, verifyDomain } from '../../../test/scim-world.ts';
+import { openScim, type ScimDoor, scimPeople, verifyDomain } from '../../../test/scim-world.ts';
 import { newMigratedDatabase, postgresInstalled } from '../../../test/servers/postgres.ts';
 import { startApp } from '../../app.ts';
 import { readEnvironment } from '../../environment.ts';
@@ -24,12 +24,7 @@ onEachEngine('SCIM users', (start) => {
   });
   afterAll(() => gateway.stopWithoutFaults());
 
-  const fresh = () => `person-${count++}@acme.test`;
-  const create = async (fields: object = {}) => {
-    const userName = fresh();
-    return (await door.ask('POST', '/Users', { userName, ...fields })).body;
-  };
-  const patch = (id: string, ...Operations: unknown[]) => door.ask('PATCH', `/Users/${id}`, { Operations });
+  const { fresh, create, patch } = scimPeople(() => door);
 
   describe('the door', () => {
     test('opens to the token alone, on both bases', async () => {

@@ -11,7 +11,7 @@ import { wordOf } from '../../providers/json.ts';
 import type { RequestContext } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { GatewayError } from '../errors.ts';
-import { requireBudget } from '../limits/rows-elsewhere.ts';
+import { requireBudget } from '../limits/provider-batch-budgets.ts';
 import { guardedBatchOf, isGuardedBatch, keepsGuardedRows, uploadOptionsOf } from './guarded.ts';
 import { isInside } from './inside-calls.ts';
 import { keepsRowsHere } from './keeps-rows.ts';

@@ -19,7 +19,7 @@ import { guardInput } from '../guardrails/guard-input.ts';
 import { guardOutput } from '../guardrails/guard-output.ts';
 import { reported } from '../guardrails/report.ts';
 import { type GuardState, newGuardState } from '../guardrails/state.ts';
-import { requireBudget, rowSpend } from '../limits/rows-elsewhere.ts';
+import { requireBudget, rowSpend } from '../limits/provider-batch-budgets.ts';
 import { parametersOf } from '../request/body.ts';
 import { KnownHeaders } from '../request/headers.ts';
 import { identify } from '../request/identify.ts';

@@ -128,7 +128,7 @@ describe('searches', () => {
 });
 
 describe('the conversation that partners get', () => {
-  const conversation = async (requestType: string, request: Json): Promise<Json> => {
+  const conversation = async (requestType: string, request: Json): Promise<unknown> => {
     const partner = partners['lakera.guard'] as Partner;
     const check = byId.get('lakera.guard');
     const io = simulated(partner, partner.passes);
@@ -153,7 +153,7 @@ describe('the conversation that partners get', () => {
       { role: 'system', content: 'be kind\nbe brief' },
       { role: 'user', content: 'found' },
       { role: 'user', content: 'a page\nwhat?' },
-    ] as unknown as Json);
+    ]);
     expect(
       await conversation('createModelResponse', {
         instructions: 'be kind',
@@ -166,7 +166,7 @@ describe('the conversation that partners get', () => {
       { role: 'system', content: 'be kind' },
       { role: 'system', content: 'be brief' },
       { role: 'tool', content: 'found' },
-    ] as unknown as Json);
+    ]);
   });
 
   describe('of CrowdStrike has the form of chat in any dialect, and what it changes stands where it was', () => {
